@@ -1,0 +1,90 @@
+/** Shapes of what the SQL functions answer, checked where they enter. See the migration `…_operations.sql`. */
+import { z } from "zod";
+import type { Answer } from "../ports.ts";
+
+const rate = z.object({ limit: z.number().nullable(), remaining: z.number().nullable(), reset: z.number() });
+
+const grant = z.object({
+  projectId: z.string(),
+  keyId: z.string(),
+  tier: z.string(),
+  maxFileBytes: z.number().nullable(),
+});
+
+export const segment = z.object({
+  id: z.string(),
+  name: z.string(),
+  size: z.number(),
+  sha256: z.string(),
+  newlines: z.number(),
+  isText: z.boolean(),
+});
+
+const refusal = z.object({
+  code: z.enum([
+    "INVALID_API_KEY",
+    "RATE_LIMIT_EXCEEDED",
+    "FILE_NOT_FOUND",
+    "VERSION_NOT_FOUND",
+    "VERSION_CONFLICT",
+    "CONTENT_TOO_LARGE",
+    "QUOTA_EXCEEDED",
+    "ROPE_FULL",
+  ]),
+  details: z.record(z.string(), z.unknown()),
+});
+
+export const fileRecord = z.object({
+  id: z.string(),
+  path: z.string(),
+  version: z.number(),
+  mimeType: z.string(),
+  size: z.number(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+
+export const admission = z.object({
+  file: z.object({ version: z.number(), size: z.number() }).nullable(),
+});
+
+export const content = z.object({ file: fileRecord, segments: z.array(segment) });
+
+export const versionPage = z.object({
+  file: z.object({ path: z.string(), mimeType: z.string() }),
+  versions: z.array(
+    z.object({ version: z.number(), size: z.number(), createdAt: z.string(), updatedAt: z.string() }),
+  ),
+  total: z.number(),
+  limit: z.number(),
+  offset: z.number(),
+});
+
+export const listPage = z.object({
+  files: z.array(fileRecord),
+  directories: z.array(z.string()).optional(),
+  total: z.number(),
+  limit: z.number(),
+  offset: z.number(),
+  hasMore: z.boolean(),
+});
+
+export const committed = z.object({ file: fileRecord, rope: z.array(segment).nullish() })
+  .transform((value) => ({ file: value.file, rope: value.rope ?? null }));
+
+const envelope = z.object({
+  rate: rate.optional(),
+  grant: grant.optional(),
+  value: z.unknown().optional(),
+  refusal: refusal.optional(),
+  rope: z.array(segment).optional(),
+});
+
+/** The answer of one SQL function, its value checked by `schema`. Throws where the database answers another shape. */
+export function parseAnswer<T>(data: unknown, isRepeated: boolean, schema: z.ZodType<T>): Answer<T> {
+  const answer = envelope.parse(data);
+  const rest = { rate: answer.rate ?? null, grant: answer.grant ?? null, isRepeated };
+  return answer.refusal
+    ? { ...rest, ok: false, refusal: { ...answer.refusal, rope: answer.rope } }
+    : { ...rest, ok: true, value: schema.parse(answer.value) };
+}

@@ -1,0 +1,46 @@
+/** How Supabase is called: a time-out for each call, bounded tries with jitter, one deadline for them all. */
+import { ApiError } from "../errors.ts";
+import {
+  BACKEND_BACKOFF_MILLISECONDS,
+  BACKEND_CALL_TIMEOUT_MILLISECONDS,
+  BACKEND_DEADLINE_MILLISECONDS,
+  BACKEND_TRIES_MAX,
+  UNAVAILABLE_RETRY_AFTER_SECONDS,
+} from "../limits.ts";
+import type { Log } from "../log.ts";
+
+/** What one try came to: a value, or a failure that may pass. A defect is thrown. */
+export type Outcome<T> = { readonly value: T } | { readonly passing: string };
+
+/** The client's answer to a back end that stays out of reach. */
+export function unavailable(): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", "The service is briefly unavailable. Try again.", undefined, {
+    "Retry-After": String(UNAVAILABLE_RETRY_AFTER_SECONDS),
+  });
+}
+
+/** `fetch` that gives up after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included. */
+export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const timeout = AbortSignal.timeout(BACKEND_CALL_TIMEOUT_MILLISECONDS);
+  return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout });
+}
+
+/**
+ * Runs `call` until it has a value; it is told the number of the try, from 1. Throws SERVICE_UNAVAILABLE when
+ * tries or time are used up.
+ */
+export async function withRetries<T>(
+  name: string,
+  log: Log,
+  call: (tryNumber: number) => Promise<Outcome<T>>,
+): Promise<T> {
+  const deadline = Date.now() + BACKEND_DEADLINE_MILLISECONDS;
+  for (let tryNumber = 1;; tryNumber++) {
+    const outcome = await call(tryNumber);
+    if ("value" in outcome) return outcome.value;
+    log.backendFault(name, tryNumber, outcome.passing);
+    const pause = BACKEND_BACKOFF_MILLISECONDS * 2 ** (tryNumber - 1) * (0.5 + Math.random());
+    if (tryNumber >= BACKEND_TRIES_MAX || Date.now() + pause >= deadline) throw unavailable();
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}

@@ -1,0 +1,103 @@
+/** Metadata over supabase-js: one SQL function a call. */
+import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
+import { z } from "zod";
+import type { Log } from "../log.ts";
+import type {
+  Admission,
+  Answer,
+  Caller,
+  Commit,
+  Committed,
+  Content,
+  FileRecord,
+  ListPage,
+  ListQuery,
+  Metadata,
+  Segment,
+  VersionPage,
+} from "../ports.ts";
+import { admission, committed, content, fileRecord, listPage, parseAnswer, versionPage } from "./answers.ts";
+import { type Outcome, withRetries } from "./backend.ts";
+
+/**
+ * Postgres classes and codes of failures that pass: connection, resources, operator intervention, and lost races
+ * for a lock. https://www.postgresql.org/docs/17/errcodes-appendix.html
+ */
+const PASSING_SQLSTATE = /^(08|53|57|58|40001|40P01|55P03)/;
+/** PostgREST without a database connection. https://docs.postgrest.org/en/v13/references/errors.html */
+const PASSING_POSTGREST = /^PGRST00[0-3]$/;
+
+/** Whether a failed call may succeed when it is repeated. */
+function isPassing(status: number, error: PostgrestError): boolean {
+  if (PASSING_SQLSTATE.test(error.code) || PASSING_POSTGREST.test(error.code)) return true;
+  // No code of Postgres or PostgREST: a network failure (status 0) or a gateway's own page.
+  const isFromDatabase = /^([0-9A-Z]{5}|PGRST\d+)$/.test(error.code ?? "");
+  return !isFromDatabase &&
+    (status === 0 || status === 408 || status === 429 || status >= 500 || status < 400);
+}
+
+export class SupabaseMetadata implements Metadata {
+  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+
+  admit(caller: Caller, path?: string): Promise<Answer<Admission>> {
+    return this.ask("filestore_admit", caller, { p_path: path ?? null }, admission);
+  }
+
+  record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>> {
+    return this.ask("filestore_record", caller, { p_path: path, p_version: version ?? null }, fileRecord);
+  }
+
+  content(caller: Caller, path: string, version?: number): Promise<Answer<Content>> {
+    return this.ask("filestore_content", caller, { p_path: path, p_version: version ?? null }, content);
+  }
+
+  versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>> {
+    const page = { p_path: path, p_limit: limit, p_offset: offset };
+    return this.ask("filestore_versions", caller, page, versionPage);
+  }
+
+  list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>> {
+    return this.ask("filestore_list", caller, { p_query: query }, listPage);
+  }
+
+  commit(caller: Caller, { kind, ...commit }: Commit): Promise<Answer<Committed>> {
+    return this.ask("filestore_commit", caller, { p_kind: kind, p_commit: commit }, committed);
+  }
+
+  merge(
+    caller: Caller,
+    path: string,
+    run: readonly string[],
+    merged: readonly Segment[],
+  ): Promise<Answer<boolean>> {
+    return this.ask("filestore_merge", caller, { p_path: path, p_run: run, p_merged: merged }, z.boolean());
+  }
+
+  async ping(): Promise<void> {
+    await this.call("filestore_ping", () => ({}));
+  }
+
+  private async ask<T>(
+    name: string,
+    caller: Caller,
+    parameters: Record<string, unknown>,
+    schema: z.ZodType<T>,
+  ): Promise<Answer<T>> {
+    let isRepeated = false;
+    const data = await this.call(name, (tryNumber) => {
+      isRepeated = tryNumber > 1;
+      // A try whose answer was lost may have been counted: a request is never counted twice.
+      return { p_key_hash: caller.keyHash, p_counted: caller.counted || isRepeated, ...parameters };
+    });
+    return parseAnswer(data, isRepeated, schema);
+  }
+
+  private call(name: string, parameters: (tryNumber: number) => Record<string, unknown>): Promise<unknown> {
+    return withRetries(name, this.log, async (tryNumber): Promise<Outcome<unknown>> => {
+      const { data, error, status } = await this.client.rpc(name, parameters(tryNumber));
+      if (error === null) return { value: data };
+      if (isPassing(status, error)) return { passing: error.code || String(status) };
+      throw new Error(`${name} failed with ${error.code}`);
+    });
+  }
+}

@@ -1,0 +1,80 @@
+/** Segments over Supabase Storage: one private bucket, one object a segment. */
+import type { SupabaseClient } from "@supabase/supabase-js";
+import { sha256Hex } from "../domain/sha256.ts";
+import { ApiError } from "../errors.ts";
+import { SEGMENT_CACHE_BYTES_MAX } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { Segment, Segments } from "../ports.ts";
+import { type Outcome, withRetries } from "./backend.ts";
+import { SegmentCache } from "./segment_cache.ts";
+
+/** Made by the migration `…_bucket.sql`. */
+export const BUCKET = "filestore-segments";
+
+/** Storage answers some refusals as HTTP 400 and puts the real status into the body. */
+function storageStatus(error: unknown): number {
+  if (typeof error !== "object" || error === null) return 0;
+  const { statusCode, status } = { statusCode: undefined, status: undefined, ...error };
+  return Number(statusCode ?? status ?? 0) || 0;
+}
+
+export class SupabaseSegments implements Segments {
+  private readonly cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
+
+  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+
+  async put(segment: Segment, bytes: Uint8Array): Promise<void> {
+    await withRetries("upload", this.log, async (tryNumber): Promise<Outcome<true>> => {
+      const { error } = await this.client.storage.from(BUCKET).upload(segment.name, new Uint8Array(bytes), {
+        contentType: "application/octet-stream",
+        // The name is random: what a lost try may have left there are these bytes.
+        upsert: tryNumber > 1,
+      });
+      if (error === null) return { value: true };
+      return { passing: String(storageStatus(error)) };
+    });
+    this.cache.set(segment.name, bytes);
+  }
+
+  async get(segment: Segment): Promise<Uint8Array> {
+    const cached = this.cache.get(segment.name);
+    if (cached !== undefined) return cached;
+    const bytes = await withRetries("download", this.log, async (): Promise<Outcome<Uint8Array>> => {
+      const { data, error } = await this.client.storage.from(BUCKET).download(segment.name);
+      if (error === null) {
+        try {
+          return { value: new Uint8Array(await data.arrayBuffer()) };
+        } catch {
+          return { passing: "truncated" };
+        }
+      }
+      const status = storageStatus(error);
+      if (status === 404) throw this.corrupt(segment, "missing");
+      return { passing: String(status) };
+    });
+    if (bytes.length !== segment.size) throw this.corrupt(segment, "wrong size");
+    if (await sha256Hex(bytes) !== segment.sha256) throw this.corrupt(segment, "wrong checksum");
+    this.cache.set(segment.name, bytes);
+    return bytes;
+  }
+
+  async remove(segments: readonly Segment[]): Promise<void> {
+    if (segments.length === 0) return;
+    await this.client.storage.from(BUCKET).remove(segments.map((segment) => segment.name));
+  }
+
+  async ping(): Promise<void> {
+    await withRetries("bucket", this.log, async (): Promise<Outcome<true>> => {
+      const { error } = await this.client.storage.getBucket(BUCKET);
+      return error === null ? { value: true } : { passing: String(storageStatus(error)) };
+    });
+  }
+
+  private corrupt(segment: Segment, reason: string): ApiError {
+    this.log.corruptSegment(segment.id, reason);
+    return new ApiError(
+      "CONTENT_CORRUPT",
+      "Stored content fails its checksum. Wrong content is never returned.",
+    );
+  }
+}

@@ -1,0 +1,134 @@
+/** The service as one `fetch`: middleware order, routes, one error renderer. */
+import { type Context as HonoContext, Hono } from "hono";
+import type { Context } from "./context.ts";
+import { AddressWindows, clientAddress } from "./domain/address_windows.ts";
+import { ByteBudget } from "./domain/budget.ts";
+import { KeyMemory } from "./domain/key_memory.ts";
+import { parseQuery } from "./domain/query.ts";
+import { ApiError } from "./errors.ts";
+import { Gate } from "./gate.ts";
+import { BODY_BUDGET_BYTES } from "./limits.ts";
+import type { Log } from "./log.ts";
+import type { Metadata, Segments } from "./ports.ts";
+import { failure, type Operation, preflight, setCommonHeaders } from "./respond.ts";
+import { allowedMethods, ROUTES } from "./routes/mod.ts";
+import { readOperation } from "./routes/read.ts";
+import type { Route } from "./routes/route.ts";
+
+/** What the service is made of. */
+export interface Parts {
+  readonly metadata: Metadata;
+  readonly segments: Segments;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** The state of one request while it passes through the middleware. */
+interface Passing {
+  readonly id: string;
+  readonly gate: Gate;
+  code: string | undefined;
+  operation: Operation | undefined;
+}
+
+type Environment = { Variables: { passing: Passing } };
+
+/** `/functions/v1/api/files/a%2Fb?x` → path `/files/a%2Fb`, query `x`. Nothing is decoded or folded. */
+export function splitUrl(url: string): { rawPath: string; rawQuery: string } {
+  const [withoutFragment = ""] = url.split("#", 1);
+  const start = withoutFragment.indexOf("/", withoutFragment.indexOf("://") + 3);
+  const question = withoutFragment.indexOf("?");
+  const end = question < 0 ? withoutFragment.length : question;
+  const path = start < 0 || start > end ? "/" : withoutFragment.slice(start, end);
+  const rawPath = path.replace(/^(\/functions\/v1)?\/api(?=\/|$)/, "");
+  return {
+    rawPath: rawPath === "" ? "/" : rawPath,
+    rawQuery: question < 0 ? "" : withoutFragment.slice(question + 1),
+  };
+}
+
+/** Builds the service. What it keeps in memory saves work; nothing depends on it. */
+export function buildApp({ metadata, segments, log, now }: Parts): (request: Request) => Promise<Response> {
+  const keys = new KeyMemory();
+  const addresses = new AddressWindows();
+  const budget = new ByteBudget(BODY_BUDGET_BYTES);
+  const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
+
+  app.use("*", async (c, next) => {
+    const started = performance.now();
+    const address = clientAddress(c.req.raw.headers);
+    const passing: Passing = {
+      id: crypto.randomUUID(),
+      gate: new Gate({ metadata, keys, addresses, now }, address),
+      code: undefined,
+      operation: undefined,
+    };
+    c.set("passing", passing);
+    if (c.req.method === "OPTIONS") c.res = preflight();
+    else await next();
+    setCommonHeaders(c.res.headers, passing.id, passing.gate.rate, now());
+    log.request({
+      id: passing.id,
+      method: c.req.method,
+      route: passing.operation ?? "none",
+      status: c.res.status,
+      code: passing.code,
+      durationMilliseconds: Math.round((performance.now() - started) * 10) / 10,
+      projectId: passing.gate.grant?.projectId,
+      keyId: passing.gate.grant?.keyId,
+    });
+  });
+
+  const handle = async (c: HonoContext<Environment>, route: Route): Promise<Response> => {
+    const passing = c.get("passing");
+    const releases: (() => void)[] = [];
+    const { rawPath, rawQuery } = splitUrl(c.req.raw.url);
+    const context: Context = {
+      request: c.req.raw,
+      rawPath,
+      query: parseQuery(rawQuery),
+      gate: passing.gate,
+      metadata,
+      segments,
+      budget,
+      log,
+      now,
+      released: (release) => releases.push(release),
+    };
+    passing.operation = route.operation === "read_file"
+      ? readOperation(context)
+      : route.operation ?? undefined;
+    try {
+      if (route.needsKey) await passing.gate.identify(c.req.raw.headers);
+      return await route.handle(context);
+    } finally {
+      for (const release of releases) release();
+    }
+  };
+  for (const route of ROUTES) app.on(route.method, route.pattern, (c) => handle(c, route));
+
+  const refuse = (c: HonoContext<Environment>, error: ApiError) => {
+    const passing = c.get("passing");
+    passing.code = error.code;
+    return failure(error, passing.operation);
+  };
+  app.notFound((c) => {
+    const allowed = allowedMethods(splitUrl(c.req.raw.url).rawPath);
+    return refuse(
+      c,
+      allowed.length === 0
+        ? new ApiError("ROUTE_NOT_FOUND", "There is no such route. See /openapi.json.")
+        : new ApiError("METHOD_NOT_ALLOWED", "The route does not take this method.", undefined, {
+          Allow: allowed.join(", "),
+        }),
+    );
+  });
+  app.onError((error, c) => {
+    if (error instanceof ApiError) return refuse(c, error);
+    const { id } = c.get("passing");
+    log.defect(id, error);
+    return refuse(c, new ApiError("INTERNAL_ERROR", "Something went wrong on our side.", { requestId: id }));
+  });
+  return async (request) => await app.fetch(request);
+}

@@ -1,0 +1,22 @@
+/** What a route's handler works with: one request, and the service's parts. */
+import type { ByteBudget } from "./domain/budget.ts";
+import type { Query } from "./domain/query.ts";
+import type { Gate } from "./gate.ts";
+import type { Log } from "./log.ts";
+import type { Metadata, Segments } from "./ports.ts";
+
+export interface Context {
+  readonly request: Request;
+  /** The request's path below the function's own address, as it came: not decoded, not folded. */
+  readonly rawPath: string;
+  readonly query: Query;
+  readonly gate: Gate;
+  readonly metadata: Metadata;
+  readonly segments: Segments;
+  /** Memory for large bodies, shared by all requests of the isolate. */
+  readonly budget: ByteBudget;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Ends when the request has been answered or given up; then what it holds is released. */
+  readonly released: (release: () => void) => void;
+}

@@ -1,0 +1,210 @@
+/**
+ * Reading a JSON body of which one string may be very long. The reader takes that string out while the body comes
+ * in and leaves `""` in its place; the short text that remains goes through `JSON.parse`. So the grammar is
+ * `JSON.parse`'s, and the whole body is never in memory.
+ */
+import { fail } from "../errors.ts";
+import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX } from "../limits.ts";
+import { JsonStringDecoder } from "./json_string.ts";
+
+export interface JsonBodyOptions {
+  /** Longest body in bytes; over it 413 `CONTENT_TOO_LARGE`. */
+  readonly limitBytes: number;
+  /** The field of the outermost object that is taken out where it is a string. */
+  readonly streamedField: string;
+  /** Longest such string to store, in UTF-16 code units; a longer one is only counted. */
+  readonly maxStreamedLength: number;
+  /** Longest remainder in bytes; over it 413 `CONTENT_TOO_LARGE`. */
+  readonly fieldsBytesMax?: number;
+}
+
+/** A field that was taken out. */
+export type StreamedField =
+  | {
+    readonly kind: "text";
+    /** The string in UTF-8, in order, in chunks of at most 1 MiB, cut anywhere. Empty if over the maximum. */
+    readonly chunks: Uint8Array[];
+    /** UTF-16 code units, over the maximum too. */
+    readonly length: number;
+    /** Whether it has no lone surrogate. */
+    readonly wellFormed: boolean;
+  }
+  | { readonly kind: "other"; readonly value: unknown };
+
+export interface JsonBody {
+  /** The body as `JSON.parse` gives it, without the streamed field. */
+  readonly fields: unknown;
+  /** The streamed field; null where the body has none. */
+  readonly streamed: StreamedField | null;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const EMPTY_STRING = Uint8Array.of(QUOTE, QUOTE);
+
+/**
+ * Reads a body to its end. Equal to `JSON.parse` of the whole strictly decoded body, of equal names the last one
+ * wins. Throws 400 `INVALID_JSON` (not JSON, not UTF-8, nested over JSON_DEPTH_MAX) and 413 `CONTENT_TOO_LARGE`.
+ */
+export async function readJsonBody(
+  body: AsyncIterable<Uint8Array>,
+  options: JsonBodyOptions,
+): Promise<JsonBody> {
+  const scanner = new BodyScanner(options);
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > options.limitBytes) tooLarge("The body", options.limitBytes);
+    scanner.push(chunk);
+  }
+  return scanner.finish();
+}
+
+/** Follows strings and nesting just far enough to find the streamed field. */
+class BodyScanner {
+  readonly #options: JsonBodyOptions;
+  /** The body without the streamed string. */
+  #rest = new Uint8Array(1024);
+  #restLength = 0;
+  #depth = 0;
+  #isInString = false;
+  #isEscape = false;
+  /** In the outermost object: whether a value comes next, and where in the rest the latest name began. */
+  #isValueNext = false;
+  #nameStart = 0;
+  #isStreamedName = false;
+  #string: JsonStringDecoder | null = null;
+  #isStreaming = false;
+
+  constructor(options: JsonBodyOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Uint8Array): void {
+    let kept = 0;
+    let at = 0;
+    while (at >= 0 && at < chunk.length) {
+      if (this.#isStreaming) {
+        at = this.#stream(chunk, at);
+        kept = at;
+      } else if (this.#isInString) {
+        at = this.#skipString(chunk, at);
+        if (this.#isInString || this.#depth !== 1 || this.#isValueNext) continue;
+        this.#keep(chunk, kept, at);
+        kept = at;
+        this.#endName();
+      } else {
+        const byte = chunk[at++];
+        if (byte === QUOTE && this.#depth === 1 && this.#isValueNext && this.#isStreamedName) {
+          this.#keep(chunk, kept, at - 1);
+          this.#keep(EMPTY_STRING, 0, 2);
+          this.#string = new JsonStringDecoder(this.#options.maxStreamedLength);
+          this.#isStreaming = true;
+          kept = at;
+        } else {
+          this.#structure(byte, this.#restLength + at - 1 - kept);
+        }
+      }
+    }
+    if (kept >= 0) this.#keep(chunk, kept, chunk.length);
+  }
+
+  finish(): JsonBody {
+    if (this.#isStreaming) fail("INVALID_JSON", "The body is not JSON: it ends within a string.");
+    const fields = parse(this.#rest.subarray(0, this.#restLength));
+    const name = this.#options.streamedField;
+    if (
+      typeof fields !== "object" || fields === null || Array.isArray(fields) || !Object.hasOwn(fields, name)
+    ) {
+      return { fields, streamed: null };
+    }
+    const value: unknown = Reflect.get(fields, name);
+    Reflect.deleteProperty(fields, name);
+    if (this.#string === null) return { fields, streamed: { kind: "other", value } };
+    const { chunks, length, wellFormed } = this.#string;
+    return { fields, streamed: { kind: "text", chunks, length, wellFormed } };
+  }
+
+  #stream(chunk: Uint8Array, from: number): number {
+    const end = this.#string?.push(chunk, from) ?? -1;
+    this.#isStreaming = end < 0;
+    return end;
+  }
+
+  /** Goes to the end of a string that is kept; answers the place after its closing quote, or the chunk's end. */
+  #skipString(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (this.#isEscape) {
+        this.#isEscape = false;
+      } else if (byte === BACKSLASH) {
+        this.#isEscape = true;
+      } else if (byte === QUOTE) {
+        this.#isInString = false;
+        return at + 1;
+      }
+    }
+    return chunk.length;
+  }
+
+  /** A byte outside of strings; `place` is where it goes in the rest. */
+  #structure(byte: number | undefined, place: number): void {
+    if (byte === QUOTE) {
+      this.#isInString = true;
+      this.#nameStart = place;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      this.#depth++;
+      if (this.#depth > JSON_DEPTH_MAX) {
+        fail("INVALID_JSON", `The body is nested over ${JSON_DEPTH_MAX} deep.`);
+      }
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      this.#depth--;
+    } else if (this.#depth === 1 && (byte === COLON || byte === COMMA)) {
+      this.#isValueNext = byte === COLON;
+    }
+  }
+
+  /** A name of the outermost object is complete. */
+  #endName(): void {
+    const quoted = this.#rest.subarray(this.#nameStart, this.#restLength);
+    const { streamedField } = this.#options;
+    // No character of the name takes more than the six bytes of an escape.
+    this.#isStreamedName = quoted.length <= 6 * streamedField.length + 2 && parse(quoted) === streamedField;
+    // Of two fields with this name the later one counts.
+    if (this.#isStreamedName) this.#string = null;
+  }
+
+  #keep(bytes: Uint8Array, from: number, to: number): void {
+    const length = this.#restLength + to - from;
+    const limitBytes = this.#options.fieldsBytesMax ?? JSON_FIELDS_BYTES_MAX;
+    if (length > limitBytes) {
+      tooLarge(`What the body has besides \`${this.#options.streamedField}\``, limitBytes);
+    }
+    if (length > this.#rest.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#rest.length));
+      larger.set(this.#rest.subarray(0, this.#restLength));
+      this.#rest = larger;
+    }
+    this.#rest.set(bytes.subarray(from, to), this.#restLength);
+    this.#restLength = length;
+  }
+}
+
+/** `JSON.parse` of strictly decoded UTF-8, in which a byte order mark is no white space (RFC 8259 section 8.1). */
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return fail("INVALID_JSON", "The body is not JSON in UTF-8.");
+  }
+}
+
+function tooLarge(what: string, limitBytes: number): never {
+  fail("CONTENT_TOO_LARGE", `${what} is longer than ${limitBytes} bytes.`, { limitBytes });
+}

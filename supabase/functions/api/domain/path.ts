@@ -1,0 +1,87 @@
+/**
+ * What a path may be: contract, row "valid path". Paths are compared byte for byte, so nothing is folded or
+ * normalised here: a path is returned as it came, or refused.
+ */
+import { fail } from "../errors.ts";
+import { PATH_BYTES_MAX } from "../limits.ts";
+
+/** The rules, as `details.rule` names them. */
+export type PathRule =
+  | "empty"
+  | "too_long"
+  | "not_well_formed"
+  | "leading_slash"
+  | "trailing_slash"
+  | "empty_segment"
+  | "dot_segment"
+  | "backslash"
+  | "control_character"
+  | "broken_escape";
+
+const MESSAGES: Readonly<Record<PathRule, string>> = {
+  empty: "The path is empty.",
+  too_long: `The path is longer than ${PATH_BYTES_MAX} bytes of UTF-8.`,
+  not_well_formed: "The path contains a lone surrogate, so it cannot be written as UTF-8.",
+  leading_slash: "The path begins with a slash.",
+  trailing_slash: "The path ends with a slash.",
+  empty_segment: "The path has two slashes in a row.",
+  dot_segment: "The path has a segment that is `.` or `..`.",
+  backslash: "The path contains a backslash; folders are separated by `/`.",
+  control_character: "The path contains a control character.",
+  broken_escape: "The path has a percent escape that is broken or not UTF-8.",
+};
+
+/** Returns the path, or refuses it with 400 `INVALID_PATH` and the rule it breaks. */
+export function checkPath(path: string): string {
+  return refuse(brokenRule(path)) ?? path;
+}
+
+/**
+ * The path of a URL, percent-decoded once: `%2F` and `/` mean the same. Then as `checkPath`.
+ * Decoding is strict (RFC 3629: no overlong forms, no surrogates), else 400 `INVALID_PATH`, `broken_escape`.
+ */
+export function decodePath(raw: string): string {
+  let path: string;
+  try {
+    path = decodeURIComponent(raw);
+  } catch {
+    return fail("INVALID_PATH", MESSAGES.broken_escape, { rule: "broken_escape" });
+  }
+  return checkPath(path);
+}
+
+/** A directory without its outer slashes, "" for the root. What remains keeps the rules of a path. */
+export function normalizeDirectory(directory: string): string {
+  let from = 0;
+  let to = directory.length;
+  while (from < to && directory[from] === "/") from++;
+  while (to > from && directory[to - 1] === "/") to--;
+  const inner = directory.slice(from, to);
+  return inner === "" ? "" : checkPath(inner);
+}
+
+/** The directory that holds the file at a valid path, "" for the root. */
+export function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function refuse(rule: PathRule | null): undefined {
+  if (rule !== null) fail("INVALID_PATH", MESSAGES[rule], { rule });
+}
+
+function brokenRule(path: string): PathRule | null {
+  if (path === "") return "empty";
+  // No UTF-16 code unit takes less than a byte of UTF-8, so a huge text is refused before it is encoded.
+  if (path.length > PATH_BYTES_MAX) return "too_long";
+  if (!path.isWellFormed()) return "not_well_formed";
+  if (new TextEncoder().encode(path).length > PATH_BYTES_MAX) return "too_long";
+  if (path.startsWith("/")) return "leading_slash";
+  if (path.endsWith("/")) return "trailing_slash";
+  if (path.includes("\\")) return "backslash";
+  // Category Cc is C0, DEL and C1.
+  if (/\p{Cc}/u.test(path)) return "control_character";
+  const segments = path.split("/");
+  if (segments.includes("")) return "empty_segment";
+  if (segments.includes(".") || segments.includes("..")) return "dot_segment";
+  return null;
+}

@@ -1,0 +1,8 @@
+/**
+ * SHA-256 (FIPS 180-4) of the bytes, in 64 lower-case hexadecimal digits.
+ * Hashes a copy: the caller may reuse its buffer at once, and it may lie in shared memory.
+ */
+export async function sha256Hex(bytes: Uint8Array): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.slice()));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,101 @@
+/**
+ * Differences that make a copied string miss its original. Each is a function that levels it: two texts that differ
+ * in nothing else come out equal. Over UTF-8 bytes, in one pass, never longer than the text.
+ */
+
+/** As `details.differsOnlyBy` names them. */
+export type Difference = "lineEndings" | "whitespace" | "case" | "escaping";
+
+/** In the order in which they are tried: the narrower first. */
+export const DIFFERENCES: readonly (readonly [Difference, (text: Uint8Array) => Uint8Array])[] = [
+  ["lineEndings", levelLineEndings],
+  ["whitespace", dropWhitespace],
+  ["case", lowerCase],
+  ["escaping", unescape],
+];
+
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const AMPERSAND = 0x26;
+const BACKSLASH = 0x5c;
+
+/** What follows `\` or `&`, and what the escape stands for. A backslash before anything else is dropped. */
+const BACKSLASH_ESCAPES: ReadonlyMap<number, number> = new Map([[0x6e, LINE_FEED], [0x72, CARRIAGE_RETURN], [
+  0x74,
+  TAB,
+]]);
+const ENTITIES = [["lt;", "<"], ["gt;", ">"], ["amp;", "&"], ["quot;", '"'], ["apos;", "'"], ["#39;", "'"]]
+  .map(
+    ([rest = "", character = ""]) => ({
+      rest: new TextEncoder().encode(rest),
+      byte: character.charCodeAt(0),
+    }),
+  );
+
+/** CR LF and CR alone become LF. */
+function levelLineEndings(text: Uint8Array): Uint8Array {
+  const level = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at] ?? 0;
+    if (byte === CARRIAGE_RETURN && text[at + 1] === LINE_FEED) continue;
+    level[length++] = byte === CARRIAGE_RETURN ? LINE_FEED : byte;
+  }
+  return level.subarray(0, length);
+}
+
+/** Without ASCII white space and no-break spaces (U+00A0). */
+function dropWhitespace(text: Uint8Array): Uint8Array {
+  const level = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at] ?? 0;
+    if (byte === SPACE || (byte >= TAB && byte <= CARRIAGE_RETURN)) continue;
+    if (byte === 0xc2 && text[at + 1] === 0xa0) at++;
+    else level[length++] = byte;
+  }
+  return level.subarray(0, length);
+}
+
+function lowerCase(text: Uint8Array): Uint8Array {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return new TextEncoder().encode(decoder.decode(text).toLowerCase());
+}
+
+/** Backslash escapes, however often escaped, and HTML entities become what they stand for. */
+function unescape(text: Uint8Array): Uint8Array {
+  const level = new Uint8Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    let byte = text[at] ?? 0;
+    if (byte === BACKSLASH) {
+      while (text[at] === BACKSLASH) at++;
+      if (at === text.length) break;
+      byte = text[at] ?? 0;
+      byte = BACKSLASH_ESCAPES.get(byte) ?? byte;
+    } else if (byte === AMPERSAND) {
+      const entity = ENTITIES.find(({ rest }) =>
+        rest.every((expected, index) => text[at + 1 + index] === expected)
+      );
+      if (entity) {
+        byte = entity.byte;
+        at += entity.rest.length;
+      }
+    }
+    level[length++] = byte;
+  }
+  return level.subarray(0, length);
+}
+
+/** The entity of which all but the ampersand is at `from`. */
+function entityAt(text: Uint8Array, from: number): (typeof ENTITIES)[number] | null {
+  for (const entity of ENTITIES) {
+    const { rest } = entity;
+    let same = 0;
+    while (same < rest.length && text[from + same] === rest[same]) same++;
+    if (same === rest.length) return entity;
+  }
+  return null;
+}

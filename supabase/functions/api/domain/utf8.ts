@@ -1,0 +1,42 @@
+/** UTF-8 (RFC 3629) questions about bytes, without copying them. */
+
+const LINE_FEED = 0x0a;
+
+/** Whether the bytes are well-formed UTF-8 by themselves. A byte order mark is a character like any other. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the text has no lone surrogate, so that it can be written as UTF-8 without loss. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
+}
+
+/** How many of the bytes from `from` to `to` (exclusive) are a line feed. */
+export function countNewlines(bytes: Uint8Array, from = 0, to = bytes.length): number {
+  let count = 0;
+  for (let index = from; index < to; index++) if (bytes[index] === LINE_FEED) count++;
+  return count;
+}
+
+/**
+ * Where to cut so that the first part has at most `max` bytes and no character of UTF-8 text is split: `max`, or
+ * up to 3 bytes less. All of the bytes where they are not more than `max`. Bytes that are not text are cut at `max`.
+ */
+export function cutAtCharacter(bytes: Uint8Array, max: number): number {
+  if (bytes.length <= max) return bytes.length;
+  for (let cut = max; cut > 0 && cut > max - 4; cut--) {
+    if (!isContinuation(bytes[cut])) return cut;
+  }
+  return max;
+}
+
+/** Whether the byte can only be the second or a later one of a character. */
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}

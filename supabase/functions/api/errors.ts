@@ -1,0 +1,80 @@
+/**
+ * The one table of error codes. Each refusal is made by `fail(code, message, details?)` and rendered in one
+ * place, `respond.ts`; the OpenAPI description and the tests read the table.
+ */
+
+/** Code → HTTP status and meaning. */
+export const ERRORS = {
+  INVALID_JSON: { status: 400, meaning: "The body is not JSON, or not UTF-8." },
+  INVALID_PATH: { status: 400, meaning: "The path breaks the rule named in `details.rule`." },
+  VALIDATION_ERROR: {
+    status: 400,
+    meaning: "A field or parameter is missing, of the wrong type or out of range.",
+  },
+  INVALID_API_KEY: {
+    status: 401,
+    meaning: "The API key is missing, malformed, unknown, revoked or expired.",
+  },
+  FILE_NOT_FOUND: { status: 404, meaning: "The project has no such file." },
+  VERSION_NOT_FOUND: { status: 404, meaning: "The file has no such version; see `details.latestVersion`." },
+  ROUTE_NOT_FOUND: { status: 404, meaning: "There is no such route." },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: "The route does not take this method; see the `Allow` header.",
+  },
+  VERSION_CONFLICT: {
+    status: 409,
+    meaning: "The file kept changing while it was edited; nothing was written.",
+  },
+  CONTENT_TOO_LARGE: {
+    status: 413,
+    meaning: "The content, the body or the resulting file is over its limit.",
+  },
+  QUOTA_EXCEEDED: { status: 413, meaning: "The project's storage quota does not leave room for this." },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    meaning: "The body's media type or encoding is not one the route reads.",
+  },
+  NOT_TEXT: { status: 422, meaning: "The file is not text, so it cannot be edited or read as text." },
+  STRING_NOT_FOUND: {
+    status: 422,
+    meaning: "`oldString` does not occur in the file; see `details.nearest`.",
+  },
+  STRING_NOT_UNIQUE: { status: 422, meaning: "`oldString` occurs more than once; see `details.lines`." },
+  RATE_LIMIT_EXCEEDED: { status: 429, meaning: "Too many requests in this minute; nothing was done." },
+  CONTENT_CORRUPT: {
+    status: 500,
+    meaning: "Stored bytes fail their checksum; wrong content is never returned.",
+  },
+  INTERNAL_ERROR: { status: 500, meaning: "A defect; the request id finds it in the logs." },
+  SERVICE_UNAVAILABLE: { status: 503, meaning: "Database or storage did not answer; try again later." },
+} as const satisfies Record<string, { status: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A refusal on its way to the client. Throw it anywhere; `app.ts` renders it. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details?: Readonly<Record<string, unknown>>,
+    readonly headers?: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}
+
+/** Refuses the request. The message is for the client: it never carries content, keys or internals. */
+export function fail(
+  code: ErrorCode,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+  headers?: Readonly<Record<string, string>>,
+): never {
+  throw new ApiError(code, message, details, headers);
+}

@@ -1,0 +1,98 @@
+/**
+ * Every bound of the service, with its unit in its name. The documents, the OpenAPI description and the tests
+ * read this file; nobody repeats a number. Limits that depend on a tier live in the table `filestore.tiers`.
+ */
+
+/** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
+export const CONTENT_LENGTH_MAX = 10_485_760;
+/** Longest request body in bytes: 10,485,760 characters, each written as `\uXXXX`, and room for the rest. */
+export const BODY_BYTES_MAX = 64 * 1024 * 1024;
+/** Bodies over this size are authorised by the database before they are read. */
+export const UNAUTHORISED_BODY_BYTES_MAX = 64 * 1024;
+/** What a JSON body may have besides `content`, in bytes: two edit strings fully escaped, and as much again. */
+export const JSON_FIELDS_BYTES_MAX = 4 * 1024 * 1024;
+/** Arrays and objects within each other in a JSON body. */
+export const JSON_DEPTH_MAX = 256;
+/** A path in bytes of UTF-8. */
+export const PATH_BYTES_MAX = 1024;
+/** `oldString` and `newString` of an edit, in UTF-16 code units. */
+export const EDIT_STRING_LENGTH_MAX = 100_000;
+/** Line numbers reported for an edit whose old string is not unique. */
+export const EDIT_LINES_REPORTED_MAX = 100;
+/** Near misses reported for an edit whose old string is absent. */
+export const EDIT_NEAREST_MAX = 3;
+/** How much of a file is searched for near misses, in bytes. */
+export const EDIT_NEAREST_SCAN_BYTES_MAX = 2 * 1024 * 1024;
+/** How much of `oldString`'s first line lines are compared with, in bytes without white space. */
+export const EDIT_NEAREST_COMPARED_BYTES = 256;
+/** A line is a near miss when it is at least this similar to that line; 1 is the same but for case and white space. */
+export const EDIT_NEAREST_SIMILARITY_MIN = 0.25;
+/** Longest text of one near miss, in UTF-16 code units. */
+export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
+
+/** Records of one list page. */
+export const PAGE_LIMIT_MAX = 100;
+export const PAGE_LIMIT_DEFAULT = 10;
+/** Sub-folder names in one list answer. */
+export const LIST_DIRECTORIES_MAX = 1000;
+/** Largest integer accepted for offsets and versions (a Postgres `integer`). */
+export const INTEGER_MAX = 2_147_483_647;
+
+/** Content is cut into segments of at most this many bytes. */
+export const SEGMENT_BYTES_MAX = 1024 * 1024;
+/** A rope is looked at for merging whenever its segment count is a multiple of this. */
+export const MERGE_CHECK_EVERY_SEGMENTS = 16;
+/** A rope may have this many segments, and ROPE_SEGMENTS_MAX_PER_MIB more for each MiB or part of one. */
+export const ROPE_SEGMENTS_MAX_BASE = 128;
+export const ROPE_SEGMENTS_MAX_PER_MIB = 2;
+/** One merge takes at most this many segments and bytes. */
+export const MERGE_RUN_SEGMENTS_MAX = 64;
+export const MERGE_RUN_BYTES_MAX = 4 * 1024 * 1024;
+/** What a merge costs besides its bytes (calls, objects), in bytes. */
+export const MERGE_FIXED_COST_BYTES = 512 * 1024;
+/** Bytes a merge may write for each segment it saves, in a rope with no segments too many. */
+export const MERGE_PRICE_BYTES = 32 * 1024;
+/** That price doubles with every so many segments over ROPE_SEGMENTS_MAX_PER_MIB … */
+export const MERGE_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
+/** … and with so many over, any price is right. */
+export const MERGE_ANY_PRICE_EXCESS = 96;
+/** Bytes that merges write for each byte appended, at most, when an append counts as 4 KiB more than it has. */
+export const MERGE_AMPLIFICATION_MAX = 4;
+/** Merges that one commit makes to get room in a full rope. */
+export const MERGES_OF_A_FULL_ROPE_MAX = 4;
+/** Segments fetched ahead of the one being sent. */
+export const READ_AHEAD_SEGMENTS = 3;
+/** Segments of one write uploaded at the same time. */
+export const UPLOADS_AT_ONCE = 4;
+/** Verified segments kept per isolate, in bytes. */
+export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
+/** Memory for request bodies over UNAUTHORISED_BODY_BYTES_MAX and for content being edited, per isolate, in bytes. */
+export const BODY_BUDGET_BYTES = 96 * 1024 * 1024;
+/** How long a request waits for a share of that memory before it is answered 503. */
+export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
+
+/** How long an isolate relies on the database's answer for a key. */
+export const KEY_REMEMBERED_SECONDS = 60;
+/** Keys an isolate remembers. */
+export const KEYS_REMEMBERED_MAX = 10_000;
+/** Failed authentications per client address and minute. */
+export const ADDRESS_REQUESTS_PER_MINUTE = 100;
+/** Client addresses an isolate remembers. */
+export const ADDRESSES_REMEMBERED_MAX = 10_000;
+/** What the rate headers show where there is no limit. */
+export const NO_LIMIT_SHOWN = 2_147_483_647;
+
+/** Longest wait for one call to Postgres or Storage. */
+export const BACKEND_CALL_TIMEOUT_MILLISECONDS = 10_000;
+/** No further try of a back-end call begins after this time. */
+export const BACKEND_DEADLINE_MILLISECONDS = 20_000;
+/** Tries of a back-end call that may be repeated. */
+export const BACKEND_TRIES_MAX = 3;
+/** First pause between tries; doubles, with jitter. */
+export const BACKEND_BACKOFF_MILLISECONDS = 100;
+/** An edit that keeps meeting newer versions is tried again this often. */
+export const EDIT_CONFLICT_TRIES_MAX = 5;
+/** `Retry-After` of a 503, in seconds. */
+export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
+/** How long a browser may remember a preflight answer. */
+export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;

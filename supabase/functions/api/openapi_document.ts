@@ -1,0 +1,134 @@
+/** OpenAPI 3.1 from the routes, their schemas and the error table. */
+import { z } from "zod";
+import { type ErrorCode, ERRORS } from "./errors.ts";
+import { ROUTES } from "./routes/mod.ts";
+import type { Route } from "./routes/route.ts";
+import { VERSION } from "./version.ts";
+
+type Json = Record<string, unknown>;
+
+/** A JSON Schema as OpenAPI 3.1 takes it. `io` says whether a client sends or receives it. */
+function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" });
+  return rest;
+}
+
+/** Errors that any route with a key may answer. */
+const EVERYWHERE: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR"];
+
+const RATE_HEADERS = Object.fromEntries(
+  ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]
+    .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
+function parametersOf(route: Route): Json[] {
+  const parameters: Json[] = [];
+  if (route.pattern.endsWith("/*")) {
+    parameters.push({
+      name: "path",
+      in: "path",
+      required: true,
+      description: "The file's path; slashes as they are or as %2F.",
+      schema: { type: "string", minLength: 1, maxLength: 1024 },
+    });
+  }
+  if (!route.document.query) return parameters;
+  const { properties = {}, required = [] } = z.toJSONSchema(route.document.query, { io: "input" });
+  for (const [name, schema] of Object.entries(properties)) {
+    parameters.push({
+      name,
+      in: "query",
+      required: required.includes(name),
+      // Present without a value: `?metadata`.
+      ...(typeof schema === "object" && schema.const === "" && { allowEmptyValue: true }),
+      schema,
+    });
+  }
+  return parameters;
+}
+
+function responsesOf(route: Route): Json {
+  const answer = schemaOf(route.document.answer, "output");
+  const ok = route.operation === null ? answer : {
+    type: "object",
+    required: ["success", "data", "operation", "message"],
+    properties: {
+      success: { const: true },
+      data: answer,
+      operation: { type: "string" },
+      message: { type: "string" },
+    },
+  };
+  const responses: Json = {
+    "200": { description: "Success", headers: RATE_HEADERS, content: { "application/json": { schema: ok } } },
+  };
+  const codes = route.needsKey
+    ? ["INVALID_API_KEY" as const, ...route.document.errors, ...EVERYWHERE]
+    : route.document.errors;
+  for (const status of new Set(codes.map((code) => ERRORS[code].status))) {
+    const described = codes.filter((code) => ERRORS[code].status === status);
+    responses[String(status)] = {
+      description: described.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(" "),
+      headers: RATE_HEADERS,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
+    };
+  }
+  return responses;
+}
+
+/** The whole document, without `servers`. */
+export function openapiDocument(): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of ROUTES) {
+    const path = route.pattern.replace(/\/\*$/, "/{path}");
+    const item = paths[path] ??= {};
+    item[route.method.toLowerCase()] = {
+      operationId: route.document.id,
+      summary: route.document.summary,
+      description: route.document.description,
+      security: route.needsKey ? [{ apiKey: [] }, { bearer: [] }] : [],
+      parameters: parametersOf(route),
+      requestBody: route.document.body && {
+        required: true,
+        content: { "application/json": { schema: schemaOf(route.document.body, "input") } },
+      },
+      responses: responsesOf(route),
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Versioned file storage for AI agents",
+      version: VERSION,
+      description: "Every write makes a new numbered version; earlier versions stay readable.",
+    },
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        bearer: { type: "http", scheme: "bearer" },
+      },
+      headers: Object.fromEntries(
+        Object.keys(RATE_HEADERS).map((name) => [name, {
+          schema: { type: name === "X-Request-Id" ? "string" : "integer" },
+        }]),
+      ),
+      schemas: {
+        Failure: {
+          type: "object",
+          required: ["success", "error"],
+          properties: {
+            success: { const: false },
+            error: {
+              type: "object",
+              required: ["code", "message"],
+              properties: { code: { enum: Object.keys(ERRORS) }, message: { type: "string" } },
+            },
+            operation: { type: "string" },
+            details: { type: "object" },
+          },
+        },
+      },
+    },
+  };
+}

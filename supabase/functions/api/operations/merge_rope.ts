@@ -1,0 +1,44 @@
+/** Merging small segments of a rope, in the request that made one too many. */
+import type { Context } from "../context.ts";
+import { planMerge } from "../domain/merge.ts";
+import { SegmentCutter } from "../domain/segment.ts";
+import type { Segment } from "../ports.ts";
+import { readSegments } from "./read_segments.ts";
+import { Uploads } from "./uploads.ts";
+
+/**
+ * Merges the run of `rope` that is worth it, if there is one. `isFull`: the rope may not have more segments, so any
+ * run will do. Says whether the file's rope is shorter now, be it by somebody else.
+ */
+export async function mergeRope(
+  context: Context,
+  path: string,
+  rope: readonly Segment[],
+  isFull: boolean,
+): Promise<boolean> {
+  const plan = planMerge(rope.map((segment) => segment.size), isFull);
+  const projectId = context.gate.grant?.projectId;
+  if (!plan || projectId === undefined) return false;
+  const run = rope.slice(plan.from, plan.to);
+  const cutter = new SegmentCutter();
+  const uploads = new Uploads(
+    context.segments,
+    projectId,
+    context.now,
+    run.every((segment) => segment.isText),
+  );
+  for await (const bytes of readSegments(context.segments, run)) {
+    for (const piece of cutter.push(bytes)) await uploads.add(piece);
+  }
+  for (const piece of cutter.finish()) await uploads.add(piece);
+  const merged = await uploads.finish();
+  const answer = await context.metadata.merge(
+    context.gate.caller,
+    path,
+    run.map((segment) => segment.id),
+    merged,
+  );
+  // The rope has changed under the merge: what it made is of no use.
+  if (answer.ok && !answer.value && !answer.isRepeated) await context.segments.remove(merged);
+  return answer.ok;
+}

@@ -1,0 +1,217 @@
+/**
+ * The two things the service needs from outside: Metadata (Postgres) and Segments (object storage).
+ * The comments are contracts: every adapter keeps them, and `tests/contract` checks that it does.
+ *
+ * Both throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach; no other failure of the
+ * back end reaches a caller.
+ */
+
+/** SHA-256 of an API key, 64 lower-case hexadecimal digits. The key itself never leaves the request. */
+export type KeyHash = string;
+
+/** One immutable object in storage: a piece of one or more versions. */
+export interface Segment {
+  /** Random UUID. */
+  readonly id: string;
+  /** Object name in the bucket: `{project_id}/{yyyymmdd}/{id}`. Unique for ever, so caches may be keyed by it. */
+  readonly name: string;
+  /** Bytes, 1 to SEGMENT_BYTES_MAX. */
+  readonly size: number;
+  /** SHA-256 of the bytes, 64 lower-case hexadecimal digits. */
+  readonly sha256: string;
+  /** How many bytes are a line feed. */
+  readonly newlines: number;
+  /** Whether the bytes are well-formed UTF-8 by themselves. */
+  readonly isText: boolean;
+}
+
+/** A file at one version, as the wire shows it. Times are ISO 8601 UTC with milliseconds. */
+export interface FileRecord {
+  readonly id: string;
+  readonly path: string;
+  readonly version: number;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** State of a project's rate window after the request was counted. `limit` is null where there is none. */
+export interface RateState {
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** UTC epoch seconds at which the window ends. */
+  readonly reset: number;
+}
+
+/** What the database says about a key. */
+export interface Grant {
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly tier: string;
+  /** Bytes a file may have; null: no limit. */
+  readonly maxFileBytes: number | null;
+}
+
+/** Said with every call: who asks, and whether this HTTP request was counted already. */
+export interface Caller {
+  readonly keyHash: KeyHash;
+  /** True once an earlier call of the same request was counted: one HTTP request counts once. */
+  readonly counted: boolean;
+}
+
+/** Every answer of the database carries the rate state and, where the key was admitted, the grant. */
+export type Answer<T> =
+  & {
+    readonly rate: RateState | null;
+    readonly grant: Grant | null;
+    /** True where an earlier try of the same call got no answer: it may have taken effect, or still may. */
+    readonly isRepeated: boolean;
+  }
+  & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
+
+/** The database's no. Nothing was changed, except that the request was counted (a 429 is not). */
+export interface Refusal {
+  readonly code:
+    | "INVALID_API_KEY"
+    | "RATE_LIMIT_EXCEEDED"
+    | "FILE_NOT_FOUND"
+    | "VERSION_NOT_FOUND"
+    | "VERSION_CONFLICT"
+    | "CONTENT_TOO_LARGE"
+    | "QUOTA_EXCEEDED"
+    /** The rope has as many segments as a rope may have: merge some of `rope`, then commit again. */
+    | "ROPE_FULL";
+  readonly details: Readonly<Record<string, unknown>>;
+  /** With ROPE_FULL: the segments of the file's rope, in order. */
+  readonly rope?: readonly Segment[] | undefined;
+}
+
+/** A file at one version with the segments its bytes are made of, in order. */
+export interface Content {
+  readonly file: FileRecord;
+  readonly segments: readonly Segment[];
+}
+
+/** One page of a version list, newest first. */
+export interface VersionPage {
+  readonly file: { readonly path: string; readonly mimeType: string };
+  readonly versions: readonly {
+    readonly version: number;
+    readonly size: number;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  }[];
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface ListQuery {
+  /** Without leading or trailing slash; "" is the root. */
+  readonly directory: string;
+  readonly recursive: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy: "path" | "created_at" | "updated_at" | "size";
+  readonly sortOrder: "asc" | "desc";
+  readonly contentType?: string | undefined;
+  readonly minSize?: number | undefined;
+  readonly maxSize?: number | undefined;
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+  readonly updatedAfter?: string | undefined;
+  readonly updatedBefore?: string | undefined;
+}
+
+export interface ListPage {
+  readonly files: readonly FileRecord[];
+  readonly directories?: readonly string[] | undefined;
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+  readonly hasMore: boolean;
+}
+
+/**
+ * One commit: a new version of one file, made of stored and of new, uploaded segments.
+ * - `write`: the content is exactly the new segments; creates the file where there is none.
+ * - `overwrite`: the same for a file that exists; its type stays.
+ * - `append`: the new segments go to the end of the latest content. Never reads content, never loses an append.
+ * - `edit`: `rope` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when the
+ *   file has moved on.
+ */
+export type Commit =
+  & {
+    readonly path: string;
+    /** Made by the caller, unique per project. Committing it again answers the first version and makes nothing. */
+    readonly commitId: string;
+    /** The uploaded segments, in order. */
+    readonly segments: readonly Segment[];
+  }
+  & (
+    | { readonly kind: "write"; readonly mimeType: string }
+    | { readonly kind: "overwrite" | "append" }
+    | { readonly kind: "edit"; readonly baseVersion: number; readonly rope: readonly string[] }
+  );
+
+/** The answer of a commit. */
+export interface Committed {
+  readonly file: FileRecord;
+  /** The file's rope, when it is worth looking at for a merge. */
+  readonly rope: readonly Segment[] | null;
+}
+
+/** What the database would say to a write, before any byte is stored. */
+export interface Admission {
+  /** The live file at the path that was asked about, if there is one. */
+  readonly file: { readonly version: number; readonly size: number } | null;
+}
+
+/**
+ * Authority and metadata. Each method is one back-end call and one transaction that authenticates, counts the
+ * request against the project's rate window and does the operation. A read may be repeated by the adapter after
+ * an ambiguous failure; so may a commit, since `commitId` makes it idempotent.
+ */
+export interface Metadata {
+  /** Admits a key and counts the request; says what is at `path`, if given. */
+  admit(caller: Caller, path?: string): Promise<Answer<Admission>>;
+  /** The file's record at `version` (default: the latest). */
+  record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>>;
+  /** Record and segments at `version` (default: the latest). */
+  content(caller: Caller, path: string, version?: number): Promise<Answer<Content>>;
+  versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>>;
+  list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>>;
+  /** Adds a version. */
+  commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
+  /**
+   * Puts `merged` in the place of the adjacent segments `run` in the file's current rope. Content, versions and
+   * older ropes stay as they are. Answers false where the rope no longer holds that run.
+   */
+  merge(
+    caller: Caller,
+    path: string,
+    run: readonly string[],
+    merged: readonly Segment[],
+  ): Promise<Answer<boolean>>;
+  /** Throws unless the database answers. */
+  ping(): Promise<void>;
+}
+
+/** Bytes, in objects that never change. */
+export interface Segments {
+  /**
+   * Stores the bytes under the segment's name. Resolved means durable. May be repeated: the name is random, so
+   * an object that is already there is this one.
+   */
+  put(segment: Segment, bytes: Uint8Array): Promise<void>;
+  /**
+   * The bytes of a segment, verified against its checksum. Throws `ApiError("CONTENT_CORRUPT")` where the object
+   * is missing, short or changed. May be served from memory.
+   */
+  get(segment: Segment): Promise<Uint8Array>;
+  /** Removes objects of a refused write, best effort. Only for segments that no commit can still name. */
+  remove(segments: readonly Segment[]): Promise<void>;
+  /** Throws unless the storage answers. */
+  ping(): Promise<void>;
+}

@@ -1,0 +1,97 @@
+/** The envelope and the headers: the only place where answers are made. */
+import type { ApiError } from "./errors.ts";
+import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "./limits.ts";
+
+/** What the rate headers show: a project's window, or the client address's. */
+export interface RateView {
+  /** Requests a minute; null: no limit. */
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** UTC epoch seconds. */
+  readonly reset: number;
+}
+
+export type Operation =
+  | "read_file"
+  | "get_file_metadata"
+  | "get_file_versions"
+  | "list_files"
+  | "write_file";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** A success in the envelope. */
+export function success(operation: Operation, data: unknown, message: string): Response {
+  return new Response(JSON.stringify({ success: true, data, operation, message }), {
+    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" },
+  });
+}
+
+/** A success whose body is JSON text made piece by piece. */
+export function successStream(body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, {
+    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" },
+  });
+}
+
+/** JSON outside the envelope: health and documents. */
+export function document(data: unknown, status = 200): Response {
+  return new Response(JSON.stringify(data), {
+    status,
+    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
+  });
+}
+
+/** A failure in the envelope. */
+export function failure(error: ApiError, operation: Operation | undefined): Response {
+  const body = {
+    success: false,
+    error: { code: error.code, message: error.message },
+    ...(operation && { operation }),
+    ...(error.details && { details: error.details }),
+  };
+  return new Response(JSON.stringify(body), {
+    status: error.status,
+    headers: {
+      "Content-Type": JSON_TYPE,
+      "Cache-Control": "no-store",
+      ...(error.status === 401 && { "WWW-Authenticate": "Bearer" }),
+      ...error.headers,
+    },
+  });
+}
+
+/** The answer to a CORS preflight of any route. */
+export function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+      "Access-Control-Allow-Headers":
+        "content-type, authorization, x-api-key, if-match, if-none-match, idempotency-key",
+      "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
+    },
+  });
+}
+
+/** Headers of every response. The draft: https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
+export function setCommonHeaders(headers: Headers, requestId: string, rate: RateView, now: number): void {
+  const limit = rate.limit ?? NO_LIMIT_SHOWN;
+  const remaining = rate.remaining ?? NO_LIMIT_SHOWN;
+  headers.set("X-Request-Id", requestId);
+  headers.set("X-RateLimit-Limit", String(limit));
+  headers.set("X-RateLimit-Remaining", String(remaining));
+  headers.set("X-RateLimit-Reset", String(rate.reset));
+  headers.set("RateLimit-Policy", `"default";q=${limit};w=60`);
+  headers.set("RateLimit", `"default";r=${remaining};t=${secondsUntil(rate.reset, now)}`);
+  headers.set("Access-Control-Allow-Origin", "*");
+  headers.set(
+    "Access-Control-Expose-Headers",
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id",
+  );
+}
+
+/** Whole seconds from `now` (milliseconds) to `epochSeconds`, at least 0. */
+export function secondsUntil(epochSeconds: number, now: number): number {
+  return Math.max(0, Math.ceil(epochSeconds - now / 1000));
+}

@@ -1,0 +1,65 @@
+/** GET /health: whether the service runs; with `?deep` whether database and storage answer, too. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { isPresent } from "../domain/query.ts";
+import { ApiError } from "../errors.ts";
+import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
+import { document } from "../respond.ts";
+import { VERSION } from "../version.ts";
+import type { Route } from "./route.ts";
+
+const query = z.object({ deep: z.literal("").optional() });
+
+const answer = z.object({
+  status: z.enum(["ok", "degraded"]),
+  timestamp: z.iso.datetime(),
+  message: z.string(),
+  version: z.string(),
+}).meta({ id: "Health" });
+
+async function isDown(ping: Promise<void>): Promise<boolean> {
+  try {
+    await ping;
+    return false;
+  } catch (error) {
+    if (error instanceof ApiError) return true;
+    throw error;
+  }
+}
+
+async function handle(context: Context): Promise<Response> {
+  const record = { timestamp: new Date(context.now()).toISOString(), version: VERSION };
+  if (!isPresent(context.query, "deep")) {
+    return document({ status: "ok", ...record, message: "The service is running." });
+  }
+  const [database, storage] = await Promise.all([
+    isDown(context.metadata.ping()),
+    isDown(context.segments.ping()),
+  ]);
+  if (!database && !storage) {
+    return document({
+      status: "ok",
+      ...record,
+      message: "The service, its database and its storage are running.",
+    });
+  }
+  const down = [database && "database", storage && "storage"].filter(Boolean).join(" and ");
+  const response = document({ status: "degraded", ...record, message: `Not answering: ${down}.` }, 503);
+  response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
+  return response;
+}
+
+export const health: Route = {
+  method: "GET",
+  pattern: "/health",
+  operation: null,
+  needsKey: false,
+  handle,
+  document: {
+    id: "health",
+    summary: "Whether the service runs",
+    query,
+    answer,
+    errors: ["SERVICE_UNAVAILABLE"],
+  },
+};

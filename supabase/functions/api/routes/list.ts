@@ -1,0 +1,76 @@
+/** GET /files: list a directory. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { normalizeDirectory } from "../domain/path.ts";
+import { pick } from "../domain/query.ts";
+import { success } from "../respond.ts";
+import { validate } from "../validate.ts";
+import type { Route } from "./route.ts";
+import { fileRecord, mediaType, pageLimit, pageOffset } from "./schemas.ts";
+
+const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
+
+/** An ISO 8601 date (midnight UTC) or date and time with its zone; as ISO 8601 in UTC. */
+const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time with a zone")
+  .transform((text, context) => {
+    const time = new Date(text.replace(" ", "T"));
+    if (!Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0) return time.toISOString();
+    context.addIssue({ code: "custom", message: "is not a date" });
+    return z.NEVER;
+  })
+  .meta({ type: "string", format: "date-time" });
+
+const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
+  .meta({ type: "integer", minimum: 0 });
+
+const query = z.object({
+  directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
+  recursive: z.enum(["true", "false"]).default("false").transform((text) => text === "true")
+    .meta({ type: "boolean", default: false }),
+  limit: pageLimit,
+  offset: pageOffset,
+  sortBy: z.enum(["path", "created_at", "updated_at", "size"]).default("path"),
+  sortOrder: z.enum(["asc", "desc"]).default("asc"),
+  contentType: mediaType.optional(),
+  minSize: size.optional(),
+  maxSize: size.optional(),
+  createdAfter: date.optional(),
+  createdBefore: date.optional(),
+  updatedAfter: date.optional(),
+  updatedBefore: date.optional(),
+});
+
+const answer = z.object({
+  files: z.array(fileRecord),
+  directories: z.array(z.string()).optional()
+    .meta({ description: "When not recursive: names of the sub-folders, at most 1000." }),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+  hasMore: z.boolean(),
+}).meta({ id: "FileList" });
+
+async function handle(context: Context): Promise<Response> {
+  const { gate, metadata } = context;
+  const parameters = await gate.check(() => {
+    const { directory, ...rest } = validate(query, pick(context.query, Object.keys(query.shape)));
+    return { directory: normalizeDirectory(directory), ...rest };
+  });
+  const page = gate.take(await metadata.list(gate.caller, parameters));
+  return success("list_files", page, `${page.files.length} of ${page.total} files.`);
+}
+
+export const list: Route = {
+  method: "GET",
+  pattern: "/files",
+  operation: "list_files",
+  needsKey: true,
+  handle,
+  document: {
+    id: "listFiles",
+    summary: "List a directory",
+    query,
+    answer,
+    errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+  },
+};

@@ -1,0 +1,23 @@
+/** All routes. The order matters to nobody: no two match the same method and path. */
+import { append } from "./append.ts";
+import { edit } from "./edit.ts";
+import { health } from "./health.ts";
+import { list } from "./list.ts";
+import { openapi } from "./openapi.ts";
+import { overwrite } from "./overwrite.ts";
+import { read } from "./read.ts";
+import type { Route } from "./route.ts";
+import { write } from "./write.ts";
+
+export const ROUTES: readonly Route[] = [health, write, list, read, append, overwrite, edit, openapi];
+
+/** Whether a raw path belongs to a route's pattern. */
+export function matches(pattern: string, rawPath: string): boolean {
+  return pattern.endsWith("/*") ? rawPath.startsWith(pattern.slice(0, -1)) : rawPath === pattern;
+}
+
+/** The methods that a path takes, for the `Allow` header; empty for an unknown route. */
+export function allowedMethods(rawPath: string): string[] {
+  const methods = ROUTES.filter((route) => matches(route.pattern, rawPath)).map((route) => route.method);
+  return [...new Set(methods.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]))];
+}

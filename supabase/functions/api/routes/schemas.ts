@@ -1,0 +1,35 @@
+/** The records of the contract. They validate requests, document answers and give the types. */
+import { z } from "zod";
+import { MEDIA_TYPES } from "../domain/media_type.ts";
+import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
+
+export const mediaType = z.enum(MEDIA_TYPES);
+
+export const fileRecord = z.object({
+  id: z.uuid(),
+  path: z.string(),
+  version: z.int().min(1),
+  mimeType: z.string(),
+  size: z.int().min(0).meta({ description: "Bytes of the stored content." }),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+}).meta({ id: "FileRecord" });
+
+export const readRecord = fileRecord.extend({
+  content: z.string(),
+  isBase64: z.literal(true).optional().meta({ description: "Present where `content` is base64." }),
+}).meta({ id: "ReadRecord" });
+
+export const editRecord = fileRecord.extend({
+  replacements: z.int().min(1),
+}).meta({ id: "EditRecord" });
+
+/** A whole number in a query: digits only, within its range. */
+export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
+  return z.string().regex(/^\d{1,10}$/, "must be a whole number").transform(Number)
+    .pipe(z.number().min(minimum).max(maximum))
+    .meta({ type: "integer", minimum, maximum });
+}
+
+export const pageLimit = wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT);
+export const pageOffset = wholeNumber(0).default(0);

@@ -1,0 +1,54 @@
+/** Several function processes that take turns, as isolates do: nothing a request needs may live in one of them. */
+import type { FunctionCommand } from "./function_command.ts";
+import { FunctionProcess, type Upstream } from "./function_process.ts";
+
+export class FunctionPool {
+  readonly #processes: FunctionProcess[];
+  readonly #waiting = new Set<() => void>();
+  #turn = 0;
+
+  constructor(count: number, command: FunctionCommand, onLog: (line: string) => void) {
+    const onChange = () => this.#waiting.forEach((wake) => wake());
+    this.#processes = Array.from({ length: count }, () => new FunctionProcess({ command, onLog, onChange }));
+  }
+
+  get pids(): number[] {
+    return this.#processes.flatMap(({ pid }) => pid ?? []);
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+  }
+
+  /** The next process in turn; waits for one that listens, and answers null if none does in that time. */
+  async next(waitMilliseconds: number): Promise<Upstream | null> {
+    const ready = this.#nextReady();
+    if (ready !== null) return ready;
+    const { promise, resolve } = Promise.withResolvers<Upstream | null>();
+    const timer = setTimeout(() => resolve(null), waitMilliseconds);
+    const wake = () => {
+      const upstream = this.#nextReady();
+      if (upstream !== null) resolve(upstream);
+    };
+    this.#waiting.add(wake);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(wake);
+    }
+  }
+
+  #nextReady(): Upstream | null {
+    for (let step = 0; step < this.#processes.length; step++) {
+      this.#turn = (this.#turn + 1) % this.#processes.length;
+      const upstream = this.#processes[this.#turn]?.upstream;
+      if (upstream) return upstream;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,66 @@
+/** A Postgres server given with --db. */
+import { createPostgresConnection } from "@supabase/lite/postgres";
+import { CompiledQuery } from "kysely";
+import type postgres from "postgres";
+import type { Database } from "./database.ts";
+import { DATABASE_CONNECT_TIMEOUT_SECONDS, DATABASE_CONNECTIONS_MAX } from "./limits.ts";
+import { codeOf, messageOf, StartError } from "./start_error.ts";
+
+/** Connects, and fails soon and clearly where nothing answers. */
+export async function openPostgres(databaseUrl: string): Promise<Database> {
+  const connection = createPostgresConnection({
+    url: databaseUrl,
+    postgresOptions: {
+      max: DATABASE_CONNECTIONS_MAX,
+      connect_timeout: DATABASE_CONNECT_TIMEOUT_SECONDS,
+      onnotice: () => {},
+      types: { json: jsonType(114), jsonb: jsonType(3802) },
+    },
+  });
+  const client: postgres.Sql = connection.driver;
+  try {
+    await client.unsafe("select 1");
+  } catch (error) {
+    await client.end({ timeout: 0 });
+    throw new StartError(
+      `The database at ${withoutPassword(databaseUrl)} cannot be reached (${reasonOf(error)}).`,
+    );
+  }
+  return {
+    connection,
+    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
+      const { rows } = await connection.kysely.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+      return rows;
+    },
+    async script(sql, record) {
+      await client.begin(async (transaction) => {
+        await transaction.unsafe(sql).simple();
+        if (record) await transaction.unsafe(record.sql, [...record.parameters]);
+      });
+    },
+    close: () => client.end({ timeout: DATABASE_CONNECT_TIMEOUT_SECONDS }),
+  };
+}
+
+/**
+ * @supabase/lite hands JSON over as text, and its own type would make a JSON string of that text once more: a jsonb
+ * argument of a function would arrive as a string. PGlite takes text as it is; so does this.
+ */
+function jsonType(oid: number): postgres.PostgresType {
+  return {
+    to: oid,
+    from: [oid],
+    serialize: (value: unknown) => typeof value === "string" ? value : JSON.stringify(value),
+    parse: (text: string) => JSON.parse(text),
+  };
+}
+
+function withoutPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.password = "";
+  return url.href;
+}
+
+function reasonOf(error: unknown): string {
+  return messageOf(error) || codeOf(error) || "no reason given";
+}

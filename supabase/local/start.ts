@@ -1,0 +1,67 @@
+/** `deno task start`: the whole service on this machine, until Ctrl+C. */
+import { answer, remark, run } from "./command_line.ts";
+import { launcherEnded } from "./launcher.ts";
+import { parseStartOptions, START_USAGE } from "./options.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+await run(async () => {
+  const options = parseStartOptions(Deno.args);
+  if (options.help) return answer(`Usage: ${START_USAGE}`);
+  quietLibraries();
+  const asked = stopRequest();
+  const starting = startStack({
+    dataDir: options.dataDir,
+    port: options.port,
+    databaseUrl: options.databaseUrl,
+    onProgress: (line) => remark(`${line} …`),
+    onFunctionLog: remark,
+  });
+  const stack = await Promise.race([starting, asked]);
+  if (stack === undefined) return await (await starting).stop();
+  if (options.json) answer(readyJson(stack));
+  else answer(readyText(stack));
+  await asked;
+  remark("Stopping …");
+  await stack.stop();
+});
+
+/** Resolves at the first Ctrl+C or SIGTERM, or when npx is gone. A second one does not wait for anything. */
+function stopRequest(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let requests = 0;
+  const onSignal = () => {
+    if (++requests > 1) Deno.exit(1);
+    resolve();
+  };
+  Deno.addSignalListener("SIGINT", onSignal);
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", onSignal);
+  launcherEnded().then(resolve);
+  return promise;
+}
+
+/** @supabase/lite prints each refused statement with its stack; the caller gets the error in the answer anyway. */
+function quietLibraries(): void {
+  // deno-lint-ignore no-console -- this is what silences it
+  for (const name of ["log", "info", "warn", "error", "debug"] as const) console[name] = () => {};
+}
+
+function readyJson({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey }: Stack): string {
+  return JSON.stringify({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey });
+}
+
+function readyText({ baseUrl, apiKey, supabaseUrl }: Stack): string {
+  const key = `-H 'x-api-key: ${apiKey}'`;
+  return `
+Ready. Ctrl+C stops it; files and keys stay.
+
+  Base URL   ${baseUrl}
+  API key    ${apiKey}   (project demo, tier pro)
+  Supabase   ${supabaseUrl}
+
+Write, read, list:
+
+curl -X POST '${baseUrl}/files' ${key} -H 'content-type: application/json' -d '{"path":"notes/hello.md","content":"# Hello\\n"}'
+curl '${baseUrl}/files/notes/hello.md' ${key}
+curl '${baseUrl}/files?directory=notes' ${key}
+`;
+}

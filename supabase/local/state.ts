@@ -1,0 +1,24 @@
+/** What the command line needs to know of a running stack: kept in its data folder, readable by its owner only. */
+import { readJsonFile, writeJsonFile } from "./json_file.ts";
+
+export interface RunningStack {
+  readonly supabaseUrl: string;
+  readonly secretKey: string;
+}
+
+export async function writeState(file: string, { supabaseUrl, secretKey }: RunningStack): Promise<void> {
+  await writeJsonFile(file, { supabaseUrl, secretKey });
+}
+
+/** Null where no stack runs, as far as its folder knows. */
+export async function readState(file: string): Promise<RunningStack | null> {
+  const state = await readJsonFile(file);
+  if (typeof state !== "object" || state === null) return null;
+  if (!("supabaseUrl" in state) || typeof state.supabaseUrl !== "string") return null;
+  if (!("secretKey" in state) || typeof state.secretKey !== "string") return null;
+  return { supabaseUrl: state.supabaseUrl, secretKey: state.secretKey };
+}
+
+export async function removeState(file: string): Promise<void> {
+  await Deno.remove(file).catch(() => {/* gone already */});
+}

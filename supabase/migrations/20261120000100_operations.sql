@@ -1,0 +1,621 @@
+-- Purpose: the file operations. The functions in `public` are the whole interface of the database to the
+-- function `api`: each one admits the key, counts the request and does one operation, in one transaction.
+--
+-- Answers are jsonb: {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value,
+-- {"refusal": {"code": ..., "details": {...}}}. Refusals are results and not exceptions, so that a refused
+-- request still counts. Whatever is refused has changed nothing else.
+--
+-- Lock order, everywhere: the rate row, file rows by path, directory rows by path, usage rows. The rows that many
+-- writers share come last, to be held for the shortest time.
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Shapes
+
+create function filestore.iso(p_time timestamptz) returns text
+language sql immutable set search_path = ''
+as $$ select to_char(p_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
+comment on function filestore.iso(timestamptz) is 'ISO 8601, UTC, milliseconds, Z.';
+
+create function filestore.file_record(
+  p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamptz, p_updated_at timestamptz
+) returns jsonb
+language sql immutable set search_path = ''
+as $$
+  select jsonb_build_object(
+    'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
+    'createdAt', filestore.iso(p_created_at), 'updatedAt', filestore.iso(p_updated_at))
+$$;
+comment on function filestore.file_record(uuid, text, integer, text, bigint, timestamptz, timestamptz) is 'A file at one version as the wire shows it.';
+
+create function filestore.segment_list(p_project_id uuid, p_segment_ids uuid[]) returns jsonb
+language sql stable set search_path = ''
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', s.id,
+    'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,
+    'size', s.size, 'sha256', encode(s.sha256, 'hex'), 'newlines', s.newlines, 'isText', s.is_text
+  ) order by i.position), '[]'::jsonb)
+  from unnest(p_segment_ids) with ordinality as i (id, position)
+  join filestore.segments s on s.id = i.id and s.project_id = p_project_id
+$$;
+comment on function filestore.segment_list(uuid, uuid[]) is 'The segments of a rope, in order.';
+
+create function filestore.refusal(p_code text, p_details jsonb default '{}'::jsonb) returns jsonb
+language sql immutable set search_path = ''
+as $$ select jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)) $$;
+comment on function filestore.refusal(text, jsonb) is 'A no, with its code of the wire contract.';
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Authority
+
+create type filestore.session as (
+  project_id uuid,
+  key_id uuid,
+  tier text,
+  max_file_bytes bigint,
+  max_project_bytes bigint,
+  -- What every answer carries: {"grant", "rate"}, and {"refusal"} where the request goes no further.
+  envelope jsonb
+);
+comment on type filestore.session is 'An admitted (or refused) key, for the rest of the transaction.';
+
+create function filestore.count_request(p_project_id uuid, p_limit integer, p_counted boolean) returns jsonb
+language plpgsql volatile set search_path = ''
+as $$
+declare
+  v_window_start timestamptz;
+  v_count integer;
+  v_admitted boolean := true;
+begin
+  if p_limit is null then
+    return jsonb_build_object('admitted', true, 'rate', jsonb_build_object(
+      'limit', null, 'remaining', null,
+      'reset', extract(epoch from date_trunc('minute', clock_timestamp()) + interval '1 minute')::bigint));
+  end if;
+  if not p_counted then
+    -- The clock is read once the row is locked, so windows only move forward.
+    insert into filestore.rate_windows as w (project_id, window_start, request_count)
+    values (p_project_id, date_trunc('minute', clock_timestamp()), 1)
+    on conflict (project_id) do update
+      set (window_start, request_count) = (
+        select greatest(w.window_start, t.minute), case when w.window_start < t.minute then 1 else w.request_count + 1 end
+        from (select date_trunc('minute', clock_timestamp()) as minute) t)
+      where w.request_count < p_limit or w.window_start < date_trunc('minute', clock_timestamp())
+    returning w.window_start, w.request_count into v_window_start, v_count;
+    v_admitted := found;
+  end if;
+  if v_count is null then
+    select w.window_start, w.request_count into v_window_start, v_count
+    from filestore.rate_windows w where w.project_id = p_project_id;
+  end if;
+  v_window_start := coalesce(v_window_start, date_trunc('minute', clock_timestamp()));
+  return jsonb_build_object('admitted', v_admitted, 'rate', jsonb_build_object(
+    'limit', p_limit,
+    'remaining', greatest(p_limit - coalesce(v_count, 0), 0),
+    'reset', extract(epoch from v_window_start + interval '1 minute')::bigint));
+end
+$$;
+comment on function filestore.count_request(uuid, integer, boolean) is 'Counts one request in the project''s window, unless that is done already; a full window admits nothing and counts nothing.';
+
+create function filestore.admit(p_key_hash text, p_counted boolean) returns filestore.session
+language plpgsql volatile set search_path = ''
+as $$
+declare
+  v_session filestore.session;
+  v_limit integer;
+  v_last_used_at timestamptz;
+  v_count jsonb;
+begin
+  perform set_config('lock_timeout', '2s', true);
+  perform set_config('filestore.key_hash', p_key_hash, true);
+  select k.id, k.project_id, k.last_used_at into v_session.key_id, v_session.project_id, v_last_used_at
+  from filestore.api_keys k
+  where k.key_hash = decode(p_key_hash, 'hex')
+    and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > clock_timestamp());
+  if not found then
+    v_session.envelope := filestore.refusal('INVALID_API_KEY');
+    return v_session;
+  end if;
+  perform set_config('filestore.project_id', v_session.project_id::text, true);
+
+  select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
+         coalesce(p.max_project_bytes, t.max_project_bytes)
+  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes
+  from filestore.projects p join filestore.tiers t on t.name = p.tier
+  where p.id = v_session.project_id;
+
+  v_count := filestore.count_request(v_session.project_id, v_limit, p_counted);
+  v_session.envelope := jsonb_build_object(
+    'rate', v_count -> 'rate',
+    'grant', jsonb_build_object(
+      'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
+      'maxFileBytes', v_session.max_file_bytes));
+  if not (v_count ->> 'admitted')::boolean then
+    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
+    return v_session;
+  end if;
+
+  if v_last_used_at is null or v_last_used_at < clock_timestamp() - interval '1 minute' then
+    update filestore.api_keys k set last_used_at = clock_timestamp()
+    where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for update skip locked);
+  end if;
+  return v_session;
+end
+$$;
+comment on function filestore.admit(text, boolean) is 'Resolves a key to its project, opens that project''s rows for this transaction, and counts the request.';
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Commits
+
+create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
+language sql volatile set search_path = ''
+as $$
+  insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, is_text)
+  select (s.value ->> 'id')::uuid, p_project_id, to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD'),
+         (s.value ->> 'size')::integer, decode(s.value ->> 'sha256', 'hex'),
+         (s.value ->> 'newlines')::integer, (s.value ->> 'isText')::boolean
+  from jsonb_array_elements(p_segments) s
+$$;
+comment on function filestore.add_segments(uuid, jsonb) is 'Names uploaded segments, so that ropes may hold them.';
+
+create function filestore.count_file(p_project_id uuid, p_directory text, p_change integer) returns void
+language sql volatile set search_path = ''
+as $$
+  -- The directory and all above it, in one order for everybody.
+  insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
+  select p_project_id, a.path, case when a.path = p_directory then p_change else 0 end, p_change
+  from (
+    select '' collate "C" as path
+    union all
+    select array_to_string(parts[1:n], '/') collate "C"
+    from string_to_array(nullif(p_directory, ''), '/') parts, generate_series(1, cardinality(parts)) n
+    order by path
+  ) a
+  on conflict (project_id, path) do update
+    set file_count = d.file_count + excluded.file_count,
+        subtree_file_count = d.subtree_file_count + excluded.subtree_file_count
+$$;
+comment on function filestore.count_file(uuid, text, integer) is 'A live file came to (1) or went from (-1) a directory.';
+
+create function filestore.count_usage(p_project_id uuid, p_file_id uuid, p_has_quota boolean, p_bytes bigint, p_versions bigint) returns void
+language sql volatile set search_path = ''
+as $$
+  insert into filestore.project_usage as u (project_id, shard, bytes, versions)
+  values (p_project_id, case when p_has_quota then 0 else (hashtext(p_file_id::text) & 15) end, p_bytes, p_versions)
+  on conflict (project_id, shard) do update
+    set bytes = u.bytes + excluded.bytes, versions = u.versions + excluded.versions
+$$;
+comment on function filestore.count_usage(uuid, uuid, boolean, bigint, bigint) is 'Adds to what the project uses. Without a quota the file decides the row, so that writers of other files do not wait.';
+
+create function filestore.max_segments(p_size bigint) returns integer
+language sql immutable set search_path = ''
+as $$ select (128 + 2 * ((p_size + 1048575) / 1048576))::integer $$;
+comment on function filestore.max_segments(bigint) is 'How many segments a rope of so many bytes may have, so that a read stays a bounded number of objects.';
+
+create function filestore.quota_left(p_session filestore.session) returns bigint
+language plpgsql volatile set search_path = ''
+as $$
+begin
+  if p_session.max_project_bytes is null then
+    return null;
+  end if;
+  -- Commits of a project with a quota take turns, so that the sum below is exact.
+  insert into filestore.project_usage (project_id, shard) values (p_session.project_id, 0) on conflict do nothing;
+  perform from filestore.project_usage u where u.project_id = p_session.project_id and u.shard = 0 for update;
+  return p_session.max_project_bytes
+    - (select sum(u.bytes) from filestore.project_usage u where u.project_id = p_session.project_id);
+end
+$$;
+comment on function filestore.quota_left(filestore.session) is 'Bytes the project may still store, null where it has no quota.';
+
+create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = ''
+as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_path constant text := p_commit ->> 'path';
+  v_commit_id constant uuid := (p_commit ->> 'commitId')::uuid;
+  v_segments constant jsonb := p_commit -> 'segments';
+  v_quota_left constant bigint := filestore.quota_left(p_session);
+  v_file filestore.files;
+  v_was_live boolean;
+  v_done filestore.file_versions;
+  v_new_ids uuid[];
+  v_new_bytes bigint;
+  v_rope uuid[];
+  v_size bigint;
+  v_now timestamptz;
+begin
+  select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'), coalesce(sum((s.value ->> 'size')::bigint), 0)
+  into v_new_ids, v_new_bytes
+  from jsonb_array_elements(v_segments) with ordinality as s (value, position);
+
+  loop
+    select * into v_file from filestore.files f where f.project_id = v_project_id and f.path = v_path for update;
+    v_was_live := found and not v_file.is_deleted;
+
+    -- A repeated commit answers what the first one made. Looked up after the lock, when the first one has ended.
+    if v_file.id is not null then
+      select * into v_done from filestore.file_versions v where v.project_id = v_project_id and v.commit_id = v_commit_id;
+      if found then
+        return jsonb_build_object('value', jsonb_build_object('file', filestore.file_record(
+          v_file.id, v_path, v_done.version, v_done.mime_type, v_done.size, v_file.created_at, v_done.created_at)));
+      end if;
+    end if;
+
+    if p_kind <> 'write' and not v_was_live then
+      return filestore.refusal('FILE_NOT_FOUND');
+    end if;
+    if p_kind = 'edit' and v_file.version <> (p_commit ->> 'baseVersion')::integer then
+      return filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', v_file.version));
+    end if;
+
+    if p_kind = 'append' then
+      v_rope := v_file.segment_ids || v_new_ids;
+      v_size := v_file.size + v_new_bytes;
+    elsif p_kind = 'edit' then
+      -- Of the base version's segments and the new ones, in the order the edit left them.
+      select coalesce(array_agg(r.value::uuid order by r.position), '{}'),
+             coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0)
+      into v_rope, v_size
+      from jsonb_array_elements_text(p_commit -> 'rope') with ordinality as r (value, position)
+      left join filestore.segments kept on kept.id = r.value::uuid and kept.project_id = v_project_id
+      left join jsonb_array_elements(v_segments) added on added.value ->> 'id' = r.value;
+    else
+      v_rope := v_new_ids;
+      v_size := v_new_bytes;
+    end if;
+
+    if v_size > p_session.max_file_bytes then
+      return filestore.refusal('CONTENT_TOO_LARGE', jsonb_build_object(
+        'limitBytes', p_session.max_file_bytes, 'sizeBytes', v_size, 'tier', p_session.tier));
+    end if;
+    if v_new_bytes > v_quota_left then
+      return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
+    end if;
+    if p_kind = 'append' and cardinality(v_rope) > filestore.max_segments(v_size) then
+      return filestore.refusal('ROPE_FULL') || jsonb_build_object(
+        'rope', filestore.segment_list(v_project_id, v_file.segment_ids));
+    end if;
+
+    v_now := greatest(date_trunc('milliseconds', clock_timestamp()), v_file.updated_at);
+    if v_file.id is not null then
+      update filestore.files f
+      set version = f.version + 1, mime_type = coalesce(p_commit ->> 'mimeType', f.mime_type), size = v_size,
+          is_deleted = false, segment_ids = v_rope, updated_at = v_now
+      where f.project_id = v_project_id and f.id = v_file.id
+      returning * into v_file;
+    else
+      insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+      values (v_project_id, v_path, 1, p_commit ->> 'mimeType', v_size, v_rope, v_now, v_now)
+      on conflict (project_id, path) do nothing
+      returning * into v_file;
+      -- Somebody else has just created the path: lock that file and look again.
+      continue when not found;
+    end if;
+    exit;
+  end loop;
+
+  perform filestore.add_segments(v_project_id, v_segments);
+  insert into filestore.file_versions (
+    project_id, file_id, version, mime_type, size, segment_ids, commit_id, key_id, created_at)
+  values (v_project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_rope, v_commit_id, p_session.key_id, v_now);
+  if not v_was_live then
+    perform filestore.count_file(v_project_id, v_file.directory, 1);
+  end if;
+  perform filestore.count_usage(v_project_id, v_file.id, v_quota_left is not null, v_new_bytes, 1);
+
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', filestore.file_record(
+      v_file.id, v_path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at),
+    'rope', case when p_kind = 'append' and cardinality(v_rope) % 16 = 0
+      then filestore.segment_list(v_project_id, v_rope) end));
+end
+$$;
+comment on function filestore.commit_version(filestore.session, text, jsonb) is 'Adds one version to one file: write, overwrite, append or edit. Answers the new record and, now and then, the rope to be merged.';
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Lists
+
+create function filestore.list_page(p_session filestore.session, p_query jsonb) returns jsonb
+language plpgsql volatile set search_path = ''
+as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_directory constant text := p_query ->> 'directory';
+  v_recursive constant boolean := (p_query ->> 'recursive')::boolean;
+  v_limit constant integer := (p_query ->> 'limit')::integer;
+  v_offset constant integer := (p_query ->> 'offset')::integer;
+  v_scope text := 'f.project_id = $1 and not f.is_deleted';
+  v_filters text := '';
+  v_order text;
+  v_total bigint;
+  v_files jsonb;
+  v_directories jsonb;
+begin
+  if not v_recursive then
+    v_scope := v_scope || ' and f.directory = $2';
+  elsif v_directory <> '' then
+    -- Everything below `directory/`: `0` is the character after `/`.
+    v_scope := v_scope || $sql$ and f.path >= $2 || '/' and f.path < $2 || '0'$sql$;
+  end if;
+
+  select coalesce(string_agg(' and ' || c.condition, ''), '') into v_filters
+  from (values
+    ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
+    ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
+    ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
+    ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
+    ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
+    ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
+    ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
+  ) c (name, condition)
+  where p_query ->> c.name is not null;
+
+  -- Column and direction come from this list, never from the request's text.
+  v_order := case p_query ->> 'sortBy'
+    when 'created_at' then 'f.created_at' when 'updated_at' then 'f.updated_at' when 'size' then 'f.size' else 'f.path' end
+    || case p_query ->> 'sortOrder' when 'desc' then ' desc' else '' end
+    || case when p_query ->> 'sortBy' <> 'path' then ', f.path' else '' end;
+
+  if v_filters = '' then
+    select case when v_recursive then d.subtree_file_count else d.file_count end into v_total
+    from filestore.directories d where d.project_id = v_project_id and d.path = v_directory;
+    v_total := coalesce(v_total, 0);
+  else
+    execute format('select count(*) from filestore.files f where %s%s', v_scope, v_filters)
+    into v_total using v_project_id, v_directory, p_query;
+  end if;
+
+  execute format(
+    $sql$
+      select coalesce(jsonb_agg(filestore.file_record(
+        p.id, p.path, p.version, p.mime_type, p.size, p.created_at, p.updated_at) order by p.position), '[]')
+      from (
+        select f.*, row_number() over () as position
+        from (select f.* from filestore.files f where %s%s order by %s limit %s offset %s) f
+      ) p
+    $sql$, v_scope, v_filters, v_order, v_limit, v_offset)
+  into v_files using v_project_id, v_directory, p_query;
+
+  if not v_recursive then
+    select coalesce(jsonb_agg(c.name order by c.path), '[]') into v_directories
+    from (
+      select d.path, substring(d.path from '[^/]*$') as name
+      from filestore.directories d
+      where d.project_id = v_project_id and d.parent = v_directory and d.subtree_file_count > 0
+      order by d.path limit 1000
+    ) c;
+  end if;
+
+  return jsonb_build_object('value', jsonb_strip_nulls(jsonb_build_object(
+    'files', v_files, 'directories', v_directories, 'total', v_total, 'limit', v_limit, 'offset', v_offset,
+    'hasMore', v_offset::bigint + jsonb_array_length(v_files) < v_total)));
+end
+$$;
+comment on function filestore.list_page(filestore.session, jsonb) is 'One page of a directory. Without filters the total comes from the directory''s counts and no file row beyond the page is read.';
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- One file
+
+create function filestore.find_version(p_session filestore.session, p_path text, p_version integer, p_with_segments boolean) returns jsonb
+language plpgsql volatile set search_path = ''
+as $$
+declare
+  v_file filestore.files;
+  v_version filestore.file_versions;
+  v_record jsonb;
+begin
+  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if not found or (v_file.is_deleted and p_version is null) then
+    return filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  if p_version is not null and p_version <> v_file.version then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+    if not found then
+      return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
+    end if;
+    v_file.version := v_version.version;
+    v_file.mime_type := v_version.mime_type;
+    v_file.size := v_version.size;
+    v_file.updated_at := v_version.created_at;
+    v_file.segment_ids := v_version.segment_ids;
+  end if;
+  v_record := filestore.file_record(
+    v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
+  if not p_with_segments then
+    return jsonb_build_object('value', v_record);
+  end if;
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', v_record, 'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
+end
+$$;
+comment on function filestore.find_version(filestore.session, text, integer, boolean) is 'A file''s record, and its rope if wanted, at one version.';
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- The interface. The secret key alone may call these; the API key's hash decides what they see.
+
+create function public.filestore_admit(p_key_hash text, p_counted boolean, p_path text default null) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object('file', (
+    select jsonb_build_object('version', f.version, 'size', f.size)
+    from filestore.files f
+    where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted)));
+end
+$$;
+comment on function public.filestore_admit(text, boolean, text) is 'Admits a key and counts the request; says whether a live file is at the path. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, as everywhere below.';
+
+create function public.filestore_record(p_key_hash text, p_counted boolean, p_path text, p_version integer default null) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, false);
+end
+$$;
+comment on function public.filestore_record(text, boolean, text, integer) is 'The file record, of the latest or a given version. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+
+create function public.filestore_content(p_key_hash text, p_counted boolean, p_path text, p_version integer default null) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
+end
+$$;
+comment on function public.filestore_content(text, boolean, text, integer) is 'The file record and the segments of its content. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+
+create function public.filestore_versions(p_key_hash text, p_counted boolean, p_path text, p_limit integer, p_offset integer) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+  v_file filestore.files;
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
+  if not found then
+    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  -- Numbers are dense from 1, so the latest number is the total and a page is a range of numbers.
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'file', jsonb_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
+    'versions', coalesce((
+      select jsonb_agg(jsonb_build_object(
+        'version', v.version, 'size', v.size,
+        'createdAt', filestore.iso(v.created_at), 'updatedAt', filestore.iso(v.created_at)) order by v.version desc)
+      from filestore.file_versions v
+      where v.project_id = v_session.project_id and v.file_id = v_file.id
+        and v.version <= v_file.version - p_offset and v.version > v_file.version - p_offset - p_limit), '[]'),
+    'total', v_file.version, 'limit', p_limit, 'offset', p_offset));
+end
+$$;
+comment on function public.filestore_versions(text, boolean, text, integer, integer) is 'One page of a file''s versions, newest first. Refusals: FILE_NOT_FOUND.';
+
+create function public.filestore_list(p_key_hash text, p_counted boolean, p_query jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  return v_session.envelope || filestore.list_page(v_session, p_query);
+end
+$$;
+comment on function public.filestore_list(text, boolean, jsonb) is 'One page of a directory''s files. p_query: directory, recursive, limit, offset, sortBy, sortOrder and the filters.';
+
+create function public.filestore_commit(p_key_hash text, p_counted boolean, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  return v_session.envelope || filestore.commit_version(v_session, p_kind, p_commit);
+end
+$$;
+comment on function public.filestore_commit(text, boolean, text, jsonb) is 'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit. Refusals: FILE_NOT_FOUND, VERSION_CONFLICT, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, ROPE_FULL.';
+
+create function public.filestore_merge(p_key_hash text, p_counted boolean, p_path text, p_run uuid[], p_merged jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
+  v_file filestore.files;
+  v_from integer;
+  v_bytes bigint;
+begin
+  if v_session.envelope ? 'refusal' then
+    return v_session.envelope;
+  end if;
+  select * into v_file from filestore.files f
+  where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for update;
+  v_from := array_position(v_file.segment_ids, p_run[1]);
+  if v_from is null or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
+    return v_session.envelope || jsonb_build_object('value', false);
+  end if;
+  select sum((s.value ->> 'size')::bigint) into v_bytes from jsonb_array_elements(p_merged) s;
+  if v_bytes <> (
+    select sum(s.size) from unnest(p_run) r (id)
+    join filestore.segments s on s.id = r.id and s.project_id = v_session.project_id
+  ) then
+    raise exception 'merged segments differ in size from the run they replace';
+  end if;
+  perform filestore.add_segments(v_session.project_id, p_merged);
+  update filestore.files f
+  set segment_ids = v_file.segment_ids[: v_from - 1]
+    || (select array_agg((s.value ->> 'id')::uuid order by s.position)
+        from jsonb_array_elements(p_merged) with ordinality as s (value, position))
+    || v_file.segment_ids[v_from + cardinality(p_run) :]
+  where f.project_id = v_session.project_id and f.id = v_file.id;
+  perform filestore.count_usage(v_session.project_id, v_file.id, v_session.max_project_bytes is not null, v_bytes, 0);
+  return v_session.envelope || jsonb_build_object('value', true);
+end
+$$;
+comment on function public.filestore_merge(text, boolean, text, uuid[], jsonb) is 'Replaces a run of adjacent segments in a file''s current rope by segments with the same bytes. Makes no version. False where the rope no longer holds the run.';
+
+create function public.filestore_ping() returns boolean
+language sql volatile security definer set search_path = ''
+as $$ select true $$;
+comment on function public.filestore_ping() is 'Whether the database answers; for GET /health?deep.';
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Ownership and privileges. A new owner needs CREATE on the schema for the moment of the change.
+
+revoke all on all functions in schema filestore from public;
+grant execute on all functions in schema filestore to filestore_engine;
+
+revoke all on function
+  public.filestore_admit(text, boolean, text),
+  public.filestore_record(text, boolean, text, integer),
+  public.filestore_content(text, boolean, text, integer),
+  public.filestore_versions(text, boolean, text, integer, integer),
+  public.filestore_list(text, boolean, jsonb),
+  public.filestore_commit(text, boolean, text, jsonb),
+  public.filestore_merge(text, boolean, text, uuid[], jsonb),
+  public.filestore_ping()
+from public, anon, authenticated;
+grant execute on function
+  public.filestore_admit(text, boolean, text),
+  public.filestore_record(text, boolean, text, integer),
+  public.filestore_content(text, boolean, text, integer),
+  public.filestore_versions(text, boolean, text, integer, integer),
+  public.filestore_list(text, boolean, jsonb),
+  public.filestore_commit(text, boolean, text, jsonb),
+  public.filestore_merge(text, boolean, text, uuid[], jsonb),
+  public.filestore_ping()
+to service_role;
+
+grant create on schema public to filestore_engine;
+alter function public.filestore_admit(text, boolean, text) owner to filestore_engine;
+alter function public.filestore_record(text, boolean, text, integer) owner to filestore_engine;
+alter function public.filestore_content(text, boolean, text, integer) owner to filestore_engine;
+alter function public.filestore_versions(text, boolean, text, integer, integer) owner to filestore_engine;
+alter function public.filestore_list(text, boolean, jsonb) owner to filestore_engine;
+alter function public.filestore_commit(text, boolean, text, jsonb) owner to filestore_engine;
+alter function public.filestore_merge(text, boolean, text, uuid[], jsonb) owner to filestore_engine;
+alter function public.filestore_ping() owner to filestore_engine;
+revoke create on schema public from filestore_engine;
