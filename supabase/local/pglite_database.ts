@@ -10,6 +10,7 @@ import { messageOf, StartError } from "./start_error.ts";
 
 /** Opens the database in `directory`, making it on a first start. */
 export async function openPglite(directory: string): Promise<Database> {
+  const exitCode = Deno.exitCode;
   const connection = await createPgliteConnection({
     url: directory,
     pgliteOptions: { extensions: { vector, pg_trgm, pgtap } },
@@ -18,6 +19,8 @@ export async function openPglite(directory: string): Promise<Database> {
   connection.kysely = new Kysely({ dialect: oneLaneDialect(client) });
   try {
     await client.waitReady;
+    // Its initdb is a program that ends, and leaves its exit code behind as if it were this process's.
+    Deno.exitCode = exitCode;
   } catch (error) {
     throw new StartError(`The database in ${directory} does not open (${messageOf(error)}).`);
   }

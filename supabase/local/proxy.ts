@@ -85,7 +85,12 @@ export function proxy(
   });
   outgoing.on("close", () => {
     clock.stop();
-    if (!outgoing.writableFinished) upstream.destroy();
+    if (outgoing.writableFinished && upstream.writableFinished) return;
+    // Also where the answer came before the request was read to its end: that connection is of no more use, and the
+    // client, who still sends, is heard out.
+    upstream.destroy();
+    incoming.unpipe(upstream);
+    incoming.resume();
   });
   // A request that breaks off must not arrive as a complete, shorter one.
   incoming.on("close", () => {

@@ -98,6 +98,7 @@ comment on column filestore.files.segment_ids is 'The rope of the latest version
 alter table filestore.files alter column segment_ids set storage external;
 
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
+create index files_deleted on filestore.files (project_id, path) where is_deleted;
 
 create table filestore.file_versions (
   project_id uuid not null,
@@ -126,6 +127,7 @@ create table filestore.segments (
   size integer not null check (size > 0),
   sha256 bytea not null check (octet_length(sha256) = 32),
   newlines integer not null check (newlines >= 0),
+  ends_with_newline boolean not null,
   is_text boolean not null
 );
 comment on table filestore.segments is 'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
@@ -153,6 +155,18 @@ create table filestore.project_usage (
 ) with (fillfactor = 50);
 comment on table filestore.project_usage is 'Bytes of all named segments and number of versions of a project, spread over rows so that writers rarely wait for each other.';
 
+create table filestore.idempotency_keys (
+  project_id uuid not null references filestore.projects (id),
+  key text collate "C" not null check (octet_length(key) between 1 and 255),
+  fingerprint bytea not null check (octet_length(fingerprint) = 32),
+  answer jsonb,
+  created_at timestamptz(3) not null,
+  primary key (project_id, key)
+);
+comment on table filestore.idempotency_keys is 'Answers of writes that came with an Idempotency-Key, for 24 hours. The fingerprint tells a retry from another request with the same key.';
+
+create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+
 -- ---------------------------------------------------------------------------------------------------------------
 -- Who sees which row. Each operation sets the key's hash, then the key's project, for its own transaction only.
 
@@ -175,6 +189,7 @@ alter table filestore.file_versions enable row level security;
 alter table filestore.segments enable row level security;
 alter table filestore.directories enable row level security;
 alter table filestore.project_usage enable row level security;
+alter table filestore.idempotency_keys enable row level security;
 
 create policy engine_select on filestore.tiers for select to filestore_engine using (true);
 create policy engine_select on filestore.projects for select to filestore_engine
@@ -188,7 +203,9 @@ do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array['rate_windows', 'files', 'file_versions', 'segments', 'directories', 'project_usage'] loop
+  foreach v_table in array array[
+    'rate_windows', 'files', 'file_versions', 'segments', 'directories', 'project_usage', 'idempotency_keys'
+  ] loop
     execute format(
       'create policy engine_select on filestore.%I for select to filestore_engine '
       'using (project_id = (select filestore.current_project_id()))', v_table);
@@ -197,7 +214,7 @@ begin
       'with check (project_id = (select filestore.current_project_id()))', v_table);
     execute format('grant select, insert on filestore.%I to filestore_engine', v_table);
   end loop;
-  foreach v_table in array array['rate_windows', 'files', 'directories', 'project_usage'] loop
+  foreach v_table in array array['rate_windows', 'files', 'directories', 'project_usage', 'idempotency_keys'] loop
     execute format(
       'create policy engine_update on filestore.%I for update to filestore_engine '
       'using (project_id = (select filestore.current_project_id())) '
@@ -206,6 +223,10 @@ begin
   end loop;
 end
 $$;
+create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine
+  using (project_id = (select filestore.current_project_id()));
+grant delete on filestore.idempotency_keys to filestore_engine;
+
 grant select on filestore.tiers, filestore.projects, filestore.api_keys to filestore_engine;
 grant update (last_used_at) on filestore.api_keys to filestore_engine;
 

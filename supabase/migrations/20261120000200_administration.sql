@@ -8,6 +8,7 @@ as $$
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
     'requestsPerMinute', coalesce((p_project).requests_per_minute, t.requests_per_minute),
     'maxFileBytes', coalesce((p_project).max_file_bytes, t.max_file_bytes),
+    'maxProjectBytes', coalesce((p_project).max_project_bytes, t.max_project_bytes),
     'createdAt', filestore.iso((p_project).created_at))
   from filestore.tiers t where t.name = (p_project).tier
 $$;
@@ -79,7 +80,8 @@ $$;
 comment on function public.filestore_admin_list_projects() is 'All projects, oldest first.';
 
 create function public.filestore_admin_set_tier(
-  p_project text, p_tier text, p_requests_per_minute integer default null, p_max_file_bytes bigint default null
+  p_project text, p_tier text, p_requests_per_minute integer default null, p_max_file_bytes bigint default null,
+  p_max_project_bytes bigint default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
 as $$
@@ -95,16 +97,17 @@ begin
   if not exists (select from filestore.tiers t where t.name = p_tier) then
     return filestore.problem('UNKNOWN_TIER', 'The tiers are free, pro and enterprise.');
   end if;
-  if p_requests_per_minute < 1 or p_max_file_bytes < 1 then
+  if p_requests_per_minute < 1 or p_max_file_bytes < 1 or p_max_project_bytes < 1 then
     return filestore.problem('INVALID_LIMIT', 'A limit is a whole number from 1.');
   end if;
   update filestore.projects p
-  set tier = p_tier, requests_per_minute = p_requests_per_minute, max_file_bytes = p_max_file_bytes
+  set tier = p_tier, requests_per_minute = p_requests_per_minute, max_file_bytes = p_max_file_bytes,
+      max_project_bytes = p_max_project_bytes
   where p.id = v_project_id returning * into v_project;
   return filestore.project_record(v_project);
 end
 $$;
-comment on function public.filestore_admin_set_tier(text, text, integer, bigint) is 'Sets a project''s tier and its own limits (null: those of the tier). Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, UNKNOWN_TIER, INVALID_LIMIT.';
+comment on function public.filestore_admin_set_tier(text, text, integer, bigint, bigint) is 'Sets a project''s tier and its own limits (null: those of the tier). Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, UNKNOWN_TIER, INVALID_LIMIT.';
 
 create function public.filestore_admin_create_key(
   p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamptz default null
@@ -198,7 +201,7 @@ to filestore_admin;
 revoke all on function
   public.filestore_admin_create_project(text, text),
   public.filestore_admin_list_projects(),
-  public.filestore_admin_set_tier(text, text, integer, bigint),
+  public.filestore_admin_set_tier(text, text, integer, bigint, bigint),
   public.filestore_admin_create_key(text, text, text, text, timestamptz),
   public.filestore_admin_list_keys(text),
   public.filestore_admin_revoke_key(uuid),
@@ -207,7 +210,7 @@ from public, anon, authenticated;
 grant execute on function
   public.filestore_admin_create_project(text, text),
   public.filestore_admin_list_projects(),
-  public.filestore_admin_set_tier(text, text, integer, bigint),
+  public.filestore_admin_set_tier(text, text, integer, bigint, bigint),
   public.filestore_admin_create_key(text, text, text, text, timestamptz),
   public.filestore_admin_list_keys(text),
   public.filestore_admin_revoke_key(uuid),
@@ -217,7 +220,7 @@ to service_role;
 grant create on schema public to filestore_admin;
 alter function public.filestore_admin_create_project(text, text) owner to filestore_admin;
 alter function public.filestore_admin_list_projects() owner to filestore_admin;
-alter function public.filestore_admin_set_tier(text, text, integer, bigint) owner to filestore_admin;
+alter function public.filestore_admin_set_tier(text, text, integer, bigint, bigint) owner to filestore_admin;
 alter function public.filestore_admin_create_key(text, text, text, text, timestamptz) owner to filestore_admin;
 alter function public.filestore_admin_list_keys(text) owner to filestore_admin;
 alter function public.filestore_admin_revoke_key(uuid) owner to filestore_admin;

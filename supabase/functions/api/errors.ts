@@ -22,9 +22,21 @@ export const ERRORS = {
     status: 405,
     meaning: "The route does not take this method; see the `Allow` header.",
   },
+  FILE_ALREADY_EXISTS: {
+    status: 409,
+    meaning: "There is a file at the path. 412 where `If-None-Match: *` was the condition.",
+  },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    meaning: "A request with this Idempotency-Key is still running; try again.",
+  },
   VERSION_CONFLICT: {
     status: 409,
     meaning: "The file kept changing while it was edited; nothing was written.",
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    meaning: "The file is not at the version of If-Match; see `details.version`.",
   },
   CONTENT_TOO_LARGE: {
     status: 413,
@@ -35,12 +47,16 @@ export const ERRORS = {
     status: 415,
     meaning: "The body's media type or encoding is not one the route reads.",
   },
+  RANGE_NOT_SATISFIABLE: { status: 416, meaning: "The range or the lines begin beyond the end." },
+  DIFF_TOO_LARGE: { status: 422, meaning: "One of the versions is too large to be compared." },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
   NOT_TEXT: { status: 422, meaning: "The file is not text, so it cannot be edited or read as text." },
   STRING_NOT_FOUND: {
     status: 422,
     meaning: "`oldString` does not occur in the file; see `details.nearest`.",
   },
   STRING_NOT_UNIQUE: { status: 422, meaning: "`oldString` occurs more than once; see `details.lines`." },
+  VERSION_DELETED: { status: 422, meaning: "The version is a tombstone; there is nothing to restore." },
   RATE_LIMIT_EXCEEDED: { status: 429, meaning: "Too many requests in this minute; nothing was done." },
   CONTENT_CORRUPT: {
     status: 500,
@@ -60,12 +76,14 @@ export class ApiError extends Error {
     message: string,
     readonly details?: Readonly<Record<string, unknown>>,
     readonly headers?: Readonly<Record<string, string>>,
+    /** Another status than the table's, for the one code that has two. */
+    readonly otherStatus?: number,
   ) {
     super(message);
   }
 
   get status(): number {
-    return ERRORS[this.code].status;
+    return this.otherStatus ?? ERRORS[this.code].status;
   }
 }
 

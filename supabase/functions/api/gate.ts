@@ -17,6 +17,11 @@ const REFUSALS: Record<Exclude<Refusal["code"], "ROPE_FULL">, string> = {
   FILE_NOT_FOUND: "There is no file at this path.",
   VERSION_NOT_FOUND: "The file has no such version.",
   VERSION_CONFLICT: "The file kept changing while it was edited. Nothing was written; read it again.",
+  VERSION_DELETED: "This version is a tombstone; there is nothing to restore.",
+  PRECONDITION_FAILED: "The file is not at the version that the precondition names. Nothing was done.",
+  FILE_ALREADY_EXISTS: "There is a file at this path already.",
+  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request.",
+  IDEMPOTENCY_KEY_IN_USE: "A request with this Idempotency-Key is still running. Try again shortly.",
   CONTENT_TOO_LARGE: "The file would be larger than the project's tier allows.",
   QUOTA_EXCEEDED: "The project's storage quota does not leave room for this.",
 };
@@ -111,14 +116,15 @@ export class Gate {
     return answer.ok ? answer.value : this.refuse(answer.refusal);
   }
 
-  /** Throws the refusal as the contract has it. */
-  refuse(refusal: Refusal): never {
+  /** Throws the refusal as the contract has it; `otherStatus` for the one code that has two. */
+  refuse(refusal: Refusal, otherStatus?: number): never {
     if (refusal.code === "INVALID_API_KEY") this.refuseKey();
     if (refusal.code === "RATE_LIMIT_EXCEEDED") this.refuseRate(this.rate.reset);
     if (refusal.code === "ROPE_FULL") throw new Error("a full rope was not merged");
     const code: ErrorCode = refusal.code;
     const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
-    fail(code, REFUSALS[refusal.code], details);
+    const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
+    throw new ApiError(code, REFUSALS[refusal.code], details, headers, otherStatus);
   }
 
   /** 401, one and the same for every kind of bad key; 429 once the address has failed too often. */

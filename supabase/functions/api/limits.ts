@@ -30,6 +30,19 @@ export const EDIT_NEAREST_SIMILARITY_MIN = 0.25;
 /** Longest text of one near miss, in UTF-16 code units. */
 export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
 
+/** Edits of one request. */
+export const EDITS_MAX = 100;
+/** Rewritten content that several edits of one request keep in memory, in bytes; what is over it is stored early. */
+export const EDIT_MEMORY_BYTES = 8 * 1024 * 1024;
+/** Each side of a diff, in bytes. */
+export const DIFF_BYTES_MAX = 1024 * 1024;
+/** After this a diff is no longer sought for the shortest one. */
+export const DIFF_TIMEOUT_MILLISECONDS = 300;
+/** An Idempotency-Key, in characters. */
+export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+/** Memory that a raw upload takes, in bytes: the pieces on their way. */
+export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
+
 /** Records of one list page. */
 export const PAGE_LIMIT_MAX = 100;
 export const PAGE_LIMIT_DEFAULT = 10;

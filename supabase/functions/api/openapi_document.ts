@@ -32,6 +32,9 @@ function parametersOf(route: Route): Json[] {
       schema: { type: "string", minLength: 1, maxLength: 1024 },
     });
   }
+  for (const name of route.document.headers ?? []) {
+    parameters.push({ name, in: "header", required: false, schema: { type: "string" } });
+  }
   if (!route.document.query) return parameters;
   const { properties = {}, required = [] } = z.toJSONSchema(route.document.query, { io: "input" });
   for (const [name, schema] of Object.entries(properties)) {
@@ -90,7 +93,14 @@ export function openapiDocument(): Json {
       parameters: parametersOf(route),
       requestBody: route.document.body && {
         required: true,
-        content: { "application/json": { schema: schemaOf(route.document.body, "input") } },
+        content: {
+          "application/json": { schema: schemaOf(route.document.body, "input") },
+          ...(route.document.takesRaw && {
+            "application/octet-stream": {
+              schema: { description: "The bytes themselves, up to the tier's size." },
+            },
+          }),
+        },
       },
       responses: responsesOf(route),
     };

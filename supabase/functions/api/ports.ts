@@ -21,6 +21,8 @@ export interface Segment {
   readonly sha256: string;
   /** How many bytes are a line feed. */
   readonly newlines: number;
+  /** Whether the last byte is a line feed. */
+  readonly endsWithNewline: boolean;
   /** Whether the bytes are well-formed UTF-8 by themselves. */
   readonly isText: boolean;
 }
@@ -34,6 +36,8 @@ export interface FileRecord {
   readonly size: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Present where the version is a tombstone. */
+  readonly deleted?: boolean | undefined;
 }
 
 /** State of a project's rate window after the request was counted. `limit` is null where there is none. */
@@ -78,6 +82,11 @@ export interface Refusal {
     | "FILE_NOT_FOUND"
     | "VERSION_NOT_FOUND"
     | "VERSION_CONFLICT"
+    | "VERSION_DELETED"
+    | "PRECONDITION_FAILED"
+    | "FILE_ALREADY_EXISTS"
+    | "IDEMPOTENCY_KEY_REUSED"
+    | "IDEMPOTENCY_KEY_IN_USE"
     | "CONTENT_TOO_LARGE"
     | "QUOTA_EXCEEDED"
     /** The rope has as many segments as a rope may have: merge some of `rope`, then commit again. */
@@ -101,6 +110,8 @@ export interface VersionPage {
     readonly size: number;
     readonly createdAt: string;
     readonly updatedAt: string;
+    /** Present on a tombstone. */
+    readonly deleted?: boolean | undefined;
   }[];
   readonly total: number;
   readonly limit: number;
@@ -108,6 +119,10 @@ export interface VersionPage {
 }
 
 export interface ListQuery {
+  /** Tombstoned files instead of live ones. */
+  readonly deleted: boolean;
+  /** Only paths that come after this one; with `sortBy: "path"`. */
+  readonly after?: string | undefined;
   /** Without leading or trailing slash; "" is the root. */
   readonly directory: string;
   readonly recursive: boolean;
@@ -133,6 +148,20 @@ export interface ListPage {
   readonly hasMore: boolean;
 }
 
+/** What an Idempotency-Key stands for. */
+export interface Idempotency {
+  /** 1 to 255 printable ASCII characters. */
+  readonly key: string;
+  /** SHA-256 of route, path and body, 64 lower-case hexadecimal digits: the same request has the same. */
+  readonly fingerprint: string;
+}
+
+/** What must hold for the file, checked under its lock. Each entry is `{fileId}.{version}`, or `*` for any file. */
+export interface Preconditions {
+  readonly ifMatch?: readonly string[] | undefined;
+  readonly ifNoneMatch?: readonly string[] | undefined;
+}
+
 /**
  * One commit: a new version of one file, made of stored and of new, uploaded segments.
  * - `write`: the content is exactly the new segments; creates the file where there is none.
@@ -140,32 +169,75 @@ export interface ListPage {
  * - `append`: the new segments go to the end of the latest content. Never reads content, never loses an append.
  * - `edit`: `rope` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when the
  *   file has moved on.
+ * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, of a deleted file, too.
+ * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
  */
 export type Commit =
   & {
     readonly path: string;
     /** Made by the caller, unique per project. Committing it again answers the first version and makes nothing. */
     readonly commitId: string;
-    /** The uploaded segments, in order. */
-    readonly segments: readonly Segment[];
+    readonly idempotency?: Idempotency | undefined;
+    /** Said along with the record, now and whenever an idempotency key asks for this answer again. */
+    readonly extra?: Readonly<Record<string, unknown>> | undefined;
   }
+  & Preconditions
   & (
-    | { readonly kind: "write"; readonly mimeType: string }
-    | { readonly kind: "overwrite" | "append" }
-    | { readonly kind: "edit"; readonly baseVersion: number; readonly rope: readonly string[] }
+    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
+    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | {
+      readonly kind: "edit";
+      readonly segments: readonly Segment[];
+      readonly baseVersion: number;
+      readonly rope: readonly string[];
+    }
+    | { readonly kind: "delete" }
+    | { readonly kind: "restore"; readonly version: number }
+    | { readonly kind: "copy"; readonly destination: string; readonly overwrite: boolean }
+    | {
+      readonly kind: "move";
+      readonly destination: string;
+      readonly overwrite: boolean;
+      /** The id of the tombstone's commit. */
+      readonly sourceCommitId: string;
+    }
   );
 
 /** The answer of a commit. */
 export interface Committed {
+  /** The record and the commit's `extra`. */
   readonly file: FileRecord;
+  /** True where this is the answer of an earlier request with the same idempotency key. */
+  readonly isReplayed: boolean;
   /** The file's rope, when it is worth looking at for a merge. */
   readonly rope: readonly Segment[] | null;
 }
+
+/** One version as one side of a comparison. */
+export interface Side {
+  readonly size: number;
+  readonly mimeType: string;
+  readonly segments: readonly Segment[];
+}
+
+/** Two versions of a file. Null is version 0: nothing, before the first. */
+export interface Comparison {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+  readonly before: Side | null;
+  readonly after: Side | null;
+}
+
+/** The file to be edited, or what an earlier request with the same idempotency key was answered. */
+export type EditBase = Content | { readonly answered: FileRecord };
 
 /** What the database would say to a write, before any byte is stored. */
 export interface Admission {
   /** The live file at the path that was asked about, if there is one. */
   readonly file: { readonly version: number; readonly size: number } | null;
+  /** The tombstone at the path, if there is one. */
+  readonly deletedVersion: number | null;
 }
 
 /**
@@ -180,6 +252,10 @@ export interface Metadata {
   record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>>;
   /** Record and segments at `version` (default: the latest). */
   content(caller: Caller, path: string, version?: number): Promise<Answer<Content>>;
+  /** The latest content, for an edit; or the answer of its idempotency key. */
+  editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>>;
+  /** Two versions; `to` is by default the latest and `from` the one before `to`. */
+  comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>>;
   versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>>;
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>>;
   /** Adds a version. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Context } from "./context.ts";
 import { Base64Decoder } from "./domain/base64.ts";
 import { readJsonBody } from "./domain/json_body.ts";
-import { fail } from "./errors.ts";
+import { type ErrorCode, fail } from "./errors.ts";
 import {
   BODY_BUDGET_WAIT_MILLISECONDS,
   BODY_BYTES_MAX,
@@ -41,25 +41,55 @@ export function textField(minLength: number, maxLength: number) {
 /** Types read as JSON: `curl -d` and `fetch` send the last two for any text. */
 const JSON_TYPES = ["", "application/json", "text/plain", "application/x-www-form-urlencoded"];
 
-function checkMediaType(headers: Headers): void {
+/** The media type of the body in lower case, without parameters; "" where none is given. */
+export function mediaTypeOf(headers: Headers): string {
+  return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Whether a body of this type is read as JSON. */
+export function isJsonType(headers: Headers): boolean {
+  const type = mediaTypeOf(headers);
+  return JSON_TYPES.includes(type) || /^application\/[^/]+\+json$/.test(type);
+}
+
+/** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
+export function refuseEncoded(headers: Headers): void {
   const encoding = headers.get("content-encoding") ?? "identity";
-  if (encoding.trim().toLowerCase() !== "identity") {
-    fail("UNSUPPORTED_MEDIA_TYPE", "Compressed request bodies are not read.");
-  }
-  const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
-  const charset = parameters.map((parameter) => parameter.trim().match(/^charset="?([^"]*)"?$/)?.[1]).find(
-    Boolean,
-  );
-  const isJson = JSON_TYPES.includes(type.trim()) || /^application\/[^/]+\+json$/.test(type.trim());
-  if (!isJson || (charset !== undefined && charset !== "utf-8" && charset !== "utf8")) {
+  if (encoding.trim().toLowerCase() === "identity") return;
+  fail("UNSUPPORTED_MEDIA_TYPE", "Compressed request bodies are not read.");
+}
+
+function checkMediaType(headers: Headers): void {
+  refuseEncoded(headers);
+  const charset = /;\s*charset="?([^";]*)/i.exec(headers.get("content-type") ?? "")?.[1]?.trim()
+    .toLowerCase();
+  if (!isJsonType(headers) || (charset !== undefined && charset !== "utf-8" && charset !== "utf8")) {
     fail("UNSUPPORTED_MEDIA_TYPE", "The body must be JSON in UTF-8, with Content-Type application/json.");
   }
 }
 
 /** The declared size of the body in bytes; null where it comes in chunks. */
-function declaredBytes(headers: Headers): number | null {
+export function declaredBytes(headers: Headers): number | null {
   const declared = headers.get("content-length");
   return declared === null ? null : Number(declared);
+}
+
+/** The body in chunks. One that breaks off is refused with `code`; its client is mostly gone. */
+export async function* requestChunks(
+  request: Request,
+  code: ErrorCode,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (request.body === null) return;
+  const reader = request.body.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read().catch(() => fail(code, "The body broke off."));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }
 
 /** Whether the database must admit the key before this body is read. */
@@ -88,12 +118,11 @@ export function readBody<T>(
         sizeBytes: declared,
       });
     }
-    if (request.body === null) fail("INVALID_JSON", "The body is empty; it must be JSON.");
     if (isLargeBody(request.headers)) {
       const bytes = Math.min(declared ?? BODY_BYTES_MAX, BODY_BYTES_MAX);
       context.released(await context.budget.acquire(bytes, BODY_BUDGET_WAIT_MILLISECONDS, request.signal));
     }
-    const { fields, streamed } = await readJsonBody(request.body, {
+    const { fields, streamed } = await readJsonBody(requestChunks(request, "INVALID_JSON"), {
       limitBytes: BODY_BYTES_MAX,
       streamedField: "content",
       maxStreamedLength: CONTENT_LENGTH_MAX,

@@ -1,6 +1,8 @@
 /** The envelope and the headers: the only place where answers are made. */
+import { entityTag } from "./domain/entity_tag.ts";
 import type { ApiError } from "./errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "./limits.ts";
+import type { Committed } from "./ports.ts";
 
 /** What the rate headers show: a project's window, or the client address's. */
 export interface RateView {
@@ -16,22 +18,38 @@ export type Operation =
   | "get_file_metadata"
   | "get_file_versions"
   | "list_files"
-  | "write_file";
+  | "write_file"
+  | "delete_file"
+  | "restore_file"
+  | "copy_file"
+  | "move_file"
+  | "diff_file";
 
 const JSON_TYPE = "application/json; charset=utf-8";
+/** Headers of a success. */
+export const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
 
 /** A success in the envelope. */
 export function success(operation: Operation, data: unknown, message: string): Response {
   return new Response(JSON.stringify({ success: true, data, operation, message }), {
-    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" },
+    headers: JSON_HEADERS,
   });
 }
 
-/** A success whose body is JSON text made piece by piece. */
-export function successStream(body: ReadableStream<Uint8Array>): Response {
-  return new Response(body, {
-    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" },
+/** The client has this representation already. */
+export function notModified(tag: string): Response {
+  return new Response(null, {
+    status: 304,
+    headers: { ETag: tag, Vary: "Accept", "Cache-Control": "private, no-cache" },
   });
+}
+
+/** The answer of a write: the record, its tag for the next precondition, and whether it is an earlier answer. */
+export function written(operation: Operation, { file, isReplayed }: Committed, message: string): Response {
+  const response = success(operation, file, message);
+  response.headers.set("ETag", entityTag(file, "j"));
+  if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
+  return response;
 }
 
 /** JSON outside the envelope: health and documents. */
@@ -68,7 +86,7 @@ export function preflight(): Response {
     headers: {
       "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
       "Access-Control-Allow-Headers":
-        "content-type, authorization, x-api-key, if-match, if-none-match, idempotency-key",
+        "content-type, authorization, x-api-key, if-match, if-none-match, idempotency-key, range, if-range",
       "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
     },
   });
@@ -87,7 +105,7 @@ export function setCommonHeaders(headers: Headers, requestId: string, rate: Rate
   headers.set("Access-Control-Allow-Origin", "*");
   headers.set(
     "Access-Control-Expose-Headers",
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id",
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges",
   );
 }
 

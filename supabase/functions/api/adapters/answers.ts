@@ -17,6 +17,7 @@ export const segment = z.object({
   size: z.number(),
   sha256: z.string(),
   newlines: z.number(),
+  endsWithNewline: z.boolean(),
   isText: z.boolean(),
 });
 
@@ -27,6 +28,11 @@ const refusal = z.object({
     "FILE_NOT_FOUND",
     "VERSION_NOT_FOUND",
     "VERSION_CONFLICT",
+    "VERSION_DELETED",
+    "PRECONDITION_FAILED",
+    "FILE_ALREADY_EXISTS",
+    "IDEMPOTENCY_KEY_REUSED",
+    "IDEMPOTENCY_KEY_IN_USE",
     "CONTENT_TOO_LARGE",
     "QUOTA_EXCEEDED",
     "ROPE_FULL",
@@ -42,10 +48,12 @@ export const fileRecord = z.object({
   size: z.number(),
   createdAt: z.string(),
   updatedAt: z.string(),
+  deleted: z.boolean().optional(),
 });
 
 export const admission = z.object({
   file: z.object({ version: z.number(), size: z.number() }).nullable(),
+  deletedVersion: z.number().nullable(),
 });
 
 export const content = z.object({ file: fileRecord, segments: z.array(segment) });
@@ -53,7 +61,13 @@ export const content = z.object({ file: fileRecord, segments: z.array(segment) }
 export const versionPage = z.object({
   file: z.object({ path: z.string(), mimeType: z.string() }),
   versions: z.array(
-    z.object({ version: z.number(), size: z.number(), createdAt: z.string(), updatedAt: z.string() }),
+    z.object({
+      version: z.number(),
+      size: z.number(),
+      createdAt: z.string(),
+      updatedAt: z.string(),
+      deleted: z.boolean().optional(),
+    }),
   ),
   total: z.number(),
   limit: z.number(),
@@ -69,8 +83,26 @@ export const listPage = z.object({
   hasMore: z.boolean(),
 });
 
-export const committed = z.object({ file: fileRecord, rope: z.array(segment).nullish() })
-  .transform((value) => ({ file: value.file, rope: value.rope ?? null }));
+/** With whatever the commit wanted to be said along with the record. */
+const committedRecord = fileRecord.loose();
+
+export const committed = z.object({
+  file: committedRecord,
+  rope: z.array(segment).nullish(),
+  isReplayed: z.boolean().optional(),
+}).transform(({ file, rope, isReplayed }) => ({ file, rope: rope ?? null, isReplayed: isReplayed ?? false }));
+
+export const editBase = z.union([z.object({ answered: committedRecord }), content]);
+
+const side = z.object({ size: z.number(), mimeType: z.string(), segments: z.array(segment) });
+
+export const comparison = z.object({
+  path: z.string(),
+  from: z.number(),
+  to: z.number(),
+  before: side.nullable(),
+  after: side.nullable(),
+});
 
 const envelope = z.object({
   rate: rate.optional(),

@@ -8,15 +8,28 @@ import type {
   Caller,
   Commit,
   Committed,
+  Comparison,
   Content,
+  EditBase,
   FileRecord,
+  Idempotency,
   ListPage,
   ListQuery,
   Metadata,
   Segment,
   VersionPage,
 } from "../ports.ts";
-import { admission, committed, content, fileRecord, listPage, parseAnswer, versionPage } from "./answers.ts";
+import {
+  admission,
+  committed,
+  comparison,
+  content,
+  editBase,
+  fileRecord,
+  listPage,
+  parseAnswer,
+  versionPage,
+} from "./answers.ts";
 import { type Outcome, withRetries } from "./backend.ts";
 
 /**
@@ -49,6 +62,20 @@ export class SupabaseMetadata implements Metadata {
 
   content(caller: Caller, path: string, version?: number): Promise<Answer<Content>> {
     return this.ask("filestore_content", caller, { p_path: path, p_version: version ?? null }, content);
+  }
+
+  editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>> {
+    return this.ask(
+      "filestore_content",
+      caller,
+      { p_path: path, p_idempotency: idempotency ?? null },
+      editBase,
+    );
+  }
+
+  comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>> {
+    const versions = { p_path: path, p_from: from ?? null, p_to: to ?? null };
+    return this.ask("filestore_diff", caller, versions, comparison);
   }
 
   versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>> {

@@ -69,7 +69,7 @@ export class Base64Decoder {
       bits = 0;
       sextets = 0;
     }
-    if (sextets > 0 && this.#padding > 0 && sextets + this.#padding === 4) {
+    if (sextets > 0 && sextets + this.#padding === 4) {
       bytes[length++] = sextets === 3 ? bits >> 10 : bits >> 4;
       if (sextets === 3) bytes[length++] = bits >> 2;
       bits = 0;

@@ -95,6 +95,7 @@ export async function describeSegment(id: string, name: string, bytes: Uint8Arra
     size: bytes.length,
     sha256: await sha256Hex(bytes),
     newlines: countNewlines(bytes),
+    endsWithNewline: bytes.at(-1) === 0x0a,
     isText: isUtf8(bytes),
   };
 }

@@ -76,9 +76,7 @@ function unescape(text: Uint8Array): Uint8Array {
       byte = text[at] ?? 0;
       byte = BACKSLASH_ESCAPES.get(byte) ?? byte;
     } else if (byte === AMPERSAND) {
-      const entity = ENTITIES.find(({ rest }) =>
-        rest.every((expected, index) => text[at + 1 + index] === expected)
-      );
+      const entity = entityAt(text, at + 1);
       if (entity) {
         byte = entity.byte;
         at += entity.rest.length;

@@ -1,35 +1,42 @@
 /** From uploaded segments to a version. */
 import type { Context } from "../context.ts";
-import { MERGES_OF_A_FULL_ROPE_MAX } from "../limits.ts";
 import { ApiError } from "../errors.ts";
+import { MERGES_OF_A_FULL_ROPE_MAX } from "../limits.ts";
 import type { Commit, Committed, Refusal, Segment } from "../ports.ts";
 import { mergeRope } from "./merge_rope.ts";
+import { discard } from "./uploads.ts";
 
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits, and merges when the rope has grown too long. Bytes of a commit that was refused for certain are removed;
+ * Commits, and merges when the rope has grown too long. Bytes that the commit certainly does not name are removed;
  * where a lost try may still name them they stay for the sweep.
  */
 export async function tryCommit(context: Context, commit: Commit): Promise<CommitResult> {
+  const uploaded = "segments" in commit ? commit.segments : [];
   for (let merges = 0;; merges++) {
     const answer = context.gate.note(await context.metadata.commit(context.gate.caller, commit));
-    if (answer.ok) {
-      if (answer.value.rope) await mergeIfPossible(context, commit.path, answer.value.rope);
-      return { committed: answer.value };
+    const isNamed = answer.ok && !answer.value.isReplayed;
+    if (!answer.ok && answer.refusal.code === "ROPE_FULL" && merges < MERGES_OF_A_FULL_ROPE_MAX) {
+      if (await mergeRope(context, commit.path, answer.refusal.rope ?? [], true)) continue;
     }
-    const { refusal } = answer;
-    const mayMerge = refusal.code === "ROPE_FULL" && refusal.rope && merges < MERGES_OF_A_FULL_ROPE_MAX;
-    if (mayMerge && await mergeRope(context, commit.path, refusal.rope, true)) continue;
-    if (!answer.isRepeated) await removeQuietly(context, commit.segments);
-    return { refusal };
+    if (!isNamed && !answer.isRepeated) await discard(context.segments, uploaded);
+    if (!answer.ok) return { refusal: answer.refusal };
+    if (answer.value.rope) await mergeIfPossible(context, commit.path, answer.value.rope);
+    return { committed: answer.value };
   }
 }
 
 /** Commits; a refusal is thrown. */
 export async function commit(context: Context, commit: Commit): Promise<Committed> {
   const result = await tryCommit(context, commit);
-  return "committed" in result ? result.committed : context.gate.refuse(result.refusal);
+  return "committed" in result ? result.committed : refuse(context, commit, result.refusal);
+}
+
+/** Throws the refusal. A file that exists is 412 where the client made its absence a condition. */
+export function refuse(context: Context, commit: Commit, refusal: Refusal): never {
+  const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && commit.ifNoneMatch !== undefined;
+  context.gate.refuse(refusal, wasCondition ? 412 : undefined);
 }
 
 /** The version is committed: a merge that fails is made up for by a later one. */
@@ -38,13 +45,5 @@ async function mergeIfPossible(context: Context, path: string, rope: readonly Se
     await mergeRope(context, path, rope, false);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-  }
-}
-
-async function removeQuietly(context: Context, segments: readonly Segment[]): Promise<void> {
-  try {
-    await context.segments.remove(segments);
-  } catch {
-    // Garbage that nothing names: the sweep takes it.
   }
 }

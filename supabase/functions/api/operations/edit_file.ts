@@ -1,102 +1,114 @@
-/** Editing text: search in the stored segments, rewrite only those that change, commit against what was read. */
+/** Editing a file: what was read is edited and committed against, and read again where it has moved on. */
+import { idempotency, isMatched } from "../conditions.ts";
 import type { Context } from "../context.ts";
-import { countOccurrences, type Piece, rewrite } from "../domain/edit.ts";
-import { nearMisses } from "../domain/near_misses.ts";
+import type { Piece } from "../domain/edit.ts";
 import { fail } from "../errors.ts";
 import { EDIT_CONFLICT_TRIES_MAX } from "../limits.ts";
-import type { Answer, Content, FileRecord } from "../ports.ts";
-import { tryCommit } from "./commit.ts";
+import type { Answer, Committed, Content, EditBase, Preconditions } from "../ports.ts";
+import { refuse, tryCommit } from "./commit.ts";
+import { diffTexts, refuseTooLargeToDiff, textOf } from "./diff.ts";
+import { type Edit, TextEditor } from "./edit_text.ts";
 import { isBinary } from "./presentation.ts";
-import { Uploads } from "./uploads.ts";
+import { refuseOverTier } from "./tier.ts";
 
-export interface Edit {
-  readonly oldString: string;
-  readonly newString: string;
-  readonly replaceAll: boolean;
-}
-
-export interface Edited {
-  readonly file: FileRecord;
-  readonly replacements: number;
+/** What one request asks for. */
+export interface EditRequest extends Preconditions {
+  readonly path: string;
+  readonly edits: readonly Edit[];
+  readonly idempotencyKey: string | undefined;
 }
 
 /**
- * Edits the latest version; one that has moved on meanwhile is read and edited again. `first` is the file as it
- * was read already, if it was. Throws the refusals of the contract.
+ * Edits the latest version; one that has moved on meanwhile is read and edited again. `first` is the file as it was
+ * read already, if it was. Throws the refusals of the contract.
  */
 export async function editFile(
   context: Context,
-  path: string,
-  edit: Edit,
-  first: Answer<Content> | undefined,
-): Promise<Edited> {
+  request: EditRequest,
+  first: Answer<EditBase> | undefined,
+): Promise<Committed> {
   const { gate, metadata } = context;
-  let answer = first ?? await metadata.content(gate.caller, path);
+  const { path, edits, ifMatch } = request;
+  const once = await idempotency(request.idempotencyKey, "edit", path, edits);
+  let answer = first ?? await metadata.editBase(gate.caller, path, once);
   for (let tries = 1;; tries++) {
     const base = gate.take(answer);
-    const { rope, replacements, uploads } = await applyEdit(context, base, edit);
-    const result = await tryCommit(context, {
+    if ("answered" in base) return { file: base.answered, rope: null, isReplayed: true };
+    const editor = editorOf(context, base, request, (sizeBytes) => refuseOverTier(gate, sizeBytes));
+    const { replacements, rope, segments } = await applied(editor, edits);
+    const commit = {
       kind: "edit",
       path,
       commitId: crypto.randomUUID(),
-      segments: await uploads.finish(),
+      segments,
       baseVersion: base.file.version,
       rope,
-    });
-    if ("committed" in result) return { file: result.committed.file, replacements };
-    if (result.refusal.code !== "VERSION_CONFLICT" || tries >= EDIT_CONFLICT_TRIES_MAX) {
-      gate.refuse(result.refusal);
-    }
-    answer = await metadata.content(gate.caller, path);
+      ifMatch,
+      idempotency: once,
+      extra: { replacements },
+    } as const;
+    const result = await tryCommit(context, commit);
+    if ("committed" in result) return result.committed;
+    const mayTryAgain = result.refusal.code === "VERSION_CONFLICT" && tries < EDIT_CONFLICT_TRIES_MAX;
+    if (!mayTryAgain) refuse(context, commit, result.refusal);
+    answer = await metadata.editBase(gate.caller, path, once);
   }
 }
 
-/** Searches the base and uploads what changes; `rope` lists the ids of the result's segments. */
-async function applyEdit(context: Context, base: Content, edit: Edit) {
+/** Applies and stores. What fails on the way leaves nothing behind. */
+async function applied(editor: TextEditor, edits: readonly Edit[]) {
+  try {
+    const { replacements } = await editor.apply(edits);
+    return { replacements, ...await editor.store() };
+  } catch (error) {
+    await editor.discard();
+    throw error;
+  }
+}
+
+/** What the edits would do to the latest version: its diff. Makes no version and stores nothing. */
+export async function previewEdit(
+  context: Context,
+  request: EditRequest,
+  first: Answer<EditBase> | undefined,
+) {
+  const { gate, metadata } = context;
+  const base = gate.take(first ?? await metadata.editBase(gate.caller, request.path, undefined));
+  if ("answered" in base) throw new Error("a preview has no first answer");
+  const side = { ...base.file, segments: base.segments };
+  refuseTooLargeToDiff(side.size);
+  const editor = editorOf(context, base, request, (sizeBytes) => {
+    refuseOverTier(gate, sizeBytes);
+    refuseTooLargeToDiff(sizeBytes);
+  });
+  const { pieces, replacements } = await editor.apply(request.edits);
+  const diff = await diffTexts(
+    request.path,
+    await textOf(context, side),
+    await textOfPieces(context, pieces),
+  );
+  return { ...base.file, replacements, dryRun: true, ...diff };
+}
+
+function editorOf(
+  context: Context,
+  base: Content,
+  request: EditRequest,
+  checkSize: (sizeBytes: number) => void,
+): TextEditor {
   const { version } = base.file;
+  if (!isMatched(request, base.file)) {
+    fail("PRECONDITION_FAILED", "The file is not at the version that the precondition names.", { version });
+  }
   if (isBinary(base)) fail("NOT_TEXT", "The file is not text, so it cannot be edited.", { version });
-  const pieces: Piece[] = base.segments.map((segment) => ({ kind: "stored", segment }));
-  const load = (piece: Piece) =>
-    piece.kind === "stored" ? context.segments.get(piece.segment) : Promise.resolve(piece.bytes);
-
-  const found = await countOccurrences(pieces, load, edit.oldString);
-  if (found.count === 0) {
-    fail("STRING_NOT_FOUND", "The old string does not occur in the file.", {
-      ...await nearMisses(pieces, load, edit.oldString),
-      version,
-    });
-  }
-  if (found.count > 1 && !edit.replaceAll) {
-    fail("STRING_NOT_UNIQUE", "The old string occurs more than once; add context or set replaceAll.", {
-      occurrences: found.count,
-      lines: found.lines,
-      version,
-    });
-  }
-  refuseTooLarge(context, base, edit, found.count);
-
-  const projectId = context.gate.grant?.projectId;
-  if (projectId === undefined) throw new Error("an edit without a project");
-  const uploads = new Uploads(context.segments, projectId, context.now);
-  const rope: string[] = [];
-  const which = edit.replaceAll ? "all" : "first";
-  for await (const piece of rewrite(pieces, load, edit.oldString, edit.newString, which, found.touched)) {
-    rope.push(piece.kind === "stored" ? piece.segment.id : await uploads.add(piece.bytes));
-  }
-  return { rope, replacements: found.count, uploads };
+  return new TextEditor(context, base.segments, version, checkSize);
 }
 
-/** Before anything is uploaded. The commit checks again. */
-function refuseTooLarge({ gate }: Context, base: Content, edit: Edit, replacements: number): void {
-  const limitBytes = gate.grant?.maxFileBytes ?? null;
-  const encoder = new TextEncoder();
-  const growth = encoder.encode(edit.newString).length - encoder.encode(edit.oldString).length;
-  const sizeBytes = base.file.size + growth * replacements;
-  if (limitBytes !== null && sizeBytes > limitBytes) {
-    fail("CONTENT_TOO_LARGE", "The file would be larger than the project's tier allows.", {
-      limitBytes,
-      sizeBytes,
-      tier: gate.grant?.tier,
-    });
+async function textOfPieces(context: Context, pieces: readonly Piece[]): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for (const piece of pieces) {
+    text += decoder.decode(piece.kind === "new" ? piece.bytes : await context.segments.get(piece.segment));
   }
+  return text;
 }

@@ -4,7 +4,8 @@ import { planMerge } from "../domain/merge.ts";
 import { SegmentCutter } from "../domain/segment.ts";
 import type { Segment } from "../ports.ts";
 import { readSegments } from "./read_segments.ts";
-import { Uploads } from "./uploads.ts";
+import { projectOf } from "./store_content.ts";
+import { discard, Uploads } from "./uploads.ts";
 
 /**
  * Merges the run of `rope` that is worth it, if there is one. `isFull`: the rope may not have more segments, so any
@@ -17,13 +18,12 @@ export async function mergeRope(
   isFull: boolean,
 ): Promise<boolean> {
   const plan = planMerge(rope.map((segment) => segment.size), isFull);
-  const projectId = context.gate.grant?.projectId;
-  if (!plan || projectId === undefined) return false;
+  if (!plan) return false;
   const run = rope.slice(plan.from, plan.to);
   const cutter = new SegmentCutter();
   const uploads = new Uploads(
     context.segments,
-    projectId,
+    projectOf(context),
     context.now,
     run.every((segment) => segment.isText),
   );
@@ -39,6 +39,6 @@ export async function mergeRope(
     merged,
   );
   // The rope has changed under the merge: what it made is of no use.
-  if (answer.ok && !answer.value && !answer.isRepeated) await context.segments.remove(merged);
+  if (answer.ok && !answer.value && !answer.isRepeated) await discard(context.segments, merged);
   return answer.ok;
 }

@@ -4,18 +4,28 @@ import { SegmentCutter } from "../domain/segment.ts";
 import type { Segment } from "../ports.ts";
 import { Uploads } from "./uploads.ts";
 
-/** The stored segments of the content, in order, once all are durable. The caller's key is known. */
+/** The project of the request's key, which is known by now. */
+export function projectOf(context: Context): string {
+  const projectId = context.gate.grant?.projectId;
+  if (projectId === undefined) throw new Error("the project is not known yet");
+  return projectId;
+}
+
+/** The stored segments of the content, in order, once all are durable. Where `chunks` fails, nothing is left behind. */
 export async function storeContent(
   context: Context,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<Segment[]> {
-  const projectId = context.gate.grant?.projectId;
-  if (projectId === undefined) throw new Error("content of an unknown project");
-  const uploads = new Uploads(context.segments, projectId, context.now);
+  const uploads = new Uploads(context.segments, projectOf(context), context.now);
   const cutter = new SegmentCutter();
-  for await (const chunk of chunks) {
-    for (const piece of cutter.push(chunk)) await uploads.add(piece);
+  try {
+    for await (const chunk of chunks) {
+      for (const piece of cutter.push(chunk)) await uploads.add(piece);
+    }
+    for (const piece of cutter.finish()) await uploads.add(piece);
+    return await uploads.finish();
+  } catch (error) {
+    await uploads.discard();
+    throw error;
   }
-  for (const piece of cutter.finish()) await uploads.add(piece);
-  return await uploads.finish();
 }

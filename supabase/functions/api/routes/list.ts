@@ -1,7 +1,7 @@
 /** GET /files: list a directory. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { normalizeDirectory } from "../domain/path.ts";
+import { checkPath, normalizeDirectory } from "../domain/path.ts";
 import { pick } from "../domain/query.ts";
 import { success } from "../respond.ts";
 import { validate } from "../validate.ts";
@@ -23,14 +23,25 @@ const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
 
+const truth = z.enum(["true", "false"]).default("false").transform((text) => text === "true");
+
 const query = z.object({
   directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
-  recursive: z.enum(["true", "false"]).default("false").transform((text) => text === "true")
-    .meta({ type: "boolean", default: false }),
+  recursive: truth.meta({ type: "boolean", default: false }),
   limit: pageLimit,
   offset: pageOffset,
   sortBy: z.enum(["path", "created_at", "updated_at", "size"]).default("path"),
   sortOrder: z.enum(["asc", "desc"]).default("asc"),
+  after: z.string().optional()
+    .meta({
+      description:
+        "With sortBy=path: only files that come after this path. Pages of any depth cost the same.",
+    }),
+  deleted: truth.meta({
+    type: "boolean",
+    default: false,
+    description: "Deleted files instead of live ones.",
+  }),
   contentType: mediaType.optional(),
   minSize: size.optional(),
   maxSize: size.optional(),
@@ -38,10 +49,13 @@ const query = z.object({
   createdBefore: date.optional(),
   updatedAfter: date.optional(),
   updatedBefore: date.optional(),
+}).refine((fields) => fields.after === undefined || fields.sortBy === "path", {
+  path: ["after"],
+  message: "goes with sortBy=path",
 });
 
 const answer = z.object({
-  files: z.array(fileRecord),
+  files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
   directories: z.array(z.string()).optional()
     .meta({ description: "When not recursive: names of the sub-folders, at most 1000." }),
   total: z.int(),
@@ -53,8 +67,12 @@ const answer = z.object({
 async function handle(context: Context): Promise<Response> {
   const { gate, metadata } = context;
   const parameters = await gate.check(() => {
-    const { directory, ...rest } = validate(query, pick(context.query, Object.keys(query.shape)));
-    return { directory: normalizeDirectory(directory), ...rest };
+    const { directory, after, ...rest } = validate(query, pick(context.query, Object.keys(query.shape)));
+    return {
+      directory: normalizeDirectory(directory),
+      after: after === undefined ? undefined : checkPath(after),
+      ...rest,
+    };
   });
   const page = gate.take(await metadata.list(gate.caller, parameters));
   return success("list_files", page, `${page.files.length} of ${page.total} files.`);

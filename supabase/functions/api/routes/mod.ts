@@ -1,15 +1,34 @@
 /** All routes. The order matters to nobody: no two match the same method and path. */
 import { append } from "./append.ts";
+import { copy } from "./copy.ts";
+import { deleteFile } from "./delete.ts";
+import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
+import { move } from "./move.ts";
 import { openapi } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
 import { read } from "./read.ts";
+import { restore } from "./restore.ts";
 import type { Route } from "./route.ts";
 import { write } from "./write.ts";
 
-export const ROUTES: readonly Route[] = [health, write, list, read, append, overwrite, edit, openapi];
+export const ROUTES: readonly Route[] = [
+  health,
+  write,
+  list,
+  read,
+  deleteFile,
+  append,
+  overwrite,
+  edit,
+  restore,
+  copy,
+  move,
+  diff,
+  openapi,
+];
 
 /** Whether a raw path belongs to a route's pattern. */
 export function matches(pattern: string, rawPath: string): boolean {

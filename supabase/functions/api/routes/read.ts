@@ -1,15 +1,14 @@
 /** GET /files/{path}: content, file record (`?metadata`) or version list (`?versions`). */
 import { z } from "zod";
+import { checkReadConditions, isNotModified } from "../conditions.ts";
 import type { Context } from "../context.ts";
-import { jsonContent } from "../domain/json_content.ts";
+import { wantsRaw } from "../domain/accept.ts";
+import { entityTag } from "../domain/entity_tag.ts";
+import { parseLines } from "../domain/line_window.ts";
 import { isPresent, pick } from "../domain/query.ts";
-import { fail } from "../errors.ts";
-import { isBinary, isText } from "../operations/presentation.ts";
-import { readSegments } from "../operations/read_segments.ts";
-import { streamed } from "../operations/streamed.ts";
-import type { Content } from "../ports.ts";
+import { jsonResponse, rawResponse } from "../operations/content_response.ts";
 import { filePath } from "../request_path.ts";
-import { type Operation, success } from "../respond.ts";
+import { notModified, type Operation, success } from "../respond.ts";
 import { validate } from "../validate.ts";
 import type { Route } from "./route.ts";
 import { fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./schemas.ts";
@@ -17,6 +16,15 @@ import { fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./sc
 const query = z.object({
   version: wholeNumber(1).optional(),
   encoding: z.enum(["utf8", "base64"]).optional(),
+  lines: z.string().transform((text, context) => {
+    const lines = parseLines(text);
+    if (lines) return lines;
+    context.addIssue({ code: "custom", message: "must be from-to, from- or -n, counted from 1" });
+    return z.NEVER;
+  }).optional().meta({
+    type: "string",
+    description: "`from-to` (from 1, inclusive) or `-n` for the last n lines of a text.",
+  }),
   limit: pageLimit,
   offset: pageOffset,
 });
@@ -28,14 +36,13 @@ const flags = z.object({
 
 const versionList = z.object({
   file: z.object({ path: z.string(), mimeType: z.string() }),
-  versions: z.array(
-    z.object({
-      version: z.int().min(1),
-      size: z.int().min(0),
-      createdAt: z.iso.datetime(),
-      updatedAt: z.iso.datetime(),
-    }),
-  ),
+  versions: z.array(z.object({
+    version: z.int().min(1),
+    size: z.int().min(0),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    deleted: z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." }),
+  })),
   total: z.int(),
   limit: z.int(),
   offset: z.int(),
@@ -47,44 +54,41 @@ export function readOperation(context: Context): Operation {
   return context.query.has("metadata") ? "get_file_metadata" : "read_file";
 }
 
-async function handle(context: Context): Promise<Response> {
-  const { gate, metadata } = context;
-  const { path, mode, page } = await gate.check(() => {
-    const path = filePath(context, "/files/");
-    const versions = isPresent(context.query, "versions");
-    const record = isPresent(context.query, "metadata");
-    // A version list is of all versions: it ignores which one is asked for.
-    const names = Object.keys(query.shape).filter((name) => !versions || name !== "version");
-    const page = validate(query, pick(context.query, names));
-    return { path, mode: versions ? "versions" : record ? "record" : "content", page };
-  });
-  if (mode === "versions") {
-    const list = gate.take(await metadata.versions(gate.caller, path, page.limit, page.offset));
-    return success("get_file_versions", list, `${list.versions.length} of ${list.total} versions.`);
-  }
-  if (mode === "record") {
-    const file = gate.take(await metadata.record(gate.caller, path, page.version));
-    return success("get_file_metadata", file, `Version ${file.version}.`);
-  }
-  const content = gate.take(await metadata.content(gate.caller, path, page.version));
-  return await contentResponse(context, content, page.encoding);
+function parse(context: Context) {
+  const path = filePath(context, "/files/");
+  const versions = isPresent(context.query, "versions");
+  const record = isPresent(context.query, "metadata");
+  // A version list is of all versions: it ignores which one is asked for.
+  const names = Object.keys(query.shape).filter((name) => !versions || name !== "version");
+  const parameters = validate(query, pick(context.query, names));
+  checkReadConditions(context.request.headers);
+  return { path, mode: versions ? "versions" : record ? "record" : "content", ...parameters };
 }
 
-function contentResponse(
-  context: Context,
-  content: Content,
-  encoding: "utf8" | "base64" | undefined,
-): Promise<Response> {
-  if (encoding === "utf8" && !isText(content)) {
-    fail("NOT_TEXT", "The content is not UTF-8; read it as base64.", { version: content.file.version });
+async function handle(context: Context): Promise<Response> {
+  const { gate, metadata, request } = context;
+  const asked = await gate.check(() => parse(context));
+  const { path, version } = asked;
+  if (asked.mode === "versions") {
+    const list = gate.take(await metadata.versions(gate.caller, path, asked.limit, asked.offset));
+    return success("get_file_versions", list, `${list.versions.length} of ${list.total} versions.`);
   }
-  return streamed(jsonContent({
-    record: { ...content.file },
-    segments: readSegments(context.segments, content.segments),
-    isBase64: encoding ? encoding === "base64" : isBinary(content),
-    operation: "read_file",
-    message: `Version ${content.file.version}.`,
-  }));
+  if (asked.mode === "record") {
+    const file = gate.take(await metadata.record(gate.caller, path, version));
+    if (isNotModified(request.headers, file, "m")) return notModified(entityTag(file, "m"));
+    const response = success("get_file_metadata", file, `Version ${file.version}.`);
+    response.headers.set("ETag", entityTag(file, "m"));
+    response.headers.set("Vary", "Accept");
+    return response;
+  }
+  const content = gate.take(await metadata.content(gate.caller, path, version));
+  const isRaw = wantsRaw(request.headers.get("accept")) && asked.lines === undefined;
+  const representation = isRaw ? "r" : "j";
+  if (isNotModified(request.headers, content.file, representation)) {
+    return notModified(entityTag(content.file, representation));
+  }
+  if (isRaw) return await rawResponse(context, content);
+  return await jsonResponse(context, content, asked.encoding, asked.lines);
 }
 
 export const read: Route = {
@@ -96,13 +100,17 @@ export const read: Route = {
   document: {
     id: "readFile",
     summary: "Content, file record (`?metadata`) or versions (`?versions`)",
+    description:
+      "With `Accept: application/octet-stream` the bytes themselves, whole or one range of them (`Range`, `If-Range`).",
     query: query.extend(flags.shape),
+    headers: ["If-None-Match", "Range", "If-Range"],
     answer: z.union([readRecord, fileRecord, versionList]),
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
+      "RANGE_NOT_SATISFIABLE",
       "NOT_TEXT",
       "CONTENT_CORRUPT",
     ],

@@ -24,6 +24,10 @@ export interface RouteDocument {
   /** Each property is a query parameter. */
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Whether the body may also be the bytes themselves. */
+  readonly takesRaw?: boolean;
+  /** Request headers that matter, besides the key. */
+  readonly headers?: readonly string[];
   /** The schema of `data`, or of the whole answer where there is no envelope. */
   readonly answer: z.ZodType;
   readonly errors: readonly ErrorCode[];

@@ -33,3 +33,22 @@ export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
 
 export const pageLimit = wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT);
 export const pageOffset = wholeNumber(0).default(0);
+
+/** Headers of every write. */
+export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
+/** Refusals of every write to a file that exists. */
+export const WRITE_ERRORS = [
+  "INVALID_PATH",
+  "VALIDATION_ERROR",
+  "FILE_NOT_FOUND",
+  "IDEMPOTENCY_KEY_IN_USE",
+  "PRECONDITION_FAILED",
+  "IDEMPOTENCY_KEY_REUSED",
+] as const;
+/** Refusals of every write with a JSON body. */
+export const BODY_ERRORS = ["INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "CONTENT_TOO_LARGE"] as const;
+
+/** Marks the body of a PUT as the bytes themselves, whatever its Content-Type. */
+export const rawQuery = z.object({
+  raw: z.literal("").optional().meta({ description: "Present: the body is the bytes themselves." }),
+});

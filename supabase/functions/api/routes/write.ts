@@ -1,15 +1,19 @@
 /** POST /files: create a file or add a version. */
 import { z } from "zod";
+import { idempotency, idempotencyKey, preconditions } from "../conditions.ts";
 import type { Context } from "../context.ts";
 import { detectMediaType } from "../domain/media_type.ts";
 import { checkPath } from "../domain/path.ts";
-import { fail } from "../errors.ts";
+import { pick } from "../domain/query.ts";
 import { commit } from "../operations/commit.ts";
 import { storeContent } from "../operations/store_content.ts";
+import { refuseOverTier } from "../operations/tier.ts";
+import type { Committed, Preconditions, Segment } from "../ports.ts";
+import { namedMediaType, storeRawBody } from "../raw_body.ts";
 import { contentBytes, contentField, isLargeBody, readBody } from "../request_body.ts";
-import { success } from "../respond.ts";
+import { written } from "../respond.ts";
 import type { Route } from "./route.ts";
-import { fileRecord, mediaType } from "./schemas.ts";
+import { fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "Slashes on every platform, no leading slash." }),
@@ -18,34 +22,75 @@ const body = z.object({
   isBase64: z.boolean().nullish(),
 });
 
+const query = z.object({
+  path: z.string().optional().meta({ description: "Present: the body is the bytes of this file." }),
+  contentType: mediaType.optional().meta({ description: "The type of a raw upload; else its Content-Type." }),
+});
+
+interface Conditions extends Preconditions {
+  readonly key: string | undefined;
+}
+
 async function handle(context: Context): Promise<Response> {
   const { gate } = context;
-  const isKnown = gate.grant !== undefined && !isLargeBody(context.request.headers);
-  const fields = await readBody(context, body, isKnown ? null : () => gate.admit());
+  const conditions = await gate.check(() => ({
+    ...preconditions(context.request.headers, true),
+    key: idempotencyKey(context.request.headers),
+  }));
+  const committed = context.query.has("path")
+    ? await writeRaw(context, conditions)
+    : await writeJson(context, conditions);
+  return written("write_file", committed, `Wrote version ${committed.file.version}.`);
+}
+
+/** Whether a body may be stored on the strength of what this isolate remembers of the key. */
+function isKnown(context: Context): boolean {
+  return context.gate.grant !== undefined && !isLargeBody(context.request.headers);
+}
+
+async function writeJson(context: Context, conditions: Conditions): Promise<Committed> {
+  const { gate } = context;
+  const fields = await readBody(context, body, isKnown(context) ? null : () => gate.admit());
+  const { content, ...named } = fields;
   const { path, chunks } = await gate.check(() => ({
     path: checkPath(fields.path),
-    chunks: contentBytes(fields.content, fields.isBase64 ?? false),
+    chunks: contentBytes(content, fields.isBase64 ?? false),
   }));
-  const sizeBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
-  const limitBytes = gate.grant?.maxFileBytes ?? null;
-  // Only an answer of this request may refuse; a remembered one is left to the commit.
-  if (gate.isAdmitted && limitBytes !== null && sizeBytes > limitBytes) {
-    fail("CONTENT_TOO_LARGE", "The file would be larger than the project's tier allows.", {
-      limitBytes,
-      sizeBytes,
-      tier: gate.grant?.tier,
-    });
-  }
+  refuseOverTier(gate, chunks.reduce((total, chunk) => total + chunk.length, 0));
   const segments = await storeContent(context, chunks);
-  const mimeType = fields.contentType ?? detectMediaType(path, segments.every((segment) => segment.isText));
-  const { file } = await commit(context, {
+  return await commitWrite(context, conditions, path, fields.contentType ?? undefined, named, segments);
+}
+
+async function writeRaw(context: Context, conditions: Conditions): Promise<Committed> {
+  const { gate } = context;
+  const { path, type } = await gate.check(() => ({
+    path: checkPath(pick(context.query, ["path"]).path ?? ""),
+    type: namedMediaType(context),
+  }));
+  if (!isKnown(context)) await gate.admit();
+  const limitBytes = gate.isAdmitted ? gate.grant?.maxFileBytes ?? null : null;
+  const { segments } = await gate.check(() => storeRawBody(context, 0, limitBytes));
+  return await commitWrite(context, conditions, path, type, { raw: true, type }, segments);
+}
+
+async function commitWrite(
+  context: Context,
+  { key, ifMatch, ifNoneMatch }: Conditions,
+  path: string,
+  type: string | undefined,
+  fields: unknown,
+  segments: readonly Segment[],
+): Promise<Committed> {
+  return await commit(context, {
     kind: "write",
     path,
     commitId: crypto.randomUUID(),
     segments,
-    mimeType,
+    mimeType: type ?? detectMediaType(path, segments.every((segment) => segment.isText)),
+    ifMatch,
+    ifNoneMatch,
+    idempotency: await idempotency(key, "write", path, fields, segments),
   });
-  return success("write_file", file, `Wrote version ${file.version}.`);
 }
 
 export const write: Route = {
@@ -57,14 +102,23 @@ export const write: Route = {
   document: {
     id: "writeFile",
     summary: "Create a file or add a version",
+    description: "With `?path=` the body is the file's bytes, up to the tier's size.",
+    query,
     body,
+    takesRaw: true,
+    headers: [...WRITE_HEADERS, "If-None-Match"],
     answer: fileRecord,
     errors: [
       "INVALID_PATH",
       "INVALID_JSON",
       "VALIDATION_ERROR",
-      "UNSUPPORTED_MEDIA_TYPE",
+      "FILE_ALREADY_EXISTS",
+      "IDEMPOTENCY_KEY_IN_USE",
+      "PRECONDITION_FAILED",
       "CONTENT_TOO_LARGE",
+      "QUOTA_EXCEEDED",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "IDEMPOTENCY_KEY_REUSED",
     ],
   },
 };

@@ -1,0 +1,38 @@
+/** Entity tags: RFC 9110 section 8.8.3. One for each version and representation. */
+
+/** `j`: JSON with content; `r`: raw bytes; `m`: the record alone. */
+export type Representation = "j" | "r" | "m";
+
+/** `"{fileId}.{version}.{representation}"`, strong. */
+export function entityTag(file: { id: string; version: number }, representation: Representation): string {
+  return `"${file.id}.${file.version}.${representation}"`;
+}
+
+export interface EntityTag {
+  /** What stands between the quotes. */
+  readonly opaque: string;
+  readonly isWeak: boolean;
+}
+
+/** A list member; what follows it is a comma or the end. */
+const MEMBER = /^[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)")?[ \t]*(?:,|$)/;
+
+/** The members of If-Match or If-None-Match, or "*"; null where the value is neither. */
+export function parseEntityTags(value: string): "*" | readonly EntityTag[] | null {
+  if (value.trim() === "*") return "*";
+  const tags: EntityTag[] = [];
+  let rest = value;
+  while (rest !== "") {
+    const member = MEMBER.exec(rest);
+    if (!member) return null;
+    const [whole, weak, opaque] = member;
+    if (opaque !== undefined) tags.push({ opaque, isWeak: weak !== undefined });
+    rest = rest.slice(whole.length);
+  }
+  return tags.length > 0 ? tags : null;
+}
+
+/** `{fileId}.{version}` of one of our tags, whatever its representation; another server's tag as it is. */
+export function versionOfTag(tag: EntityTag): string {
+  return tag.opaque.replace(/\.[jrm]$/, "");
+}

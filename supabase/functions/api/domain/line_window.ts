@@ -1,0 +1,76 @@
+/** Which segments hold some lines of a text, known from their line feeds without reading them. */
+import type { Segment } from "../ports.ts";
+
+/** Lines `from` to `to`, from 1, both inclusive; or the last `last` lines. */
+export type LineQuery = { readonly from: number; readonly to: number } | { readonly last: number };
+
+/** A part of a segment: from after its `skipped`-th line feed to after its `until`-th one (null: to its end). */
+export interface SegmentLines {
+  readonly segment: Segment;
+  readonly skipped: number;
+  readonly until: number | null;
+}
+
+export interface LineWindow {
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly totalLines: number;
+  /** In order; their bytes joined are the lines with their line feeds. */
+  readonly parts: readonly SegmentLines[];
+}
+
+/** `from-to`, `from-` (to the end) or `-n` (the last n); null where it is none of them. */
+export function parseLines(text: string): LineQuery | null {
+  const match = /^(\d{0,10})-(\d{0,10})$/.exec(text);
+  if (!match) return null;
+  const [, first = "", last = ""] = match;
+  if (first === "") return Number(last) >= 1 ? { last: Number(last) } : null;
+  const from = Number(first);
+  const to = last === "" ? Number.MAX_SAFE_INTEGER : Number(last);
+  return from >= 1 && to >= from ? { from, to } : null;
+}
+
+/** How many lines a text has. A line ends with its line feed; what follows the last one is a line if not empty. */
+export function countLines(rope: readonly Segment[]): number {
+  const last = rope.at(-1);
+  const feeds = rope.reduce((total, segment) => total + segment.newlines, 0);
+  return last && !last.endsWithNewline ? feeds + 1 : feeds;
+}
+
+/** The window, or null where it begins beyond the last line. */
+export function lineWindow(rope: readonly Segment[], query: LineQuery): LineWindow | null {
+  const totalLines = countLines(rope);
+  const startLine = "last" in query ? Math.max(1, totalLines - query.last + 1) : query.from;
+  const endLine = "last" in query ? totalLines : Math.min(query.to, totalLines);
+  if (startLine > totalLines) return null;
+  const parts: SegmentLines[] = [];
+  let before = 0;
+  for (const segment of rope) {
+    const through = before + segment.newlines;
+    // Of this segment: after line feed startLine - 1 of the text, and not beyond line feed endLine.
+    const skipped = Math.max(0, startLine - 1 - before);
+    const isBeforeStart = skipped > segment.newlines ||
+      (skipped === segment.newlines && skipped > 0 && segment.endsWithNewline);
+    const isAfterEnd = before >= endLine;
+    if (!isBeforeStart && !isAfterEnd) {
+      parts.push({ segment, skipped, until: through >= endLine ? endLine - before : null });
+    }
+    before = through;
+  }
+  return { startLine, endLine, totalLines, parts };
+}
+
+/** Cuts the part out of its segment's bytes. */
+export function cutLines(bytes: Uint8Array, { skipped, until }: SegmentLines): Uint8Array {
+  return bytes.subarray(
+    afterNewline(bytes, skipped),
+    until === null ? bytes.length : afterNewline(bytes, until),
+  );
+}
+
+/** The place after the n-th line feed. */
+function afterNewline(bytes: Uint8Array, n: number): number {
+  let place = 0;
+  for (let count = 0; count < n; count++) place = bytes.indexOf(0x0a, place) + 1;
+  return place;
+}

@@ -1,0 +1,81 @@
+/** Unified diffs: of two versions, and of what an edit would do. One way of making them, so that both agree. */
+import type { StructuredPatchHunk } from "diff";
+import type { Context } from "../context.ts";
+import { isBinaryMediaType } from "../domain/media_type.ts";
+import { fail } from "../errors.ts";
+import { DIFF_BYTES_MAX, DIFF_TIMEOUT_MILLISECONDS } from "../limits.ts";
+import type { Side } from "../ports.ts";
+import { readSegments } from "./read_segments.ts";
+
+export interface Diff {
+  /** Unified, three lines of context; "" where nothing changed. */
+  readonly diff: string;
+  /** Lines. */
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+/** Throws DIFF_TOO_LARGE for a side over DIFF_BYTES_MAX. */
+export function refuseTooLargeToDiff(sizeBytes: number): void {
+  if (sizeBytes <= DIFF_BYTES_MAX) return;
+  fail("DIFF_TOO_LARGE", "One of the versions is too large to be compared.", {
+    limitBytes: DIFF_BYTES_MAX,
+    sizeBytes,
+  });
+}
+
+/** The text of one side; null is nothing. Throws NOT_TEXT and DIFF_TOO_LARGE. */
+export async function textOf(context: Context, side: Side | null): Promise<string> {
+  if (side === null) return "";
+  if (isBinaryMediaType(side.mimeType) || !side.segments.every((segment) => segment.isText)) {
+    fail("NOT_TEXT", "Binary content cannot be compared.");
+  }
+  refuseTooLargeToDiff(side.size);
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for await (const bytes of readSegments(context.segments, side.segments)) text += decoder.decode(bytes);
+  return text;
+}
+
+/** The diff from one text to another, both of the file at `path`. */
+export async function diffTexts(path: string, before: string, after: string): Promise<Diff> {
+  if (before === after) return { diff: "", additions: 0, deletions: 0 };
+  // Loaded when somebody wants a diff: nobody else pays for it at a cold start.
+  const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
+  const compare = (from: string, to: string, limits: { timeout: number }) =>
+    structuredPatch(path, path, from, to, undefined, undefined, { context: 3, ...limits });
+  const patch = compare(before, after, { timeout: DIFF_TIMEOUT_MILLISECONDS });
+  const hunks = patch
+    ? patch.hunks
+    // Not found in time: everything out and everything in, which is longer than needed, but true.
+    : [joinHunks(
+      compare(before, "", { timeout: Infinity })?.hunks ?? [],
+      compare("", after, { timeout: Infinity })?.hunks ?? [],
+    )];
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return {
+    diff: formatPatch({
+      oldFileName: path,
+      newFileName: path,
+      oldHeader: undefined,
+      newHeader: undefined,
+      hunks,
+    }, FILE_HEADERS_ONLY),
+    additions: lines.filter((line) => line.startsWith("+")).length,
+    deletions: lines.filter((line) => line.startsWith("-")).length,
+  };
+}
+
+/** One hunk that takes all old lines out and puts all new lines in. */
+function joinHunks(
+  removal: readonly StructuredPatchHunk[],
+  addition: readonly StructuredPatchHunk[],
+): StructuredPatchHunk {
+  return {
+    oldStart: removal[0]?.oldStart ?? 0,
+    oldLines: removal[0]?.oldLines ?? 0,
+    newStart: addition[0]?.newStart ?? 0,
+    newLines: addition[0]?.newLines ?? 0,
+    lines: [...removal, ...addition].flatMap((hunk) => hunk.lines),
+  };
+}

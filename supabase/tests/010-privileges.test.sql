@@ -1,0 +1,70 @@
+-- Whoever holds the publishable key, signed in or not, can neither call an operation nor read a table.
+begin;
+select plan(35);
+
+select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
+from unnest(array['anon', 'authenticated', 'service_role']) role;
+select is(
+  array(select c.relname || ' ' || role from pg_class c, unnest(array['anon', 'authenticated', 'service_role']) role
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
+          and has_table_privilege(role, c.oid, 'select, insert, update, delete, truncate, references, trigger')),
+  '{}', 'no API role has any privilege on any table');
+select is(
+  array(select p.proname::text from pg_proc p, unnest(array['anon', 'authenticated', 'service_role']) role
+        where p.pronamespace = 'filestore'::regnamespace and has_function_privilege(role, p.oid, 'execute')),
+  '{}', 'no API role calls what is behind the operations');
+select is(
+  array(select p.proname || ' ' || role from pg_proc p, unnest(array['anon', 'authenticated']) role
+        where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
+          and has_function_privilege(role, p.oid, 'execute')),
+  '{}', 'no operation is open to the publishable key');
+select is(
+  array(select p.proname::text from pg_proc p
+        where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
+          and not has_function_privilege('service_role', p.oid, 'execute')),
+  '{}', 'the secret key calls every operation');
+
+-- What the engine may do, table by table.
+select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::text[])
+from (values
+  ('directories', '{SELECT,INSERT,UPDATE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
+  ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
+  ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
+  ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')
+) t (name, privileges);
+select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
+select is(
+  array(select c.relname::text from pg_class c
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('projects', 'api_keys', 'tiers')
+          and has_table_privilege('filestore_admin', c.oid, 'select, insert, update, delete')),
+  '{}', 'administration sees no content');
+select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates nothing in ' || schema)
+from unnest(array['filestore_engine', 'filestore_admin']) role, unnest(array['public', 'filestore']) schema;
+
+-- The same, by trying.
+create function pg_temp.attempt(p_role text, p_statement text) returns text
+language plpgsql as $$
+begin
+  execute format('set local role %I', p_role);
+  execute p_statement;
+  execute 'reset role';
+  return 'it worked';
+exception when others then
+  return sqlstate;
+end
+$$;
+select is(pg_temp.attempt(role, statement), '42501', role || ' is refused: ' || statement)
+from unnest(array['anon', 'authenticated']) role,
+  unnest(array[
+    'select public.filestore_admit(''00'', false)',
+    'select public.filestore_list(''00'', false, ''{}'')',
+    'select public.filestore_admin_list_keys()',
+    'select * from filestore.files'
+  ]) statement;
+select is(pg_temp.attempt('service_role', 'select * from filestore.files'), '42501', 'the secret key reads no table');
+select is(pg_temp.attempt('service_role', 'select filestore.admit(''00'', false)'), '42501', 'nor calls an internal function');
+select is(pg_temp.attempt('filestore_engine', 'delete from filestore.files'), '42501', 'the engine deletes no file');
+select is(pg_temp.attempt('filestore_engine', 'update filestore.file_versions set size = 0'), '42501', 'nor changes a version');
+
+select * from finish();
+rollback;

@@ -1,0 +1,93 @@
+-- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
+begin;
+select plan(40);
+
+insert into filestore.projects (id, name, tier) values
+  ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
+  ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'enterprise');
+insert into filestore.api_keys (id, project_id, key_hash, prefix)
+select p.id, p.id, sha256(p.name::bytea), 'oa_test' from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.rate_windows select p.id, date_trunc('minute', now()), 1 from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+select p.id, p.id, 'same.txt', 1, 'text/plain', 1, array[p.id], now(), now() from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+select p.id, p.id, 1, 'text/plain', 1, array[p.id], p.id, now() from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+select p.id, p.id, '2026-11-20', 1, sha256(''), 0, false, true from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.directories (project_id, path) select p.id, '' from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.project_usage (project_id, shard) select p.id, 0 from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
+select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
+
+-- Asked as the engine.
+create temporary table tenant_tables (name text);
+insert into tenant_tables values
+  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('project_usage'), ('idempotency_keys');
+
+create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
+language plpgsql as $$
+declare v_ids uuid[];
+begin
+  set local role filestore_engine;
+  execute format('select array_agg(distinct %I) from filestore.%I', p_column, p_table) into v_ids;
+  reset role;
+  return v_ids;
+end
+$$;
+create function pg_temp.attempt(p_statement text) returns text
+language plpgsql as $$
+declare v_rows bigint;
+begin
+  set local role filestore_engine;
+  execute p_statement;
+  get diagnostics v_rows = row_count;
+  reset role;
+  return v_rows || ' rows';
+exception when others then
+  return sqlstate;
+end
+$$;
+
+select is(pg_temp.visible(t.name), null::uuid[], t.name || ': without a project nothing is visible') from tenant_tables t;
+select is(pg_temp.visible('projects', 'id'), null::uuid[], 'projects: without a project nothing is visible');
+select is(pg_temp.visible('api_keys'), null::uuid[], 'api_keys: without a key nothing is visible');
+
+select set_config('filestore.project_id', 'a0000000-0000-4000-8000-000000000000', true);
+select set_config('filestore.key_hash', encode(sha256('pgtap a'), 'hex'), true);
+select is(pg_temp.visible(t.name), array['a0000000-0000-4000-8000-000000000000']::uuid[], t.name || ': own rows only')
+from tenant_tables t;
+select is(pg_temp.visible('projects', 'id'), array['a0000000-0000-4000-8000-000000000000']::uuid[], 'projects: the own one only');
+select is(pg_temp.visible('api_keys'), array['a0000000-0000-4000-8000-000000000000']::uuid[], 'api_keys: the key presented only');
+
+select is(
+  pg_temp.attempt(format('update filestore.%I set project_id = project_id where project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
+  '0 rows', t.name || ': another project''s rows are not there to change')
+from tenant_tables t where t.name not in ('file_versions', 'segments');
+select is(
+  pg_temp.attempt(format('update filestore.%I set project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
+  '42501', t.name || ': own rows are not given away')
+from tenant_tables t;
+select is(pg_temp.attempt(statement), '42501', split_part(statement, '(', 1))
+from unnest(array[
+  $$insert into filestore.rate_windows values ('b0000000-0000-4000-8000-000000000000', now(), 1)$$,
+  $$insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+    values ('b0000000-0000-4000-8000-000000000000', 'x', 1, 'text/plain', 0, '{}', now(), now())$$,
+  $$insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+    values ('b0000000-0000-4000-8000-000000000000', 'b0000000-0000-4000-8000-000000000000', 2, 'text/plain', 0, '{}', gen_random_uuid(), now())$$,
+  $$insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+    values (gen_random_uuid(), 'b0000000-0000-4000-8000-000000000000', now(), 1, sha256(''), 0, false, true)$$,
+  $$insert into filestore.directories (project_id, path) values ('b0000000-0000-4000-8000-000000000000', 'x')$$,
+  $$insert into filestore.project_usage (project_id, shard) values ('b0000000-0000-4000-8000-000000000000', 1)$$,
+  $$insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
+    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$
+]) statement;
+
+select set_config('filestore.project_id', '', true), set_config('filestore.key_hash', '', true);
+select is(pg_temp.visible('files'), null::uuid[], 'an empty setting is no project');
+select is(pg_temp.visible('api_keys'), null::uuid[], 'an empty setting is no key');
+select is(
+  (select count(*) from filestore.idempotency_keys where project_id = 'b0000000-0000-4000-8000-000000000000'), 1::bigint,
+  'the other project''s rows are untouched');
+
+select * from finish();
+rollback;
