@@ -5,7 +5,7 @@
 import { createClient } from "@supabase/supabase-js";
 import { z } from "zod";
 import { ADMINISTRATION_TIMEOUT_MILLISECONDS } from "./limits.ts";
-import { StartError } from "./start_error.ts";
+import { messageOf, StartError } from "./start_error.ts";
 
 const project = z.object({
   id: z.string(),
@@ -14,6 +14,7 @@ const project = z.object({
   /** Null: no limit. */
   requestsPerMinute: z.number().nullable(),
   maxFileBytes: z.number().nullable(),
+  maxProjectBytes: z.number().nullable(),
   createdAt: z.string(),
 });
 export type Project = z.infer<typeof project>;
@@ -30,6 +31,9 @@ const key = z.object({
   lastUsedAt: z.string().nullable(),
 });
 export type Key = z.infer<typeof key>;
+
+const sweepSlice = z.object({ seen: z.number(), removed: z.number(), isDone: z.boolean() });
+export type SweepSlice = z.infer<typeof sweepSlice>;
 
 const problem = z.object({ error: z.string(), message: z.string() });
 
@@ -49,9 +53,11 @@ export interface KeyToStore {
 export class Administration {
   readonly #supabase;
   readonly #url: string;
+  readonly #secretKey: string;
 
   constructor(supabaseUrl: string, secretKey: string) {
     this.#url = supabaseUrl;
+    this.#secretKey = secretKey;
     this.#supabase = createClient(supabaseUrl, secretKey, {
       auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
     });
@@ -70,13 +76,18 @@ export class Administration {
   setTier(
     nameOrId: string,
     tier: string,
-    limits: { requestsPerMinute?: number | undefined; maxFileBytes?: number | undefined },
+    limits: {
+      requestsPerMinute?: number | undefined;
+      maxFileBytes?: number | undefined;
+      maxProjectBytes?: number | undefined;
+    },
   ): Promise<Project> {
     return this.#call("filestore_admin_set_tier", {
       p_project: nameOrId,
       p_tier: tier,
       p_requests_per_minute: limits.requestsPerMinute ?? null,
       p_max_file_bytes: limits.maxFileBytes ?? null,
+      p_max_project_bytes: limits.maxProjectBytes ?? null,
     }, project);
   }
 
@@ -110,6 +121,20 @@ export class Administration {
   /** Ends the old key at once; the answer is the new one. */
   rotateKey(id: string, { hash, prefix }: KeyToStore): Promise<Key> {
     return this.#call("filestore_admin_rotate_key", { p_id: id, p_key_hash: hash, p_prefix: prefix }, key);
+  }
+
+  /** One slice of the sweep, by the deployed function. */
+  async sweep(): Promise<SweepSlice> {
+    const response = await fetch(`${this.#url}/functions/v1/api/sweep`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${this.#secretKey}` },
+      signal: AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS),
+    }).catch((error: unknown) => {
+      throw new StartError(`${this.#url} cannot be reached (${messageOf(error)}).`);
+    });
+    const answer = z.object({ data: sweepSlice }).safeParse(await response.json().catch(() => null));
+    if (!answer.success) throw new StartError(`${this.#url} refused to sweep (status ${response.status}).`);
+    return answer.data.data;
   }
 
   async #call<T>(name: string, parameters: Record<string, unknown>, shape: z.ZodType<T>): Promise<T> {

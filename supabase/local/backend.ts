@@ -10,6 +10,7 @@ import { migrate } from "./migrations.ts";
 import { asOneRequest } from "./one_lane.ts";
 import { openPglite } from "./pglite_database.ts";
 import { openPostgres } from "./postgres_database.ts";
+import { quietly } from "./quiet_console.ts";
 import type { Secrets } from "./secrets.ts";
 import { messageOf, StartError } from "./start_error.ts";
 
@@ -48,7 +49,8 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     const server = Deno.serve(listen, (request, info) => {
       const { pathname } = new URL(request.url);
       if (!SERVED.some((path) => pathname.startsWith(`${path}/`))) return new Response(null, { status: 404 });
-      return asOneRequest(() => app.fetch(request, { peerAddress: info.remoteAddr.hostname }));
+      const peerAddress = info.remoteAddr.hostname;
+      return quietly(() => asOneRequest(() => app.fetch(request, { peerAddress })));
     });
     return {
       url: `http://127.0.0.1:${server.addr.port}`,
@@ -83,7 +85,7 @@ async function createApp(database: Database, options: BackendOptions) {
     options: { server: { apiKeys: { resolver: keyResolver(secrets) }, disableStudio: true } },
   });
   app._storageAdapter = new DiskStorage(options.storageDirectory);
-  await app.ensureSystemSchema();
+  await quietly(() => app.ensureSystemSchema());
   try {
     await database.script(await Deno.readTextFile(new URL("./platform.sql", import.meta.url)));
   } catch (error) {

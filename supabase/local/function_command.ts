@@ -95,7 +95,7 @@ function pick(names: readonly string[]): Record<string, string> {
 /** The path of that Deno, from npm. Calling it by npx each time would put two more processes in between. */
 async function denoOfVersion(version: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["--yes", `deno@${version}`, "eval", "console.log(Deno.execPath())"],
+    args: ["--yes", `deno@${version}`, "eval", "--no-config", "--no-lock", "console.log(Deno.execPath())"],
   }).output();
   const path = new TextDecoder().decode(stdout).trim();
   if (success && path !== "") return path;

@@ -43,3 +43,5 @@ export const ADMINISTRATION_TIMEOUT_MILLISECONDS = 15_000;
 
 /** How often a stack started by npx looks whether npx is still there. */
 export const LAUNCHER_CHECK_MILLISECONDS = 500;
+/** A signal this long after the first one asks to end at once. */
+export const SECOND_SIGNAL_AFTER_MILLISECONDS = 1_000;

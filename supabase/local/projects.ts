@@ -5,7 +5,7 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { table } from "./table.ts";
 
 const USAGE =
-  `deno task projects create NAME [--tier TIER] | list | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N]
+  `deno task projects create NAME [--tier TIER] | list | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
 
   create NAME          makes a project (--tier free, pro or enterprise; default free)
   list                 all projects
@@ -18,6 +18,7 @@ const OPTIONS = {
   tier: { type: "string" },
   "requests-per-minute": { type: "string" },
   "max-file-bytes": { type: "string" },
+  "max-project-bytes": { type: "string" },
 } as const;
 
 type Values = ReturnType<typeof parse>["values"];
@@ -47,7 +48,12 @@ function commandOf([command, ...words]: readonly string[], values: Values) {
   if (command === "tier" && first !== undefined && second !== undefined && words.length === 2) {
     const requestsPerMinute = limit(values["requests-per-minute"], "--requests-per-minute", 2_147_483_647);
     const maxFileBytes = limit(values["max-file-bytes"], "--max-file-bytes", Number.MAX_SAFE_INTEGER);
-    const limits = { requestsPerMinute, maxFileBytes };
+    const maxProjectBytes = limit(
+      values["max-project-bytes"],
+      "--max-project-bytes",
+      Number.MAX_SAFE_INTEGER,
+    );
+    const limits = { requestsPerMinute, maxFileBytes, maxProjectBytes };
     return async (to: Administration) => one(await to.setTier(first, second, limits), json);
   }
   throw new UsageError(
@@ -58,7 +64,8 @@ function commandOf([command, ...words]: readonly string[], values: Values) {
 
 /** An option that would have no effect is a mistake. */
 function refuseStray(command: string | undefined, values: Values): void {
-  const limits = values["requests-per-minute"] !== undefined || values["max-file-bytes"] !== undefined;
+  const limits = values["requests-per-minute"] !== undefined || values["max-file-bytes"] !== undefined ||
+    values["max-project-bytes"] !== undefined;
   if (limits && command !== "tier") throw new UsageError("Limits go with the command tier.", USAGE);
   if (values.tier !== undefined && command !== "create") {
     throw new UsageError("--tier goes with the command create.", USAGE);

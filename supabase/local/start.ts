@@ -1,13 +1,13 @@
 /** `deno task start`: the whole service on this machine, until Ctrl+C. */
 import { answer, remark, run } from "./command_line.ts";
 import { launcherEnded } from "./launcher.ts";
+import { SECOND_SIGNAL_AFTER_MILLISECONDS } from "./limits.ts";
 import { parseStartOptions, START_USAGE } from "./options.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 await run(async () => {
   const options = parseStartOptions(Deno.args);
   if (options.help) return answer(`Usage: ${START_USAGE}`);
-  quietLibraries();
   const asked = stopRequest();
   const starting = startStack({
     dataDir: options.dataDir,
@@ -25,24 +25,22 @@ await run(async () => {
   await stack.stop();
 });
 
-/** Resolves at the first Ctrl+C or SIGTERM, or when npx is gone. A second one does not wait for anything. */
+/**
+ * Resolves at the first Ctrl+C or SIGTERM, or when npx is gone. A second one, later, does not wait for anything: at
+ * once it is the same Ctrl+C, which comes from the terminal and again from `deno task`.
+ */
 function stopRequest(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let requests = 0;
+  let first: number | undefined;
   const onSignal = () => {
-    if (++requests > 1) Deno.exit(1);
+    first ??= performance.now();
+    if (performance.now() - first > SECOND_SIGNAL_AFTER_MILLISECONDS) Deno.exit(1);
     resolve();
   };
   Deno.addSignalListener("SIGINT", onSignal);
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", onSignal);
   launcherEnded().then(resolve);
   return promise;
-}
-
-/** @supabase/lite prints each refused statement with its stack; the caller gets the error in the answer anyway. */
-function quietLibraries(): void {
-  // deno-lint-ignore no-console -- this is what silences it
-  for (const name of ["log", "info", "warn", "error", "debug"] as const) console[name] = () => {};
 }
 
 function readyJson({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey }: Stack): string {

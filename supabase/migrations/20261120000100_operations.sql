@@ -151,16 +151,34 @@ comment on function filestore.admit(text, boolean) is 'Resolves a key to its pro
 -- ---------------------------------------------------------------------------------------------------------------
 -- Commits
 
-create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
+create function filestore.now() returns timestamptz
 language sql volatile set search_path = ''
+as $$ select clock_timestamp() $$;
+comment on function filestore.now() is 'The clock of the sweep: tests move it.';
+
+create function filestore.oldest_committable_day() returns date
+language sql volatile set search_path = ''
+as $$ select (filestore.now() at time zone 'UTC')::date - 1 $$;
+comment on function filestore.oldest_committable_day() is 'Segments uploaded on an earlier day (UTC) are no longer accepted: the sweep removes those that nothing names.';
+
+create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
+language plpgsql volatile set search_path = ''
 as $$
+begin
   insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
   select (s.value ->> 'id')::uuid, p_project_id, to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD'),
          (s.value ->> 'size')::integer, decode(s.value ->> 'sha256', 'hex'), (s.value ->> 'newlines')::integer,
          (s.value ->> 'endsWithNewline')::boolean, (s.value ->> 'isText')::boolean
-  from jsonb_array_elements(p_segments) s
+  from jsonb_array_elements(p_segments) s;
+  if exists (
+    select from jsonb_array_elements(p_segments) s
+    where to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD') < filestore.oldest_committable_day()
+  ) then
+    raise exception 'a segment was uploaded too long ago to be committed';
+  end if;
+end
 $$;
-comment on function filestore.add_segments(uuid, jsonb) is 'Names uploaded segments, so that ropes may hold them.';
+comment on function filestore.add_segments(uuid, jsonb) is 'Names uploaded segments, so that ropes may hold them. Raises for an upload so old that the sweep may have removed it.';
 
 create function filestore.count_file(p_project_id uuid, p_directory text, p_change integer) returns void
 language sql volatile set search_path = ''
@@ -404,6 +422,7 @@ declare
   v_file filestore.files;
   v_refusal jsonb;
   v_next filestore.next_version;
+  v_segments_before integer;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
@@ -427,12 +446,14 @@ begin
     if v_new_bytes > v_quota_left then
       return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
     end if;
+    v_segments_before := coalesce(cardinality(v_file.segment_ids), 0);
     v_file := filestore.put_version(p_session, v_file, v_path, v_next, (p_commit ->> 'commitId')::uuid);
     exit when v_file.id is not null;
   end loop;
   perform filestore.add_segments(p_session.project_id, v_segments);
   perform filestore.count_usage(p_session, v_file.id, v_new_bytes, 1);
-  return filestore.committed(v_file, p_commit -> 'extra', case when p_kind = 'append' and cardinality(v_file.segment_ids) % 16 = 0
+  return filestore.committed(v_file, p_commit -> 'extra', case
+    when p_kind in ('append', 'edit') and cardinality(v_file.segment_ids) / 16 > v_segments_before / 16
     then filestore.segment_list(p_session.project_id, v_file.segment_ids) end);
 end
 $$;

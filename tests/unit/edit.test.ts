@@ -23,6 +23,7 @@ class Rope {
         size: bytes.length,
         sha256: "",
         newlines: countNewlines(bytes),
+        endsWithNewline: bytes.at(-1) === 10,
         isText: true,
       };
       this.pieces.push({ kind: "stored", segment });

@@ -52,7 +52,6 @@ Deno.test("jsonContent equals JSON.stringify of the whole answer: base64", async
 });
 
 Deno.test("jsonContent fails where a segment fails, before the text is well-formed", async () => {
-  // deno-lint-ignore require-await
   async function* segments() {
     yield bytesOf("a");
     throw new Error("segment gone");

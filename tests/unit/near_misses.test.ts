@@ -107,6 +107,14 @@ Deno.test("nearMisses shows well-formed text within the limit, for any text", as
   }));
 });
 
+Deno.test("nearMisses splits no character where it stops looking", async () => {
+  for (let spare = 0; spare < 8; spare++) {
+    const filler = "\n".repeat(EDIT_NEAREST_SCAN_BYTES_MAX - spare - 8);
+    const { nearest } = await misses([`${filler}`, "sum = a", "日日日日日日"], "sum = a + b");
+    assertEquals(nearest[0]?.text.replaceAll("日", ""), "sum = a", String(spare));
+  }
+});
+
 Deno.test("nearMisses loads no more pieces than it looks at", async () => {
   let loads = 0;
   const bytes = new Uint8Array(EDIT_NEAREST_SCAN_BYTES_MAX / 2).fill(0x61);

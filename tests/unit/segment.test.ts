@@ -98,7 +98,7 @@ Deno.test("describeSegment gives size, checksum, line feeds and whether it is te
     isText: true,
   });
   const binary = await describeSegment("id", "name", Uint8Array.of(10, 0xff, 10));
-  assertEquals([binary.size, binary.newlines, binary.isText], [3, 2, false]);
+  assertEquals([binary.size, binary.newlines, binary.endsWithNewline, binary.isText], [3, 2, true, false]);
 });
 
 Deno.test("describeSegment refuses an empty and an oversized segment", async () => {

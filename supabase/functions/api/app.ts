@@ -7,19 +7,25 @@ import { KeyMemory } from "./domain/key_memory.ts";
 import { parseQuery } from "./domain/query.ts";
 import { ApiError } from "./errors.ts";
 import { Gate } from "./gate.ts";
-import { BODY_BUDGET_BYTES } from "./limits.ts";
+import { BODY_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
+import { sweepSlice } from "./operations/sweep.ts";
 import type { Metadata, Segments } from "./ports.ts";
 import { failure, type Operation, preflight, setCommonHeaders } from "./respond.ts";
-import { allowedMethods, ROUTES } from "./routes/mod.ts";
+import { allowedMethods, matches, ROUTES } from "./routes/mod.ts";
 import { readOperation } from "./routes/read.ts";
 import type { Route } from "./routes/route.ts";
+import { Stopwatch } from "./stopwatch.ts";
 
 /** What the service is made of. */
 export interface Parts {
   readonly metadata: Metadata;
   readonly segments: Segments;
   readonly log: Log;
+  /** Secret keys of the Supabase project. */
+  readonly operatorKeys: readonly string[];
+  /** Keeps work going after the answer: EdgeRuntime.waitUntil. */
+  readonly background: (work: Promise<unknown>) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -28,6 +34,8 @@ export interface Parts {
 interface Passing {
   readonly id: string;
   readonly gate: Gate;
+  readonly metadata: Metadata;
+  readonly segments: Segments;
   code: string | undefined;
   operation: Operation | undefined;
 }
@@ -48,19 +56,35 @@ export function splitUrl(url: string): { rawPath: string; rawQuery: string } {
   };
 }
 
+/** After every so many commits one slice of the sweep, in the background; its failure is logged and no more. */
+function sweepNowAndThen({ metadata, segments, background, log }: Parts): () => void {
+  let commits = 0;
+  return () => {
+    if (++commits % SWEEP_EVERY_COMMITS !== 0) return;
+    background(sweepSlice(metadata, segments).catch((error) => log.backgroundFault("sweep", error)));
+  };
+}
+
 /** Builds the service. What it keeps in memory saves work; nothing depends on it. */
-export function buildApp({ metadata, segments, log, now }: Parts): (request: Request) => Promise<Response> {
+export function buildApp(parts: Parts): (request: Request) => Promise<Response> {
+  const { log, now } = parts;
   const keys = new KeyMemory();
   const addresses = new AddressWindows();
   const budget = new ByteBudget(BODY_BUDGET_BYTES);
+  const onCommit = sweepNowAndThen(parts);
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
 
   app.use("*", async (c, next) => {
     const started = performance.now();
     const address = clientAddress(c.req.raw.headers);
+    const backendTime = new Stopwatch();
+    const metadata = backendTime.time(parts.metadata);
+    const segments = backendTime.time(parts.segments);
     const passing: Passing = {
       id: crypto.randomUUID(),
       gate: new Gate({ metadata, keys, addresses, now }, address),
+      metadata,
+      segments,
       code: undefined,
       operation: undefined,
     };
@@ -75,6 +99,7 @@ export function buildApp({ metadata, segments, log, now }: Parts): (request: Req
       status: c.res.status,
       code: passing.code,
       durationMilliseconds: Math.round((performance.now() - started) * 10) / 10,
+      backendMilliseconds: Math.round(backendTime.milliseconds * 10) / 10,
       projectId: passing.gate.grant?.projectId,
       keyId: passing.gate.grant?.keyId,
     });
@@ -89,10 +114,12 @@ export function buildApp({ metadata, segments, log, now }: Parts): (request: Req
       rawPath,
       query: parseQuery(rawQuery),
       gate: passing.gate,
-      metadata,
-      segments,
+      metadata: passing.metadata,
+      segments: passing.segments,
       budget,
       log,
+      operatorKeys: parts.operatorKeys,
+      onCommit,
       now,
       released: (release) => releases.push(release),
     };
@@ -106,7 +133,13 @@ export function buildApp({ metadata, segments, log, now }: Parts): (request: Req
       for (const release of releases) release();
     }
   };
-  for (const route of ROUTES) app.on(route.method, route.pattern, (c) => handle(c, route));
+  for (const route of ROUTES) {
+    // The router takes `/files` for `/files/*` as well; `matches` does not.
+    app.on(route.method, route.pattern, async (c, next) => {
+      if (matches(route.pattern, splitUrl(c.req.raw.url).rawPath)) return await handle(c, route);
+      await next();
+    });
+  }
 
   const refuse = (c: HonoContext<Environment>, error: ApiError) => {
     const passing = c.get("passing");

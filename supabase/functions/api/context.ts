@@ -16,6 +16,10 @@ export interface Context {
   /** Memory for large bodies, shared by all requests of the isolate. */
   readonly budget: ByteBudget;
   readonly log: Log;
+  /** Secret keys of the Supabase project, for whoever runs the service. */
+  readonly operatorKeys: readonly string[];
+  /** Says that a version was committed: every so often a slice of the sweep follows. */
+  readonly onCommit: () => void;
   readonly now: () => number;
   /** Ends when the request has been answered or given up; then what it holds is released. */
   readonly released: (release: () => void) => void;

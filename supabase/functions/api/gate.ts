@@ -36,6 +36,7 @@ export interface GateParts {
 export class Gate {
   private keyHash: string | undefined;
   private counted = false;
+  private answered = false;
   private granted: Grant | undefined;
   private window: RateView | undefined;
 
@@ -93,13 +94,14 @@ export class Gate {
     try {
       return await check();
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500 && !this.counted) await this.admit();
+      if (error instanceof ApiError && error.status < 500 && !this.answered) await this.admit();
       throw error;
     }
   }
 
   /** Takes note of an answer without looking at its value. */
   note<T>(answer: Answer<T>): Answer<T> {
+    this.answered = true;
     if (answer.rate) this.window = answer.rate;
     const isKnown = answer.grant !== null || (!answer.ok && answer.refusal.code === "INVALID_API_KEY");
     if (isKnown) this.parts.keys.remember(this.caller.keyHash, answer.grant, answer.rate, this.parts.now());

@@ -32,6 +32,8 @@ export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
 
 /** Edits of one request. */
 export const EDITS_MAX = 100;
+/** All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings. */
+export const EDITS_BYTES_MAX = 24 * 1024 * 1024;
 /** Rewritten content that several edits of one request keep in memory, in bytes; what is over it is stored early. */
 export const EDIT_MEMORY_BYTES = 8 * 1024 * 1024;
 /** Each side of a diff, in bytes. */
@@ -53,7 +55,7 @@ export const INTEGER_MAX = 2_147_483_647;
 
 /** Content is cut into segments of at most this many bytes. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
-/** A rope is looked at for merging whenever its segment count is a multiple of this. */
+/** A rope is looked at for merging whenever its segment count passes a multiple of this (in SQL, too). */
 export const MERGE_CHECK_EVERY_SEGMENTS = 16;
 /** A rope may have this many segments, and ROPE_SEGMENTS_MAX_PER_MIB more for each MiB or part of one. */
 export const ROPE_SEGMENTS_MAX_BASE = 128;
@@ -73,6 +75,10 @@ export const MERGE_ANY_PRICE_EXCESS = 96;
 export const MERGE_AMPLIFICATION_MAX = 4;
 /** Merges that one commit makes to get room in a full rope. */
 export const MERGES_OF_A_FULL_ROPE_MAX = 4;
+/** Commits of an isolate after which it sweeps a slice. */
+export const SWEEP_EVERY_COMMITS = 500;
+/** Objects that a slice of the sweep looks at, and that one call lists. */
+export const SWEEP_PAGE_OBJECTS = 1000;
 /** Segments fetched ahead of the one being sent. */
 export const READ_AHEAD_SEGMENTS = 3;
 /** Segments of one write uploaded at the same time. */

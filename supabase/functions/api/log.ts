@@ -8,6 +8,8 @@ export interface RequestLine {
   readonly status: number;
   readonly code?: string | undefined;
   readonly durationMilliseconds: number;
+  /** Time that its calls to the back end took, added up: calls at the same time count each. */
+  readonly backendMilliseconds: number;
   readonly projectId?: string | undefined;
   readonly keyId?: string | undefined;
 }
@@ -18,6 +20,8 @@ export interface Log {
   backendFault(call: string, tryNumber: number, reason: string): void;
   /** A stored segment that is not what was stored. */
   corruptSegment(segmentId: string, reason: string): void;
+  /** Work after an answer that failed; it will be done again. */
+  backgroundFault(work: string, error: unknown): void;
   /** A defect. The stack names places in this code only. */
   defect(requestId: string, error: unknown): void;
 }
@@ -33,6 +37,13 @@ export const consoleLog: Log = {
     write({ level: "warn", event: "backend_fault", call, try: tryNumber, reason }),
   corruptSegment: (segmentId, reason) =>
     write({ level: "error", event: "corrupt_segment", segmentId, reason }),
+  backgroundFault: (work, error) =>
+    write({
+      level: "warn",
+      event: "background_fault",
+      work,
+      error: error instanceof Error ? error.name : typeof error,
+    }),
   defect: (requestId, error) =>
     write({
       level: "error",

@@ -232,6 +232,18 @@ export interface Comparison {
 /** The file to be edited, or what an earlier request with the same idempotency key was answered. */
 export type EditBase = Content | { readonly answered: FileRecord };
 
+/** How far the sweep of one project has come. Days are `yyyy-mm-dd`, UTC. */
+export interface Sweep {
+  readonly projectId: string;
+  /** All that is named may be of a later day; everything up to this one can be swept. */
+  readonly through: string;
+  /** Everything up to this day is swept; null: nothing yet. */
+  readonly sweptThrough: string | null;
+  /** The day being swept, and how many of its objects are kept so far. */
+  readonly day: string | null;
+  readonly kept: number;
+}
+
 /** What the database would say to a write, before any byte is stored. */
 export interface Admission {
   /** The live file at the path that was asked about, if there is one. */
@@ -270,6 +282,12 @@ export interface Metadata {
     run: readonly string[],
     merged: readonly Segment[],
   ): Promise<Answer<boolean>>;
+  /** The project whose sweep is furthest behind; null where nothing is left to sweep. */
+  nextSweep(): Promise<Sweep | null>;
+  /** Those of the segment ids, of days that no commit accepts any more, that nothing names. */
+  unnamed(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
+  /** Notes how far the sweep of a project has come. */
+  noteSweep(sweep: Omit<Sweep, "through">): Promise<void>;
   /** Throws unless the database answers. */
   ping(): Promise<void>;
 }
@@ -286,8 +304,12 @@ export interface Segments {
    * is missing, short or changed. May be served from memory.
    */
   get(segment: Segment): Promise<Uint8Array>;
-  /** Removes objects of a refused write, best effort. Only for segments that no commit can still name. */
-  remove(segments: readonly Segment[]): Promise<void>;
+  /** Removes objects. Only for segments that no commit names or can still name. */
+  remove(names: readonly string[]): Promise<void>;
+  /** Days of a project that have objects, ascending, `yyyy-mm-dd`. */
+  days(projectId: string): Promise<readonly string[]>;
+  /** Ids of a day's objects in a fixed order, `limit` of them from the one at `offset`. */
+  list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]>;
   /** Throws unless the storage answers. */
   ping(): Promise<void>;
 }

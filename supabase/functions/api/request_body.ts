@@ -106,6 +106,7 @@ export function readBody<T>(
   context: Context,
   schema: z.ZodType<T>,
   admit: (() => Promise<unknown>) | null,
+  fieldsBytesMax?: number,
 ): Promise<T> {
   const { gate, request } = context;
   return gate.check(async () => {
@@ -126,6 +127,7 @@ export function readBody<T>(
       limitBytes: BODY_BYTES_MAX,
       streamedField: "content",
       maxStreamedLength: CONTENT_LENGTH_MAX,
+      ...(fieldsBytesMax !== undefined && { fieldsBytesMax }),
     });
     const content = streamed?.kind === "text"
       ? new ContentText(streamed.chunks, streamed.length, streamed.wellFormed)

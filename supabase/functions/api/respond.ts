@@ -23,7 +23,8 @@ export type Operation =
   | "restore_file"
   | "copy_file"
   | "move_file"
-  | "diff_file";
+  | "diff_file"
+  | "sweep";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers of a success. */

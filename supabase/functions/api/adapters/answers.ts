@@ -104,6 +104,14 @@ export const comparison = z.object({
   after: side.nullable(),
 });
 
+export const sweep = z.object({
+  projectId: z.string(),
+  through: z.string(),
+  sweptThrough: z.string().nullable(),
+  day: z.string().nullable(),
+  kept: z.number(),
+});
+
 const envelope = z.object({
   rate: rate.optional(),
   grant: grant.optional(),

@@ -17,6 +17,7 @@ import type {
   ListQuery,
   Metadata,
   Segment,
+  Sweep,
   VersionPage,
 } from "../ports.ts";
 import {
@@ -28,6 +29,7 @@ import {
   fileRecord,
   listPage,
   parseAnswer,
+  sweep,
   versionPage,
 } from "./answers.ts";
 import { type Outcome, withRetries } from "./backend.ts";
@@ -98,6 +100,20 @@ export class SupabaseMetadata implements Metadata {
     merged: readonly Segment[],
   ): Promise<Answer<boolean>> {
     return this.ask("filestore_merge", caller, { p_path: path, p_run: run, p_merged: merged }, z.boolean());
+  }
+
+  async nextSweep(): Promise<Sweep | null> {
+    return sweep.nullable().parse(await this.call("filestore_sweep_next", () => ({})));
+  }
+
+  async unnamed(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
+    const parameters = { p_project_id: projectId, p_ids: ids };
+    return z.array(z.string()).parse(await this.call("filestore_sweep_unnamed", () => parameters));
+  }
+
+  async noteSweep({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">): Promise<void> {
+    const parameters = { p_project_id: projectId, p_swept_through: sweptThrough, p_day: day, p_kept: kept };
+    await this.call("filestore_sweep_progress", () => parameters);
   }
 
   async ping(): Promise<void> {

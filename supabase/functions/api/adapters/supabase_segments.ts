@@ -2,7 +2,7 @@
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { sha256Hex } from "../domain/sha256.ts";
 import { ApiError } from "../errors.ts";
-import { SEGMENT_CACHE_BYTES_MAX } from "../limits.ts";
+import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Segment, Segments } from "../ports.ts";
 import { type Outcome, withRetries } from "./backend.ts";
@@ -58,9 +58,36 @@ export class SupabaseSegments implements Segments {
     return bytes;
   }
 
-  async remove(segments: readonly Segment[]): Promise<void> {
-    if (segments.length === 0) return;
-    await this.client.storage.from(BUCKET).remove(segments.map((segment) => segment.name));
+  async remove(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    await withRetries("remove", this.log, async (): Promise<Outcome<true>> => {
+      const { error } = await this.client.storage.from(BUCKET).remove([...names]);
+      return error === null ? { value: true } : { passing: String(storageStatus(error)) };
+    });
+  }
+
+  async days(projectId: string): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (;;) {
+      const page = await this.names(projectId, names.length, SWEEP_PAGE_OBJECTS);
+      names.push(...page);
+      if (page.length < SWEEP_PAGE_OBJECTS) break;
+    }
+    return names.filter((name) => /^\d{8}$/.test(name))
+      .map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6)}`).sort();
+  }
+
+  list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]> {
+    return this.names(`${projectId}/${day.replaceAll("-", "")}`, offset, limit);
+  }
+
+  private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
+    return withRetries("list", this.log, async (): Promise<Outcome<readonly string[]>> => {
+      const sortBy = { column: "name", order: "asc" };
+      const { data, error } = await this.client.storage.from(BUCKET).list(folder, { limit, offset, sortBy });
+      if (error !== null) return { passing: String(storageStatus(error)) };
+      return { value: data.map((entry) => entry.name) };
+    });
   }
 
   async ping(): Promise<void> {

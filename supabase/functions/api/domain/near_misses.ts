@@ -33,6 +33,8 @@ interface Candidate {
 }
 
 const LINE_FEED = 0x0a;
+/** With less room than this a character might not fit. */
+const CHARACTER_BYTES_MAX = 4;
 /** Trigrams are hashed to 16 bits. */
 const HASHES = 65536;
 
@@ -59,7 +61,7 @@ async function beginning(pieces: readonly Piece[], load: LoadPiece): Promise<Uin
     const end = cutAtCharacter(bytes, text.length - length);
     text.set(bytes.subarray(0, end), length);
     length += end;
-    if (end < bytes.length) break;
+    if (end < bytes.length || text.length - length < CHARACTER_BYTES_MAX) break;
   }
   return text.subarray(0, length);
 }

@@ -22,6 +22,7 @@ export async function tryCommit(context: Context, commit: Commit): Promise<Commi
     }
     if (!isNamed && !answer.isRepeated) await discard(context.segments, uploaded);
     if (!answer.ok) return { refusal: answer.refusal };
+    context.onCommit();
     if (answer.value.rope) await mergeIfPossible(context, commit.path, answer.value.rope);
     return { committed: answer.value };
   }

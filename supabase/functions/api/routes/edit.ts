@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { idempotencyKey, preconditions } from "../conditions.ts";
 import type { Context } from "../context.ts";
-import { EDIT_STRING_LENGTH_MAX, EDITS_MAX } from "../limits.ts";
+import { EDIT_STRING_LENGTH_MAX, EDITS_BYTES_MAX, EDITS_MAX } from "../limits.ts";
 import { editFile, previewEdit } from "../operations/edit_file.ts";
 import type { Edit } from "../operations/edit_text.ts";
 import type { Answer, EditBase } from "../ports.ts";
@@ -76,7 +76,12 @@ async function handle(context: Context): Promise<Response> {
     const isRefused = !first.ok && first.refusal.code !== "FILE_NOT_FOUND";
     if (isRefused) gate.take(first);
   };
-  const fields = await readBody(context, z.unknown(), isLargeBody(request.headers) ? admit : null);
+  const fields = await readBody(
+    context,
+    z.unknown(),
+    isLargeBody(request.headers) ? admit : null,
+    EDITS_BYTES_MAX,
+  );
   const { edits, dryRun } = await gate.check(() => parseBody(fields));
   const asked = { ...conditions, edits };
   if (dryRun) return success("write_file", await previewEdit(context, asked, first), "Nothing was written.");

@@ -14,11 +14,18 @@ const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]
 const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time with a zone")
   .transform((text, context) => {
     const time = new Date(text.replace(" ", "T"));
-    if (!Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0) return time.toISOString();
+    const year = time.getUTCFullYear();
+    // A zone can lead out of the four digits that a date has. NaN is in no range.
+    if (year >= 1 && year <= 9999 && isDay(text.slice(0, 10))) return time.toISOString();
     context.addIssue({ code: "custom", message: "is not a date" });
     return z.NEVER;
   })
   .meta({ type: "string", format: "date-time" });
+
+/** Whether the calendar has the day: `Date` takes 30 February for 1 March. */
+function isDay(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });

@@ -1,0 +1,51 @@
+/** Removing uploads that were never committed: of days gone by, whatever no segment row names. */
+import { SWEEP_PAGE_OBJECTS } from "../limits.ts";
+import type { Metadata, Segments, Sweep } from "../ports.ts";
+
+/** Whatever else lies in the bucket is not the service's to remove. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export interface SweepResult {
+  /** Objects looked at, and of those removed. */
+  readonly seen: number;
+  readonly removed: number;
+  /** Whether there was nothing to do. */
+  readonly isDone: boolean;
+}
+
+/** One bounded slice: at most SWEEP_PAGE_OBJECTS objects of one project. Slices at the same time do no harm. */
+export async function sweepSlice(metadata: Metadata, segments: Segments): Promise<SweepResult> {
+  const sweep = await metadata.nextSweep();
+  if (sweep === null) return { seen: 0, removed: 0, isDone: true };
+  const day = await currentDay(segments, sweep);
+  if (day === undefined) {
+    await metadata.noteSweep({ projectId: sweep.projectId, sweptThrough: sweep.through, day: null, kept: 0 });
+    return { seen: 0, removed: 0, isDone: false };
+  }
+  const { projectId } = sweep;
+  const keptBefore = day === sweep.day ? sweep.kept : 0;
+  // Nothing is added to a day gone by, so the objects that are kept stay where they are in its list.
+  const ids = await segments.list(projectId, day, keptBefore, SWEEP_PAGE_OBJECTS);
+  const segmentIds = ids.filter((id) => UUID.test(id));
+  const unnamed = segmentIds.length === 0 ? [] : await metadata.unnamed(projectId, segmentIds);
+  await segments.remove(unnamed.map((id) => `${projectId}/${day.replaceAll("-", "")}/${id}`));
+  const isDayDone = ids.length < SWEEP_PAGE_OBJECTS;
+  await metadata.noteSweep({
+    projectId,
+    sweptThrough: isDayDone ? day : sweep.sweptThrough ?? dayBefore(day),
+    day: isDayDone ? null : day,
+    kept: isDayDone ? 0 : keptBefore + ids.length - unnamed.length,
+  });
+  return { seen: ids.length, removed: unnamed.length, isDone: false };
+}
+
+/** The day to go on with: the first one with objects that is not swept. */
+async function currentDay(segments: Segments, sweep: Sweep): Promise<string | undefined> {
+  if (sweep.day !== null) return sweep.day;
+  const days = await segments.days(sweep.projectId);
+  return days.find((day) => day > (sweep.sweptThrough ?? "") && day <= sweep.through);
+}
+
+function dayBefore(day: string): string {
+  return new Date(Date.parse(day) - 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+}

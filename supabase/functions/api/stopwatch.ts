@@ -1,0 +1,22 @@
+/** Adds up how long the calls of one request to the back end take. */
+export class Stopwatch {
+  milliseconds = 0;
+
+  /** The same object, its asynchronous methods timed. */
+  time<Port extends object>(port: Port): Port {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        return (...args: unknown[]) => this.timeCall(() => Reflect.apply(member, target, args));
+      },
+    });
+  }
+
+  private timeCall(call: () => unknown): unknown {
+    const started = performance.now();
+    const result = call();
+    if (!(result instanceof Promise)) return result;
+    return result.finally(() => this.milliseconds += performance.now() - started);
+  }
+}
