@@ -1,7 +1,9 @@
 /** A Postgres server given with --db. */
 import { createPostgresConnection } from "@supabase/lite/postgres";
 import { CompiledQuery } from "kysely";
+// The driver that lite asks for as a peer: without an import it would not be installed.
 import type postgres from "postgres";
+import "postgres";
 import type { Database } from "./database.ts";
 import { DATABASE_CONNECT_TIMEOUT_SECONDS, DATABASE_CONNECTIONS_MAX } from "./limits.ts";
 import { codeOf, messageOf, StartError } from "./start_error.ts";

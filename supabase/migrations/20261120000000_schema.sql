@@ -171,12 +171,12 @@ create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, 
 -- Who sees which row. Each operation sets the key's hash, then the key's project, for its own transaction only.
 
 create function filestore.current_key_hash() returns bytea
-language sql stable set search_path = ''
+language sql stable
 as $$ select decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex') $$;
 comment on function filestore.current_key_hash() is 'SHA-256 of the key this transaction acts for, or null.';
 
 create function filestore.current_project_id() returns uuid
-language sql stable set search_path = ''
+language sql stable
 as $$ select nullif(current_setting('filestore.project_id', true), '')::uuid $$;
 comment on function filestore.current_project_id() is 'The project this transaction acts for, or null. After a transaction the setting is empty, not null.';
 

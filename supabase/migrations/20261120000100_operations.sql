@@ -5,22 +5,26 @@
 -- {"refusal": {"code": ..., "details": {...}}}. Refusals are results and not exceptions, so that a refused
 -- request still counts. Whatever is refused has changed nothing else.
 --
--- Lock order, everywhere: the rate row, an idempotency key, file rows by path, directory rows (the root first), usage
--- rows. The rows that many writers share come last, to be held for the shortest time. (Where a project has a quota, every
--- commit and merge takes its usage row before the files.)
+-- Functions in `public` and those in plpgsql pin an empty search_path. The short ones in SQL do not: with a setting of its
+-- own a function cannot be inlined into the query that calls it. They name everything in full and run under their
+-- callers' empty path; nobody else may execute them.
+--
+-- Lock order, everywhere: the rate row, an idempotency key, the paths of a copy or move, file rows, directory rows (the
+-- root first), usage rows. The rows that many writers share come last, to be held for the shortest time. (Where a project
+-- has a quota, whatever adds to its usage takes its usage row before the paths.)
 
 -- ---------------------------------------------------------------------------------------------------------------
 -- Shapes
 
 create function filestore.iso(p_time timestamptz) returns text
-language sql immutable set search_path = ''
+language sql immutable
 as $$ select to_char(p_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
 comment on function filestore.iso(timestamptz) is 'ISO 8601, UTC, milliseconds, Z.';
 
 create function filestore.file_record(
   p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamptz, p_updated_at timestamptz
 ) returns jsonb
-language sql immutable set search_path = ''
+language sql immutable
 as $$
   select jsonb_build_object(
     'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
@@ -29,7 +33,7 @@ $$;
 comment on function filestore.file_record(uuid, text, integer, text, bigint, timestamptz, timestamptz) is 'A file at one version as the wire shows it.';
 
 create function filestore.segment_list(p_project_id uuid, p_segment_ids uuid[]) returns jsonb
-language sql stable set search_path = ''
+language sql stable
 as $$
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', s.id,
@@ -43,7 +47,7 @@ $$;
 comment on function filestore.segment_list(uuid, uuid[]) is 'The segments of a rope, in order.';
 
 create function filestore.refusal(p_code text, p_details jsonb default '{}'::jsonb) returns jsonb
-language sql immutable set search_path = ''
+language sql immutable
 as $$ select jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)) $$;
 comment on function filestore.refusal(text, jsonb) is 'A no, with its code of the wire contract.';
 
@@ -152,12 +156,12 @@ comment on function filestore.admit(text, boolean) is 'Resolves a key to its pro
 -- Commits
 
 create function filestore.now() returns timestamptz
-language sql volatile set search_path = ''
+language sql volatile
 as $$ select clock_timestamp() $$;
 comment on function filestore.now() is 'The clock of the sweep: tests move it.';
 
 create function filestore.oldest_committable_day() returns date
-language sql volatile set search_path = ''
+language sql volatile
 as $$ select (filestore.now() at time zone 'UTC')::date - 1 $$;
 comment on function filestore.oldest_committable_day() is 'Segments uploaded on an earlier day (UTC) are no longer accepted: the sweep removes those that nothing names.';
 
@@ -181,7 +185,7 @@ $$;
 comment on function filestore.add_segments(uuid, jsonb) is 'Names uploaded segments, so that ropes may hold them. Raises for an upload so old that the sweep may have removed it.';
 
 create function filestore.count_file(p_project_id uuid, p_directory text, p_change integer) returns void
-language sql volatile set search_path = ''
+language sql volatile
 as $$
   -- The directory and all above it, the root first for everybody.
   insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
@@ -200,7 +204,7 @@ $$;
 comment on function filestore.count_file(uuid, text, integer) is 'A live file came to (1) or went from (-1) a directory.';
 
 create function filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint) returns void
-language sql volatile set search_path = ''
+language sql volatile
 as $$
   insert into filestore.project_usage as u (project_id, shard, bytes, versions)
   values (
@@ -229,22 +233,22 @@ $$;
 comment on function filestore.quota_left(filestore.session) is 'Bytes the project may still store, null where it has no quota.';
 
 create function filestore.max_segments(p_size bigint) returns integer
-language sql immutable set search_path = ''
+language sql immutable
 as $$ select (128 + 2 * ((p_size + 1048575) / 1048576))::integer $$;
 comment on function filestore.max_segments(bigint) is 'How many segments a rope of so many bytes may have, so that a read stays a bounded number of objects.';
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
-language sql volatile set search_path = ''
+language sql volatile
 as $$ select f.* from filestore.files f where f.project_id = p_project_id and f.path = p_path for update $$;
 comment on function filestore.lock_file(uuid, text) is 'The file at a path, locked until the transaction ends; null where there is none.';
 
 create function filestore.is_live(p_file filestore.files) returns boolean
-language sql immutable set search_path = ''
+language sql immutable
 as $$ select (p_file).id is not null and not (p_file).is_deleted $$;
 comment on function filestore.is_live(filestore.files) is 'Whether there is a file, and its latest version is no tombstone.';
 
 create function filestore.not_found(p_file filestore.files) returns jsonb
-language sql immutable set search_path = ''
+language sql immutable
 as $$
   select filestore.refusal('FILE_NOT_FOUND', case when (p_file).is_deleted
     then jsonb_build_object('deletedVersion', (p_file).version) else '{}'::jsonb end)
@@ -320,7 +324,7 @@ $$;
 comment on function filestore.put_version(filestore.session, filestore.files, text, filestore.next_version, uuid) is 'Adds a version to a locked file, or creates the file. Null where somebody else has just created it: lock that one and look again.';
 
 create function filestore.committed(p_file filestore.files, p_extra jsonb, p_rope jsonb default null) returns jsonb
-language sql stable set search_path = ''
+language sql stable
 as $$
   select jsonb_build_object('value', jsonb_build_object(
     'file', filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
@@ -443,7 +447,8 @@ begin
     if v_refusal is not null then
       return v_refusal;
     end if;
-    if v_new_bytes > v_quota_left then
+    -- What stores nothing needs no quota, be it used up or over.
+    if v_new_bytes > 0 and v_new_bytes > v_quota_left then
       return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
     end if;
     v_segments_before := coalesce(cardinality(v_file.segment_ids), 0);
@@ -468,11 +473,17 @@ declare
   v_source filestore.files;
   v_target filestore.files;
   v_refusal jsonb;
+  v_lock bigint;
 begin
+  perform filestore.quota_left(p_session);
+  -- Whoever needs two files takes turns with whoever else needs two and one of these. Row locks have no order to be taken
+  -- in while one of the paths is only being created.
+  for v_lock in
+    select distinct hashtextextended(p_session.project_id || '/' || l.path, 0) from unnest(array[v_path, v_destination]) l (path) order by 1
   loop
-    -- Both, in the order of their paths.
-    perform from filestore.files f
-    where f.project_id = p_session.project_id and f.path in (v_path, v_destination) order by f.path for update;
+    perform pg_advisory_xact_lock(v_lock);
+  end loop;
+  loop
     v_source := filestore.lock_file(p_session.project_id, v_path);
     v_target := filestore.lock_file(p_session.project_id, v_destination);
     v_refusal := filestore.repeated_commit(v_target, p_commit);
@@ -556,7 +567,8 @@ begin
       values (p_session.project_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'), clock_timestamp())
       on conflict do nothing;
       if not found then
-        return filestore.first_answer(p_session, v_idempotency);
+        -- Null where the key came of age just now.
+        return coalesce(filestore.first_answer(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
       end if;
     exception when lock_not_available then
       return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
@@ -834,13 +846,12 @@ begin
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'file', jsonb_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
     'versions', coalesce((
-      select jsonb_agg(jsonb_build_object(
-        'version', v.version, 'size', v.size,
-        'createdAt', filestore.iso(v.created_at), 'updatedAt', filestore.iso(v.created_at))
+      select jsonb_agg(jsonb_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso)
         || case when v.is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end order by v.version desc)
       from filestore.file_versions v
+      cross join lateral (select filestore.iso(v.created_at) as iso offset 0) t
       where v.project_id = v_session.project_id and v.file_id = v_file.id
-        and v.version <= v_file.version - p_offset and v.version > v_file.version - p_offset - p_limit), '[]'),
+        and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit), '[]'),
     'total', v_file.version, 'limit', p_limit, 'offset', p_offset));
 end
 $$;

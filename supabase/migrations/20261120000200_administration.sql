@@ -2,7 +2,7 @@
 -- record, or {"error": code, "message": text}.
 
 create function filestore.project_record(p_project filestore.projects) returns jsonb
-language sql stable set search_path = ''
+language sql stable
 as $$
   select jsonb_build_object(
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
@@ -15,7 +15,7 @@ $$;
 comment on function filestore.project_record(filestore.projects) is 'A project with the limits in force.';
 
 create function filestore.key_record(p_key filestore.api_keys) returns jsonb
-language sql stable set search_path = ''
+language sql stable
 as $$
   select jsonb_build_object(
     'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name,
@@ -27,7 +27,7 @@ $$;
 comment on function filestore.key_record(filestore.api_keys) is 'A key without anything that opens the project.';
 
 create function filestore.problem(p_code text, p_message text) returns jsonb
-language sql immutable set search_path = ''
+language sql immutable
 as $$ select jsonb_build_object('error', p_code, 'message', p_message) $$;
 comment on function filestore.problem(text, text) is 'A no of the administration.';
 

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key, signed in or not, can neither call an operation nor read a table.
 begin;
-select plan(35);
+select plan(36);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -35,9 +35,10 @@ from (values
 select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
 select is(
   array(select c.relname::text from pg_class c
-        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('projects', 'api_keys', 'tiers')
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('projects', 'api_keys', 'tiers', 'segments', 'sweeps')
           and has_table_privilege('filestore_admin', c.oid, 'select, insert, update, delete')),
-  '{}', 'administration sees no content');
+  '{}', 'administration sees no file');
+select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT'], 'the sweep reads which segments are named');
 select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates nothing in ' || schema)
 from unnest(array['filestore_engine', 'filestore_admin']) role, unnest(array['public', 'filestore']) schema;
 

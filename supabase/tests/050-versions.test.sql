@@ -13,7 +13,7 @@ language sql as $$ select encode(sha256(('pgtap ' || p_project)::bytea), 'hex') 
 create function pg_temp.segment(p_number integer, p_size integer) returns jsonb
 language sql as $$
   select jsonb_build_object(
-    'id', id, 'name', 'p/20261120/' || id, 'size', p_size, 'sha256', repeat('00', 32), 'newlines', 0, 'endsWithNewline', false, 'isText', true)
+    'id', id, 'name', 'p/' || to_char(clock_timestamp() at time zone 'UTC', 'YYYYMMDD') || '/' || id, 'size', p_size, 'sha256', repeat('00', 32), 'newlines', 0, 'endsWithNewline', false, 'isText', true)
   from (select md5(p_number::text)::uuid as id)
 $$;
 create function pg_temp.commit(p_project text, p_kind text, p_commit jsonb) returns jsonb

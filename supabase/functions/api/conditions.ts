@@ -19,7 +19,9 @@ function entityTags(headers: Headers, name: string) {
 function versions(headers: Headers, name: string): string[] | undefined {
   const tags = entityTags(headers, name);
   if (tags === undefined) return undefined;
-  return tags === "*" ? ["*"] : tags.map(versionOfTag);
+  if (tags === "*") return ["*"];
+  // In quotes a star is a tag like any other, and none of ours.
+  return tags.map(versionOfTag).filter((version) => version !== "*");
 }
 
 /** What a write requires. If-None-Match is for creating: it counts on POST /files alone. */

@@ -8,9 +8,32 @@ import { VERSION } from "./version.ts";
 type Json = Record<string, unknown>;
 
 /** A JSON Schema as OpenAPI 3.1 takes it. `io` says whether a client sends or receives it. */
-function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" });
+function schemaOf(schema: z.ZodType, io: "input" | "output") {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    reused: "inline",
+    override: ({ zodSchema, jsonSchema }) => {
+      // zod leaves a default out where a text is transformed, but a client wants to know it.
+      if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+      // In a query numbers and truths are texts of their own form before they are what they stand for.
+      if (jsonSchema.type !== "string") delete jsonSchema.pattern;
+    },
+  });
   return rest;
+}
+
+/** Moves the named schemas, which zod puts beside each use, to the one place where a document has them. */
+function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
+  const schemas: Json = {};
+  const hoist = (value: unknown): Json =>
+    JSON.parse(JSON.stringify(value, (name, inner) => {
+      if (name === "$ref") return String(inner).replace("#/$defs/", "#/components/schemas/");
+      if (name !== "$defs") return inner;
+      Object.assign(schemas, hoist(inner));
+      return undefined;
+    }));
+  return { hoisted: hoist(paths), schemas };
 }
 
 /** Errors that any route with a key may answer. */
@@ -36,7 +59,7 @@ function parametersOf(route: Route): Json[] {
     parameters.push({ name, in: "header", required: false, schema: { type: "string" } });
   }
   if (!route.document.query) return parameters;
-  const { properties = {}, required = [] } = z.toJSONSchema(route.document.query, { io: "input" });
+  const { properties = {}, required = [] } = schemaOf(route.document.query, "input");
   for (const [name, schema] of Object.entries(properties)) {
     parameters.push({
       name,
@@ -105,6 +128,7 @@ export function openapiDocument(): Json {
       responses: responsesOf(route),
     };
   }
+  const { hoisted, schemas } = hoistSchemas(paths);
   return {
     openapi: "3.1.0",
     info: {
@@ -112,7 +136,7 @@ export function openapiDocument(): Json {
       version: VERSION,
       description: "Every write makes a new numbered version; earlier versions stay readable.",
     },
-    paths,
+    paths: hoisted,
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
@@ -124,6 +148,7 @@ export function openapiDocument(): Json {
         }]),
       ),
       schemas: {
+        ...schemas,
         Failure: {
           type: "object",
           required: ["success", "error"],

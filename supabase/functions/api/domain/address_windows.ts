@@ -11,19 +11,24 @@ export class AddressWindows {
   /** The address's window, for the headers. */
   view(address: string, now: number): RateView {
     this.roll(now);
-    const remaining = Math.max(0, ADDRESS_REQUESTS_PER_MINUTE - (this.failures.get(address) ?? 0));
+    const failures = this.failures.get(this.keyOf(address)) ?? 0;
+    const remaining = Math.max(0, ADDRESS_REQUESTS_PER_MINUTE - failures);
     return { limit: ADDRESS_REQUESTS_PER_MINUTE, remaining, reset: (this.minute + 1) * 60 };
   }
 
   /** Counts a failed authentication. False where the address has none left: the window stays as it is. */
   spend(address: string, now: number): boolean {
     this.roll(now);
-    const failures = this.failures.get(address) ?? 0;
+    const key = this.keyOf(address);
+    const failures = this.failures.get(key) ?? 0;
     if (failures >= ADDRESS_REQUESTS_PER_MINUTE) return false;
-    // A flood of addresses must not grow the memory; the newest ones then share one count.
-    const key = failures > 0 || this.failures.size < ADDRESSES_REMEMBERED_MAX ? address : "";
-    this.failures.set(key, (this.failures.get(key) ?? 0) + 1);
+    this.failures.set(key, failures + 1);
     return true;
+  }
+
+  /** A flood of addresses must not grow the memory: those that find no room share one count. */
+  private keyOf(address: string): string {
+    return this.failures.has(address) || this.failures.size < ADDRESSES_REMEMBERED_MAX ? address : "";
   }
 
   private roll(now: number): void {

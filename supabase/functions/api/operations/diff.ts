@@ -42,16 +42,12 @@ export async function diffTexts(path: string, before: string, after: string): Pr
   if (before === after) return { diff: "", additions: 0, deletions: 0 };
   // Loaded when somebody wants a diff: nobody else pays for it at a cold start.
   const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
-  const compare = (from: string, to: string, limits: { timeout: number }) =>
-    structuredPatch(path, path, from, to, undefined, undefined, { context: 3, ...limits });
-  const patch = compare(before, after, { timeout: DIFF_TIMEOUT_MILLISECONDS });
-  const hunks = patch
-    ? patch.hunks
-    // Not found in time: everything out and everything in, which is longer than needed, but true.
-    : [joinHunks(
-      compare(before, "", { timeout: Infinity })?.hunks ?? [],
-      compare("", after, { timeout: Infinity })?.hunks ?? [],
-    )];
+  const options = { context: 3, timeout: DIFF_TIMEOUT_MILLISECONDS };
+  const compare = () => structuredPatch(path, path, before, after, undefined, undefined, options);
+  const hasTwoSides = before !== "" && after !== "";
+  const patch = hasTwoSides ? compare() : undefined;
+  // Without one, or not found in time: everything out and everything in.
+  const hunks = patch?.hunks ?? [wholeHunk(before, after)];
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return {
     diff: formatPatch({
@@ -66,16 +62,28 @@ export async function diffTexts(path: string, before: string, after: string): Pr
   };
 }
 
-/** One hunk that takes all old lines out and puts all new lines in. */
-function joinHunks(
-  removal: readonly StructuredPatchHunk[],
-  addition: readonly StructuredPatchHunk[],
-): StructuredPatchHunk {
+/** One hunk that takes all old lines out and puts all new lines in: maybe longer than needed, but true. */
+function wholeHunk(before: string, after: string): StructuredPatchHunk {
+  const removed = linesOf(before);
+  const added = linesOf(after);
   return {
-    oldStart: removal[0]?.oldStart ?? 0,
-    oldLines: removal[0]?.oldLines ?? 0,
-    newStart: addition[0]?.newStart ?? 0,
-    newLines: addition[0]?.newLines ?? 0,
-    lines: [...removal, ...addition].flatMap((hunk) => hunk.lines),
+    // A side without lines stands after line 0: formatPatch sees to that.
+    oldStart: 1,
+    oldLines: removed.length,
+    newStart: 1,
+    newLines: added.length,
+    lines: [...marked("-", before, removed), ...marked("+", after, added)],
   };
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function marked(sign: "-" | "+", text: string, lines: readonly string[]): string[] {
+  const result = lines.map((line) => sign + line);
+  if (lines.length > 0 && !text.endsWith("\n")) result.push("\\ No newline at end of file");
+  return result;
 }

@@ -76,11 +76,11 @@ export async function previewEdit(
   const base = gate.take(first ?? await metadata.editBase(gate.caller, request.path, undefined));
   if ("answered" in base) throw new Error("a preview has no first answer");
   const side = { ...base.file, segments: base.segments };
-  refuseTooLargeToDiff(side.size);
   const editor = editorOf(context, base, request, (sizeBytes) => {
     refuseOverTier(gate, sizeBytes);
     refuseTooLargeToDiff(sizeBytes);
   });
+  refuseTooLargeToDiff(side.size);
   const { pieces, replacements } = await editor.apply(request.edits);
   const diff = await diffTexts(
     request.path,

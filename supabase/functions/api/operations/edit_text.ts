@@ -6,7 +6,7 @@ import { fail } from "../errors.ts";
 import { EDIT_MEMORY_BYTES } from "../limits.ts";
 import type { Segment } from "../ports.ts";
 import { projectOf } from "./store_content.ts";
-import { Uploads } from "./uploads.ts";
+import { discard, Uploads } from "./uploads.ts";
 
 /** One replacement, as the client asked for it. */
 export interface Edit {
@@ -28,7 +28,6 @@ export class TextEditor {
   private pieces: readonly Piece[];
   private replacements = 0;
   private readonly uploads: Uploads;
-  private storedEarly = false;
 
   constructor(
     private readonly context: Context,
@@ -50,7 +49,10 @@ export class TextEditor {
     return { pieces: this.pieces, replacements: this.replacements };
   }
 
-  /** Stores what is new. Answers the ids of the whole rope and the segments that are new in it. */
+  /**
+   * Stores what is new. Answers the ids of the whole rope and the segments that are new in it. What was stored early
+   * and edited once more is removed.
+   */
   async store(): Promise<{ rope: string[]; segments: Segment[] }> {
     const rope: (string | number)[] = [];
     for (const piece of this.pieces) {
@@ -59,17 +61,13 @@ export class TextEditor {
     const uploaded = await this.uploads.finish();
     const ids = rope.map((id) => typeof id === "string" ? id : uploaded[id]?.id ?? "");
     const named = new Set(ids);
+    await discard(this.context.segments, uploaded.filter((segment) => !named.has(segment.id)));
     return { rope: ids, segments: uploaded.filter((segment) => named.has(segment.id)) };
   }
 
   /** Removes everything that was stored. */
   async discard(): Promise<void> {
     await this.uploads.discard();
-  }
-
-  /** Whether some of what was stored on the way may not be part of the result. */
-  get hasLeftovers(): boolean {
-    return this.storedEarly;
   }
 
   private readonly load = (piece: Piece): Promise<Uint8Array> =>
@@ -129,7 +127,6 @@ export class TextEditor {
   /** A text that is rewritten at many places does not fit in memory: what is over the share is stored at once. */
   private async storeEarly(piece: Piece): Promise<Piece> {
     if (piece.kind === "stored") return piece;
-    this.storedEarly = true;
     const place = await this.uploads.add(piece.bytes);
     const segment = await this.uploads.at(place);
     return { kind: "stored", segment };

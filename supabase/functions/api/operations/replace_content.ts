@@ -35,9 +35,15 @@ export async function replaceContent(
       ...preconditions(request.headers, false),
     };
   });
-  const isKnown = gate.grant !== undefined && !isLargeBody(request.headers);
-  const store = isRaw ? storeRaw : storeJson;
-  const { segments, fields } = await store(context, kind, path, isKnown, body);
+  const target = {
+    kind,
+    path,
+    isKnown: gate.grant !== undefined && !isLargeBody(request.headers),
+    mayBeRetry: key !== undefined,
+  };
+  const { segments, fields } = isRaw
+    ? await storeRaw(context, target)
+    : await storeJson(context, target, body);
   return await commit(context, {
     kind,
     path,
@@ -48,35 +54,39 @@ export async function replaceContent(
   });
 }
 
+interface Target {
+  readonly kind: Kind;
+  readonly path: string;
+  /** Whether the body may be stored on the strength of what this isolate remembers of the key. */
+  readonly isKnown: boolean;
+  /** Whether the first request may have succeeded: then what the file is by now is no reason to refuse this one. */
+  readonly mayBeRetry: boolean;
+}
+
 interface Stored {
   readonly segments: readonly Segment[];
   /** What the request said besides its content. */
   readonly fields: unknown;
 }
 
-async function storeJson(
-  context: Context,
-  kind: Kind,
-  path: string,
-  isKnown: boolean,
-  body: ContentBody,
-): Promise<Stored> {
+async function storeJson(context: Context, target: Target, body: ContentBody): Promise<Stored> {
   const { gate } = context;
   let admission: Admission | undefined;
   const admit = async () => {
-    admission = await gate.admit(path);
+    admission = await admitTo(context, target);
   };
-  const { content, ...fields } = await readBody(context, body, isKnown ? null : admit);
+  const { content, ...fields } = await readBody(context, body, target.isKnown ? null : admit);
   const chunks = await gate.check(() => contentBytes(content, fields.isBase64 ?? false));
   if (admission) refuseMissing(admission);
   const added = chunks.reduce((total, chunk) => total + chunk.length, 0);
-  refuseOverTier(gate, existingBytes(kind, admission) + added);
+  refuseOverTier(gate, existingBytes(target.kind, admission) + added);
   return { segments: await storeContent(context, chunks), fields };
 }
 
-async function storeRaw(context: Context, kind: Kind, path: string, isKnown: boolean): Promise<Stored> {
+async function storeRaw(context: Context, target: Target): Promise<Stored> {
   const { gate } = context;
-  const admission = isKnown ? undefined : await gate.admit(path);
+  const { kind } = target;
+  const admission = target.isKnown ? undefined : await admitTo(context, target);
   if (admission) refuseMissing(admission);
   const limitBytes = gate.isAdmitted ? gate.grant?.maxFileBytes ?? null : null;
   const { segments, sizeBytes } = await gate.check(() =>
@@ -91,6 +101,12 @@ async function storeRaw(context: Context, kind: Kind, path: string, isKnown: boo
     );
   }
   return { segments, fields: { raw: true } };
+}
+
+/** Admits the key; answers what is at the path where that counts before the commit. */
+async function admitTo(context: Context, { path, mayBeRetry }: Target): Promise<Admission | undefined> {
+  const admission = await context.gate.admit(path);
+  return mayBeRetry ? undefined : admission;
 }
 
 /** What the database has just said is enough to refuse before any byte is stored. The commit checks again. */

@@ -30,11 +30,13 @@ function isDay(day: string): boolean {
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
 
-const truth = z.enum(["true", "false"]).default("false").transform((text) => text === "true");
+/** `true` or `false`, spelled so; absent is false. */
+const truth = z.string().regex(/^(true|false)$/, "must be true or false").transform((text) => text === "true")
+  .default(false);
 
 const query = z.object({
   directory: z.string().default("/").meta({ description: "Leading and trailing slashes are tolerated." }),
-  recursive: truth.meta({ type: "boolean", default: false }),
+  recursive: truth.meta({ type: "boolean" }),
   limit: pageLimit,
   offset: pageOffset,
   sortBy: z.enum(["path", "created_at", "updated_at", "size"]).default("path"),
@@ -46,7 +48,6 @@ const query = z.object({
     }),
   deleted: truth.meta({
     type: "boolean",
-    default: false,
     description: "Deleted files instead of live ones.",
   }),
   contentType: mediaType.optional(),

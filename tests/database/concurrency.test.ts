@@ -1,0 +1,326 @@
+/** What holds when many clients do things at once, on a real Postgres, one connection a client. */
+import { assert, assertEquals } from "@std/assert";
+import type postgres from "postgres";
+import { startPostgres } from "../support/postgres.ts";
+import { connect, createMigrated } from "../support/postgres_hosted.ts";
+import {
+  admit,
+  commit,
+  content,
+  makeProject,
+  merge,
+  newSegment,
+  type Project,
+  valueOf,
+} from "../support/postgres_filestore.ts";
+
+const CLIENTS = 64;
+const APPENDS_PER_CLIENT = 10;
+
+interface Databases {
+  /** The tables' owner: sees everything. */
+  readonly owner: postgres.Sql;
+  /** `CLIENTS` connections that act as `service_role`, as the REST API does with the secret key. */
+  readonly clients: postgres.Sql;
+}
+
+const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
+  ["appends to one file are all kept, in dense versions, each a prefix of the next", appendsAreAllKept],
+  ["clients that create one path make one file with a version each", oneFilePerPath],
+  ["500 requests at once on a limit of 100 are admitted exactly 100 times", limitIsExact],
+  ["files created in overlapping trees, in opposite orders, never deadlock", treesNeverDeadlock],
+  [
+    "copies, moves, writes and deletions among few paths, in every direction, never deadlock",
+    pathsNeverDeadlock,
+  ],
+  ["a merge that races appends keeps the order of the content", mergesKeepOrder],
+  ["with a quota, merges that race appends never deadlock and the quota is exact", quotaIsExact],
+  ["noting a key's last use never deadlocks with the commits of that key", lastUseNeverDeadlocks],
+  ["one commit repeated at once makes one version", commitsAreIdempotent],
+  ["edits of one base version: one wins, the others are told", oneEditWins],
+];
+
+Deno.test("concurrent clients", async (t) => {
+  const server = await startPostgres();
+  try {
+    const database = await createMigrated(server, "concurrency");
+    const owner = connect(database.superuserUrl, 4);
+    const clients = connect(server.urlOf("authenticator", database.name), CLIENTS, "service_role");
+    try {
+      for (const [name, check] of GUARANTEES) {
+        await t.step(name, () => check({ owner, clients }));
+        await t.step(`counts are exact after: ${name}`, () => countsAreExact(owner));
+      }
+    } finally {
+      await Promise.all([owner.end(), clients.end()]);
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
+async function appendsAreAllKept({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "appends");
+  const first = newSegment(project);
+  valueOf(await commit(clients, project, "write", { path: "log/one.txt", segments: [first] }));
+  const appended = await parallel(CLIENTS, async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
+      ids.push(await appendOrMerge(clients, project, "log/one.txt"));
+    }
+    return ids;
+  });
+  const versions = await ropes(owner, project);
+  assertEquals(versions.map((row) => row.version), range(1, CLIENTS * APPENDS_PER_CLIENT + 1));
+  const expanded = versions.map((row) => expand(row.segments));
+  assertEquals(new Set(expanded.at(-1)), new Set([first.id, ...appended.flat()]));
+  expanded.forEach((rope, i) => {
+    assertEquals(rope.length, i + 1);
+    if (i > 0) assertEquals(rope.slice(0, -1), expanded[i - 1]);
+  });
+}
+
+async function oneFilePerPath({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "create");
+  const answers = await parallel(
+    CLIENTS,
+    () => commit(clients, project, "write", { path: "same/path.txt", segments: [newSegment(project)] }),
+  );
+  const files = answers.map((answer) => valueOf(answer).file);
+  assertEquals(new Set(files.map((file) => file.id)).size, 1);
+  assertEquals(files.map((file) => file.version).sort((a, b) => a - b), range(1, CLIENTS));
+  assertEquals(await countOf(owner, project, "files"), 1);
+  assertEquals(await countOf(owner, project, "file_versions"), CLIENTS);
+}
+
+async function limitIsExact({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "rate", { tier: "free" });
+  await waitForRoomInMinute(5);
+  const answers = await parallel(500, () => admit(clients, project));
+  const admitted = answers.filter((answer) => answer.refusal === undefined);
+  assertEquals(admitted.length, 100);
+  assertEquals(new Set(admitted.map((answer) => answer.rate?.remaining)), new Set(range(0, 99)));
+  const refused = answers.filter((answer) => answer.refusal !== undefined);
+  assert(
+    refused.every((answer) => answer.refusal?.code === "RATE_LIMIT_EXCEEDED" && answer.rate?.remaining === 0),
+  );
+}
+
+async function treesNeverDeadlock({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "trees");
+  const directories = ["", "a", "a/b", "a/b/c", "a/z", "b", "b/a", "b/a/c", "c", "a/b/c/d/e/f"];
+  await parallel(CLIENTS, async (client) => {
+    const order = client % 2 === 0 ? directories : directories.toReversed();
+    for (const directory of order) {
+      const path = `${directory === "" ? "" : `${directory}/`}${client}.txt`;
+      valueOf(await commit(clients, project, "write", { path, segments: [] }));
+    }
+  });
+  assertEquals(await countOf(owner, project, "files"), CLIENTS * directories.length);
+}
+
+async function pathsNeverDeadlock({ owner, clients }: Databases): Promise<void> {
+  await commitAmongFewPaths(clients, await makeProject(owner, "paths"));
+  await commitAmongFewPaths(
+    clients,
+    await makeProject(owner, "paths with a quota", { maxProjectBytes: 1_000_000 }),
+  );
+}
+
+async function commitAmongFewPaths(clients: postgres.Sql, project: Project): Promise<void> {
+  const paths = ["a.txt", "b/b.txt", "b/c/c.txt", "d/d.txt"];
+  let done = 0;
+  await parallel(CLIENTS, async (client) => {
+    for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
+      const path = paths[(client + i) % paths.length] ?? "";
+      const destination = paths[(client * 3 + i * 5 + 1) % paths.length] ?? "";
+      if (path === destination) continue;
+      const kind = (["write", "copy", "move", "delete", "copy", "move"] as const)[(client + i * 7) % 6] ??
+        "write";
+      const isWrite = kind === "write" || kind === "delete";
+      const answer = await commit(clients, project, kind, {
+        path,
+        segments: kind === "write" ? [newSegment(project)] : [],
+        ...isWrite ? {} : { destination, overwrite: true, sourceCommitId: crypto.randomUUID() },
+      });
+      if (answer.refusal === undefined) done++;
+      else assertEquals(answer.refusal.code, "FILE_NOT_FOUND");
+    }
+  });
+  assert(done > CLIENTS, `only ${done} commits got through`);
+}
+
+async function mergesKeepOrder({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "merges");
+  await raceMerges(clients, project);
+  const rope = valueOf(await content(clients, project, "m.txt")).segments.map((segment) => segment.id);
+  const latest = (await ropes(owner, project)).at(-1);
+  // The version keeps the list it was made with; the file's own list may hold merged segments instead.
+  assertEquals(expand(rope), expand(latest?.segments ?? []));
+  assert(expand(rope).length > rope.length, "no merge got through");
+}
+
+async function quotaIsExact({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "quota", { maxProjectBytes: 1_000_000 });
+  await raceMerges(clients, project);
+  const small = await makeProject(owner, "small quota", { maxProjectBytes: 99 });
+  const answers = await parallel(
+    CLIENTS,
+    (client) => commit(clients, small, "write", { path: `${client}.txt`, segments: [newSegment(small, 10)] }),
+  );
+  assertEquals(answers.filter((answer) => answer.refusal === undefined).length, 9);
+  assert(answers.every((answer) => (answer.refusal?.code ?? "QUOTA_EXCEEDED") === "QUOTA_EXCEEDED"));
+}
+
+async function lastUseNeverDeadlocks({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "last use");
+  let isDone = false;
+  const forget = async () => {
+    while (!isDone) {
+      await owner`update filestore.api_keys set last_used_at = null where project_id = ${project.id}`;
+    }
+  };
+  const appends = parallel(CLIENTS, async () => {
+    for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
+      valueOf(await commit(clients, project, "write", { path: "used.txt", segments: [newSegment(project)] }));
+    }
+  });
+  await Promise.all([forget(), appends.finally(() => isDone = true)]);
+}
+
+async function commitsAreIdempotent({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "replay");
+  for (const kind of ["write", "append"] as const) {
+    const change = { path: "r.txt", segments: [newSegment(project)], commitId: crypto.randomUUID() };
+    const answers = await parallel(CLIENTS, () => commit(clients, project, kind, change));
+    assertEquals(new Set(answers.map((answer) => valueOf(answer).file.version)).size, 1);
+    assertEquals(new Set(answers.map((answer) => JSON.stringify(valueOf(answer).file))).size, 1);
+  }
+  assertEquals((await ropes(owner, project)).map((row) => row.segments.length), [1, 2]);
+}
+
+async function oneEditWins({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "edits");
+  valueOf(await commit(clients, project, "write", { path: "e.txt", segments: [newSegment(project)] }));
+  const answers = await parallel(CLIENTS, () => {
+    const segment = newSegment(project);
+    return commit(clients, project, "edit", {
+      path: "e.txt",
+      segments: [segment],
+      rope: [segment.id],
+      baseVersion: 1,
+    });
+  });
+  assertEquals(answers.filter((answer) => answer.refusal === undefined).length, 1);
+  assertEquals(answers.filter((answer) => answer.refusal?.code === "VERSION_CONFLICT").length, CLIENTS - 1);
+  assertEquals(await countOf(owner, project, "file_versions"), 2);
+}
+
+/** Appends of 32 clients to one file, while 32 others merge whatever runs they see there. */
+async function raceMerges(clients: postgres.Sql, project: Project): Promise<void> {
+  valueOf(await commit(clients, project, "write", { path: "m.txt", segments: [newSegment(project)] }));
+  await parallel(CLIENTS, async (client) => {
+    for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
+      if (client % 2 === 0) await appendOrMerge(clients, project, "m.txt");
+      else await mergeSome(clients, project, "m.txt");
+    }
+  });
+}
+
+/** Appends one segment, making room first where the rope is full. Answers the segment's id. */
+async function appendOrMerge(clients: postgres.Sql, project: Project, path: string): Promise<string> {
+  const segment = newSegment(project);
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const answer = await commit(clients, project, "append", { path, segments: [segment] });
+    if (answer.refusal?.code !== "ROPE_FULL") {
+      valueOf(answer);
+      return segment.id;
+    }
+    await mergeSome(clients, project, path);
+  }
+  throw new Error("the rope stays full");
+}
+
+/** Merges everything but the last segment of the rope as it looks now. */
+async function mergeSome(clients: postgres.Sql, project: Project, path: string): Promise<void> {
+  const { segments } = valueOf(await content(clients, project, path));
+  const run = segments.slice(0, -1);
+  if (run.length < 2) return;
+  const merged = newSegment(project, run.reduce((sum, segment) => sum + segment.size, 0));
+  const ids = run.map((segment) => segment.id);
+  if (!valueOf(await merge(clients, project, path, ids, [merged]))) return;
+  mergedRuns.set(merged.id, ids);
+}
+
+/** What each merged segment stands for. */
+const mergedRuns = new Map<string, string[]>();
+
+/** The segments as they were appended, whatever was merged since. */
+function expand(rope: readonly string[]): string[] {
+  return rope.flatMap((id) => {
+    const run = mergedRuns.get(id);
+    return run === undefined ? [id] : expand(run);
+  });
+}
+
+async function ropes(
+  owner: postgres.Sql,
+  project: Project,
+): Promise<{ version: number; segments: string[] }[]> {
+  const rows = await owner<{ version: number; segments: string[] }[]>`
+    select v.version, v.segment_ids as segments from filestore.file_versions v
+    where v.project_id = ${project.id} order by v.version`;
+  return [...rows];
+}
+
+async function countOf(owner: postgres.Sql, project: Project, table: string): Promise<number> {
+  const [row] = await owner<{ count: number }[]>`
+    select count(*)::integer as count from ${owner(`filestore.${table}`)} where project_id = ${project.id}`;
+  return row?.count ?? 0;
+}
+
+/** Directory counts, usage and version numbers, computed again from the rows they stand for. */
+async function countsAreExact(owner: postgres.Sql): Promise<void> {
+  const wrong = await owner`
+    select 'directory ' || d.path as what from filestore.directories d
+    where d.file_count <> (
+        select count(*) from filestore.files f
+        where f.project_id = d.project_id and f.directory = d.path and not f.is_deleted)
+      or d.subtree_file_count <> (
+        select count(*) from filestore.files f
+        where f.project_id = d.project_id and not f.is_deleted
+          and (d.path = '' or f.directory = d.path or starts_with(f.directory, d.path || '/')))
+    union all
+    select 'no count for ' || f.path from filestore.files f
+    where not exists (
+      select from filestore.directories d where d.project_id = f.project_id and d.path = f.directory)
+    union all
+    select 'usage of ' || p.name from filestore.projects p
+    where (select coalesce(sum(u.bytes), 0) from filestore.project_usage u where u.project_id = p.id)
+        <> (select coalesce(sum(s.size), 0) from filestore.segments s where s.project_id = p.id)
+      or (select coalesce(sum(u.versions), 0) from filestore.project_usage u where u.project_id = p.id)
+        <> (select count(*) from filestore.file_versions v where v.project_id = p.id)
+    union all
+    select 'versions of ' || f.path from filestore.files f
+    where (select array_agg(v.version order by v.version) from filestore.file_versions v where v.file_id = f.id)
+      is distinct from (select array_agg(n) from generate_series(1, f.version) n)
+    union all
+    select 'size of ' || f.path from filestore.files f
+    where f.size <> (
+      select coalesce(sum(s.size), 0) from unnest(f.segment_ids) i (id) join filestore.segments s on s.id = i.id)`;
+  assertEquals([...wrong], []);
+}
+
+function parallel<Result>(count: number, work: (client: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+/** Limits are per clock minute; the test must not begin at the end of one. */
+async function waitForRoomInMinute(seconds: number): Promise<void> {
+  const left = 60 - new Date().getSeconds();
+  if (left <= seconds) await new Promise((resolve) => setTimeout(resolve, left * 1000));
+}

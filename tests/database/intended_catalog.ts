@@ -1,0 +1,176 @@
+/** What the migrations are meant to make; `catalog.test.ts` compares the catalog with it. */
+
+export interface IntendedFunction {
+  readonly owner: string;
+  readonly definer: boolean;
+  readonly settings: string;
+  /** Who may call it besides its owner. */
+  readonly execute: string[];
+  readonly commented: boolean;
+}
+
+export interface IntendedTable {
+  readonly owner: string;
+  readonly rowSecurity: boolean;
+  readonly commented: boolean;
+  /** `role privilege, privilege(column)`, besides its owner's. */
+  readonly privileges: string[];
+}
+
+/** The role that applies migrations; on a hosted project it is no superuser. */
+const MIGRATING_ROLE = "postgres";
+
+/** An interface function: runs as `owner`, callable with the secret key alone. */
+function operation(owner: string): IntendedFunction {
+  return {
+    owner,
+    definer: true,
+    settings: 'search_path=""',
+    execute: ["service_role"],
+    commented: true,
+  };
+}
+
+/** A function behind them: runs as its caller, callable by the roles of the operations alone. */
+function internal(...execute: string[]): IntendedFunction {
+  return { owner: MIGRATING_ROLE, definer: false, settings: 'search_path=""', execute, commented: true };
+}
+
+/** A short one in SQL: with a search_path of its own it could not be inlined; it runs under its caller's, pinned, one. */
+function inlinable(...execute: string[]): IntendedFunction {
+  return { ...internal(...execute), settings: "" };
+}
+
+function table(...privileges: string[]): IntendedTable {
+  return { owner: MIGRATING_ROLE, rowSecurity: true, commented: true, privileges };
+}
+
+const engine = internal("filestore_engine");
+const engineInlinable = inlinable("filestore_engine");
+const admin = internal("filestore_admin");
+const adminInlinable = inlinable("filestore_admin");
+const fileOperation = operation("filestore_engine");
+const administration = operation("filestore_admin");
+
+export const FUNCTIONS: Record<string, IntendedFunction> = {
+  "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
+  "filestore.admit(p_key_hash text, p_counted boolean)": engine,
+  "filestore.broken_precondition(p_file filestore.files, p_commit jsonb)": engine,
+  "filestore.commit_once(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
+  "filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
+  "filestore.committed(p_file filestore.files, p_extra jsonb, p_rope jsonb)": engineInlinable,
+  "filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb)": engine,
+  "filestore.count_file(p_project_id uuid, p_directory text, p_change integer)": engineInlinable,
+  "filestore.count_request(p_project_id uuid, p_limit integer, p_counted boolean)": engine,
+  "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
+    engineInlinable,
+  "filestore.current_key_hash()": engineInlinable,
+  "filestore.current_project_id()": engineInlinable,
+  "filestore.file_record(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamp with time zone, p_updated_at timestamp with time zone)":
+    engineInlinable,
+  "filestore.find_version(p_session filestore.session, p_path text, p_version integer, p_with_segments boolean)":
+    engine,
+  "filestore.first_answer(p_session filestore.session, p_idempotency jsonb)": engine,
+  "filestore.is_live(p_file filestore.files)": engineInlinable,
+  "filestore.iso(p_time timestamp with time zone)": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.key_record(p_key filestore.api_keys)": adminInlinable,
+  "filestore.list_page(p_session filestore.session, p_query jsonb)": engine,
+  "filestore.lock_file(p_project_id uuid, p_path text)": engineInlinable,
+  "filestore.max_segments(p_size bigint)": engineInlinable,
+  "filestore.not_found(p_file filestore.files)": engineInlinable,
+  "filestore.now()": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.oldest_committable_day()": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT refusal jsonb)":
+    engine,
+  "filestore.problem(p_code text, p_message text)": adminInlinable,
+  "filestore.project_record(p_project filestore.projects)": adminInlinable,
+  "filestore.put_version(p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version, p_commit_id uuid)":
+    engine,
+  "filestore.quota_left(p_session filestore.session)": engine,
+  "filestore.refusal(p_code text, p_details jsonb)": engineInlinable,
+  "filestore.repeated_commit(p_file filestore.files, p_commit jsonb)": engine,
+  "filestore.resolve_project(p_project text, OUT project_id uuid, OUT problem jsonb)": admin,
+  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": engineInlinable,
+  "public.filestore_admin_create_key(p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamp with time zone)":
+    administration,
+  "public.filestore_admin_create_project(p_name text, p_tier text)": administration,
+  "public.filestore_admin_list_keys(p_project text)": administration,
+  "public.filestore_admin_list_projects()": administration,
+  "public.filestore_admin_revoke_key(p_id uuid)": administration,
+  "public.filestore_admin_rotate_key(p_id uuid, p_key_hash text, p_prefix text)": administration,
+  "public.filestore_admin_set_tier(p_project text, p_tier text, p_requests_per_minute integer, p_max_file_bytes bigint, p_max_project_bytes bigint)":
+    administration,
+  "public.filestore_admit(p_key_hash text, p_counted boolean, p_path text)": fileOperation,
+  "public.filestore_commit(p_key_hash text, p_counted boolean, p_kind text, p_commit jsonb)": fileOperation,
+  "public.filestore_content(p_key_hash text, p_counted boolean, p_path text, p_version integer, p_idempotency jsonb)":
+    fileOperation,
+  "public.filestore_diff(p_key_hash text, p_counted boolean, p_path text, p_from integer, p_to integer)":
+    fileOperation,
+  "public.filestore_list(p_key_hash text, p_counted boolean, p_query jsonb)": fileOperation,
+  "public.filestore_merge(p_key_hash text, p_counted boolean, p_path text, p_run uuid[], p_merged jsonb)":
+    fileOperation,
+  "public.filestore_ping()": fileOperation,
+  "public.filestore_sweep_next()": administration,
+  "public.filestore_sweep_progress(p_project_id uuid, p_swept_through date, p_day date, p_kept integer)":
+    administration,
+  "public.filestore_sweep_unnamed(p_project_id uuid, p_ids uuid[])": administration,
+  "public.filestore_record(p_key_hash text, p_counted boolean, p_path text, p_version integer)":
+    fileOperation,
+  "public.filestore_versions(p_key_hash text, p_counted boolean, p_path text, p_limit integer, p_offset integer)":
+    fileOperation,
+};
+
+/** Nothing is ever deleted but idempotency keys, and versions and segments are never updated. */
+export const TABLES: Record<string, IntendedTable> = {
+  api_keys: table("filestore_admin insert, select, update", "filestore_engine select, update(last_used_at)"),
+  directories: table("filestore_engine insert, select, update"),
+  file_versions: table("filestore_engine insert, select"),
+  files: table("filestore_engine insert, select, update"),
+  idempotency_keys: table("filestore_engine delete, insert, select, update"),
+  project_usage: table("filestore_engine insert, select, update"),
+  projects: table("filestore_admin insert, select, update", "filestore_engine select"),
+  rate_windows: table("filestore_engine insert, select, update"),
+  segments: table("filestore_admin select", "filestore_engine insert, select"),
+  sweeps: table("filestore_admin insert, select, update"),
+  tiers: table("filestore_admin select", "filestore_engine select"),
+};
+
+const OWN_ROWS = "(project_id = filestore.current_project_id())";
+const OWN_KEY = "(key_hash = filestore.current_key_hash())";
+
+const changingTables = ["directories", "files", "idempotency_keys", "project_usage", "rate_windows"];
+const tenantTables = [...changingTables, "file_versions", "segments"];
+
+export const POLICIES: string[] = [
+  ...tenantTables.flatMap((name) => [
+    `${name}: filestore_engine select using ${OWN_ROWS}`,
+    `${name}: filestore_engine insert check ${OWN_ROWS}`,
+  ]),
+  ...changingTables.map((name) => `${name}: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`),
+  `idempotency_keys: filestore_engine delete using ${OWN_ROWS}`,
+  "projects: filestore_engine select using (id = filestore.current_project_id())",
+  `api_keys: filestore_engine select using ${OWN_KEY}`,
+  `api_keys: filestore_engine update using ${OWN_KEY}`,
+  "tiers: filestore_engine select using true",
+  "tiers: filestore_admin select using true",
+  "segments: filestore_admin select using true",
+  ...["projects", "api_keys", "sweeps"].flatMap((name) => [
+    `${name}: filestore_admin select using true`,
+    `${name}: filestore_admin insert check true`,
+    `${name}: filestore_admin update using true check true`,
+  ]),
+].sort();
+
+/** CREATE in public is nobody's but its owner's: the roles have it only while a migration hands functions over. */
+export const SCHEMA_PRIVILEGES: string[] = [
+  "filestore: filestore_admin usage",
+  "filestore: filestore_engine usage",
+  "public: PUBLIC usage",
+  "public: anon usage",
+  "public: authenticated usage",
+  "public: postgres usage",
+  "public: service_role usage",
+];
+
+const powerless = { hasAttribute: false, members: [MIGRATING_ROLE], memberOf: [], commented: true };
+export const ROLES = { filestore_admin: powerless, filestore_engine: powerless };

@@ -1,0 +1,196 @@
+/** Every operation, called for a project in every way that could reach the rows of another one. */
+import type postgres from "postgres";
+import { objectName, type Project } from "../support/postgres_filestore.ts";
+
+/** What tells two filled projects apart. Both have the same paths; the other one has more. */
+export interface Contents {
+  readonly segmentSize: number;
+  readonly versions: number;
+  readonly isOther: boolean;
+}
+
+export const OWN: Contents = { segmentSize: 10, versions: 2, isOther: false };
+export const OTHER: Contents = { segmentSize: 1000, versions: 4, isOther: true };
+
+const FINGERPRINT = "ab".repeat(32);
+
+/** Fixed, so that a call can name what the other project holds. */
+export function segmentId(contents: Contents, number: number): string {
+  return `${contents.isOther ? "0b" : "0a"}000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+}
+
+export function commitId(contents: Contents, number: number): string {
+  return segmentId(contents, number).replace("-4000-", "-4001-");
+}
+
+/** Writes the contents through the operations, as `service_role`. */
+export async function fill(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
+  let number = 0;
+  const commit = async (kind: string, path: string, withSegment = true, extra: object = {}) => {
+    number++;
+    const id = segmentId(contents, number);
+    const segment = { ...segmentOf(id, contents.segmentSize), name: objectName(project.id, id) };
+    const body = {
+      path,
+      commitId: commitId(contents, number),
+      segments: withSegment ? [segment] : [],
+      ...kind === "write" ? { mimeType: "text/plain" } : {},
+      ...extra,
+    };
+    const [row] = await sql<{ answer: { refusal?: object } }[]>`
+      select public.filestore_commit(${project.keyHash}, ${!contents.isOther}, ${kind}, ${
+      JSON.stringify(body)
+    }::text::jsonb) as answer`;
+    if (row?.answer.refusal) throw new Error(`${kind} ${path}: ${JSON.stringify(row.answer.refusal)}`);
+  };
+  await commit("write", "notes/a.txt");
+  for (let i = 1; i < contents.versions; i++) await commit("append", "notes/a.txt");
+  await commit("write", "notes/deep/b.txt");
+  await commit("write", "gone.txt");
+  await commit("delete", "gone.txt", false);
+  if (!contents.isOther) return;
+  await commit("write", "only/secret.txt");
+  await commit("append", "only/secret.txt");
+  await commit("write", "only-gone.txt");
+  await commit("delete", "only-gone.txt", false);
+  const idempotency = { key: "again", fingerprint: FINGERPRINT };
+  await commit("write", "only/once.txt", true, { idempotency });
+}
+
+function segmentOf(id: string, size: number) {
+  const name = objectName("00000000-0000-4000-8000-000000000000", id);
+  return { id, name, size, sha256: "00".repeat(32), newlines: 0, endsWithNewline: false, isText: true };
+}
+
+interface Call {
+  readonly operation: string;
+  readonly what: string;
+  /** An SQL expression; `$1` is the hash of the calling project's key. */
+  readonly sql: string;
+}
+
+function call(operation: string, what: string, parameters: string): Call {
+  return { operation, what, sql: `public.${operation}($1, ${parameters})` };
+}
+
+function list(what: string, query: object): Call {
+  const whole = {
+    directory: "",
+    recursive: false,
+    limit: 100,
+    offset: 0,
+    sortBy: "path",
+    sortOrder: "asc",
+    ...query,
+  };
+  return call("filestore_list", what, `true, '${JSON.stringify(whole)}'`);
+}
+
+function commit(what: string, kind: string, change: { path: string; [key: string]: unknown }): Call {
+  const body = {
+    commitId: commitId(OWN, 900),
+    ...kind === "write" ? { mimeType: "text/css" } : {},
+    ...change,
+  };
+  return call("filestore_commit", what, `true, '${kind}', '${JSON.stringify(body)}'`);
+}
+
+function merge(what: string, path: string, run: readonly string[], size: number): Call {
+  const merged = JSON.stringify([segmentOf(segmentId(OWN, 901), size)]);
+  return call("filestore_merge", what, `true, '${path}', '{${run.join(",")}}', '${merged}'`);
+}
+
+const added = [segmentOf(segmentId(OWN, 902), 7)];
+
+export const calls: readonly Call[] = [
+  call("filestore_admit", "a path that the other has", "true, 'only/secret.txt'"),
+  call("filestore_admit", "a path that both have", "true, 'notes/a.txt'"),
+  call("filestore_admit", "the state of the limit", "true"),
+  call("filestore_admit", "a counted request", "false"),
+  call("filestore_record", "a path that both have", "true, 'notes/a.txt'"),
+  call("filestore_record", "a path that the other has", "true, 'only/secret.txt'"),
+  call("filestore_record", "a version that the other has", "true, 'notes/a.txt', 4"),
+  call("filestore_record", "a path that the other deleted", "true, 'only-gone.txt'"),
+  call("filestore_content", "a path that both have", "true, 'notes/a.txt'"),
+  call("filestore_content", "a path that the other has", "true, 'only/secret.txt'"),
+  call("filestore_content", "a version that the other has", "true, 'notes/a.txt', 3"),
+  call("filestore_content", "a version that both have", "true, 'notes/a.txt', 1"),
+  call(
+    "filestore_content",
+    "an idempotency key that the other used",
+    `true, 'notes/a.txt', null, '{"key": "again", "fingerprint": "${FINGERPRINT}"}'`,
+  ),
+  call("filestore_versions", "a path that both have", "true, 'notes/a.txt', 100, 0"),
+  call("filestore_versions", "a path that the other has", "true, 'only/secret.txt', 100, 0"),
+  call("filestore_diff", "a path that both have", "true, 'notes/a.txt'"),
+  call("filestore_diff", "a path that the other has", "true, 'only/secret.txt'"),
+  call("filestore_diff", "versions that the other has", "true, 'notes/a.txt', 3, 4"),
+  list("the root", {}),
+  list("everything", { recursive: true }),
+  list("a directory that both have", { directory: "notes" }),
+  list("a directory that the other has", { directory: "only" }),
+  list("by size", { recursive: true, sortBy: "size", sortOrder: "desc", limit: 1 }),
+  list("with a filter", { recursive: true, minSize: 500 }),
+  list("behind a cursor", { recursive: true, after: "gone.txt" }),
+  list("deleted files", { deleted: true, recursive: true }),
+  list("directories of deleted files", { deleted: true }),
+  commit("write a path that both have", "write", { path: "notes/a.txt", segments: added }),
+  commit("write a path that the other has", "write", { path: "only/secret.txt", segments: added }),
+  commit("write over a deleted path", "write", { path: "gone.txt", segments: added }),
+  commit("write with a commit id of the other", "write", {
+    path: "notes/a.txt",
+    segments: added,
+    commitId: commitId(OTHER, 1),
+  }),
+  commit("write up to the own quota", "write", {
+    path: "big.txt",
+    segments: [segmentOf(segmentId(OWN, 903), 450)],
+  }),
+  commit("create a path that the other has", "write", {
+    path: "only/secret.txt",
+    segments: [],
+    ifNoneMatch: ["*"],
+  }),
+  commit("write with an idempotency key that the other used", "write", {
+    path: "notes/a.txt",
+    segments: added,
+    idempotency: { key: "again", fingerprint: "cd".repeat(32) },
+  }),
+  commit("overwrite a path that the other has", "overwrite", { path: "only/secret.txt", segments: added }),
+  commit("append to a path that both have", "append", { path: "notes/a.txt", segments: added }),
+  commit("append to a path that the other has", "append", { path: "only/secret.txt", segments: added }),
+  commit("edit a path that both have", "edit", {
+    path: "notes/a.txt",
+    segments: added,
+    baseVersion: 2,
+    rope: [segmentId(OWN, 1), segmentId(OWN, 902)],
+  }),
+  commit("edit with a segment of the other", "edit", {
+    path: "notes/a.txt",
+    segments: [],
+    baseVersion: 2,
+    rope: [segmentId(OTHER, 1)],
+  }),
+  commit("delete a path that the other has", "delete", { path: "only/secret.txt" }),
+  commit("delete a path that both have", "delete", { path: "notes/a.txt" }),
+  commit("restore a version that the other has", "restore", { path: "notes/a.txt", version: 4 }),
+  commit("restore a path that the other deleted", "restore", { path: "only-gone.txt", version: 1 }),
+  commit("copy from a path that the other has", "copy", { path: "only/secret.txt", destination: "mine.txt" }),
+  commit("copy onto a path that the other has", "copy", {
+    path: "notes/a.txt",
+    destination: "only/secret.txt",
+  }),
+  commit("move onto a path that the other has", "move", {
+    path: "notes/a.txt",
+    destination: "only/secret.txt",
+    sourceCommitId: commitId(OWN, 904),
+  }),
+  commit("move a path that the other has", "move", {
+    path: "only/secret.txt",
+    destination: "mine.txt",
+    sourceCommitId: commitId(OWN, 904),
+  }),
+  merge("a run of both", "notes/a.txt", [segmentId(OWN, 1), segmentId(OWN, 2)], 20),
+  merge("a run of the other", "notes/a.txt", [segmentId(OTHER, 1), segmentId(OTHER, 2)], 2000),
+  merge("a path that the other has", "only/secret.txt", [segmentId(OTHER, 8), segmentId(OTHER, 9)], 2000),
+];

@@ -1,0 +1,211 @@
+/** The operations of the database as the function `api` calls them, and projects to call them for. */
+import type postgres from "postgres";
+
+type Sql = postgres.Sql | postgres.TransactionSql;
+export type Json = { [key: string]: postgres.JSONValue };
+
+export interface Refusal {
+  readonly code: string;
+  readonly details: Json;
+}
+
+export interface Answer<Value = Json> {
+  readonly grant?: Json;
+  readonly rate?: {
+    readonly limit: number | null;
+    readonly remaining: number | null;
+    readonly reset: number;
+  };
+  readonly value?: Value;
+  readonly refusal?: Refusal;
+}
+
+export interface FileRecord {
+  readonly id: string;
+  readonly path: string;
+  readonly version: number;
+  readonly size: number;
+}
+
+export interface Segment {
+  readonly id: string;
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly newlines: number;
+  readonly isText: boolean;
+  readonly endsWithNewline: boolean;
+}
+
+export interface Project {
+  readonly id: string;
+  /** Hexadecimal, as the function sends it. */
+  readonly keyHash: string;
+}
+
+export interface ProjectOptions {
+  readonly tier?: "free" | "pro" | "enterprise";
+  readonly requestsPerMinute?: number;
+  readonly maxProjectBytes?: number;
+}
+
+/** Makes a project and its key directly, as the tables' owner. Default tier: enterprise, so nothing is limited. */
+export async function makeProject(sql: Sql, name: string, options: ProjectOptions = {}): Promise<Project> {
+  const keyHash = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  const [project] = await sql<{ id: string }[]>`
+    insert into filestore.projects (name, tier, requests_per_minute, max_project_bytes)
+    values (${name}, ${options.tier ?? "enterprise"}, ${options.requestsPerMinute ?? null}, ${
+    options.maxProjectBytes ?? null
+  })
+    returning id`;
+  if (project === undefined) throw new Error("no project was made");
+  await sql`
+    insert into filestore.api_keys (project_id, key_hash, prefix)
+    values (${project.id}, decode(${keyHash}, 'hex'), 'oa_test')`;
+  return { id: project.id, keyHash };
+}
+
+/** A segment's object as if uploaded now: commits refuse what was uploaded days ago. */
+export function objectName(projectId: string, segmentId: string): string {
+  return `${projectId}/${new Date().toISOString().slice(0, 10).replaceAll("-", "")}/${segmentId}`;
+}
+
+/** A segment that nobody uploaded: the database never looks at the bytes. */
+export function newSegment(project: Project, size = 10, id: string = crypto.randomUUID()): Segment {
+  return {
+    id,
+    name: objectName(project.id, id),
+    size,
+    sha256: "00".repeat(32),
+    newlines: 0,
+    isText: true,
+    endsWithNewline: false,
+  };
+}
+
+export interface Commit {
+  readonly path: string;
+  readonly segments: readonly Segment[];
+  readonly commitId?: string;
+  readonly mimeType?: string;
+  readonly baseVersion?: number;
+  readonly rope?: readonly string[];
+  readonly destination?: string;
+  readonly overwrite?: boolean;
+  readonly sourceCommitId?: string;
+}
+
+export interface CommitValue {
+  readonly file: FileRecord;
+  readonly rope: readonly Segment[] | null;
+}
+
+export type CommitKind = "write" | "overwrite" | "append" | "edit" | "delete" | "restore" | "copy" | "move";
+
+/** `counted`: the request was counted already. Default true, so that the rate row is left alone. */
+export async function commit(
+  sql: Sql,
+  project: Project,
+  kind: CommitKind,
+  change: Commit,
+  counted = true,
+): Promise<Answer<CommitValue>> {
+  const body = {
+    commitId: crypto.randomUUID(),
+    ...kind === "write" ? { mimeType: "text/plain" } : {},
+    ...change,
+  };
+  const [row] = await sql<{ answer: Answer<CommitValue> }[]>`
+    select public.filestore_commit(${project.keyHash}, ${counted}, ${kind}, ${
+    JSON.stringify(body)
+  }::text::jsonb) as answer`;
+  return answered(row);
+}
+
+/** The run, replaced by one segment of the same size. False where the rope does not hold it any more. */
+export async function merge(
+  sql: Sql,
+  project: Project,
+  path: string,
+  run: readonly string[],
+  merged: readonly Segment[],
+): Promise<Answer<boolean>> {
+  const [row] = await sql<{ answer: Answer<boolean> }[]>`
+    select public.filestore_merge(
+      ${project.keyHash}, true, ${path}, ${[...run]}::uuid[], ${
+    JSON.stringify(merged)
+  }::text::jsonb) as answer`;
+  return answered(row);
+}
+
+export async function admit(
+  sql: Sql,
+  project: Project,
+  counted = false,
+  path: string | null = null,
+): Promise<Answer> {
+  const [row] = await sql<{ answer: Answer }[]>`
+    select public.filestore_admit(${project.keyHash}, ${counted}, ${path}) as answer`;
+  return answered(row);
+}
+
+/** The latest record, and the segments of its content. */
+export async function content(
+  sql: Sql,
+  project: Project,
+  path: string,
+  version: number | null = null,
+): Promise<Answer<{ file: FileRecord; segments: Segment[] }>> {
+  const [row] = await sql<{ answer: Answer<{ file: FileRecord; segments: Segment[] }> }[]>`
+    select public.filestore_content(${project.keyHash}, true, ${path}, ${version}) as answer`;
+  return answered(row);
+}
+
+export async function record(
+  sql: Sql,
+  project: Project,
+  path: string,
+  version: number | null = null,
+): Promise<Answer> {
+  const [row] = await sql<{ answer: Answer }[]>`
+    select public.filestore_record(${project.keyHash}, true, ${path}, ${version}) as answer`;
+  return answered(row);
+}
+
+export async function versions(
+  sql: Sql,
+  project: Project,
+  path: string,
+  limit = 100,
+  offset = 0,
+): Promise<Answer> {
+  const [row] = await sql<{ answer: Answer }[]>`
+    select public.filestore_versions(${project.keyHash}, true, ${path}, ${limit}, ${offset}) as answer`;
+  return answered(row);
+}
+
+export async function list(sql: Sql, project: Project, query: Json): Promise<Answer> {
+  const whole = {
+    directory: "",
+    recursive: false,
+    limit: 100,
+    offset: 0,
+    sortBy: "path",
+    sortOrder: "asc",
+    ...query,
+  };
+  const [row] = await sql<{ answer: Answer }[]>`
+    select public.filestore_list(${project.keyHash}, true, ${JSON.stringify(whole)}::text::jsonb) as answer`;
+  return answered(row);
+}
+
+/** The value of an answer that must not be a refusal. */
+export function valueOf<Value>(answer: Answer<Value>): Value {
+  if (answer.value === undefined) throw new Error(`refused: ${JSON.stringify(answer.refusal)}`);
+  return answer.value;
+}
+
+function answered<Value>(row: { answer: Value } | undefined): Value {
+  if (row === undefined) throw new Error("no answer");
+  return row.answer;
+}
