@@ -1,0 +1,248 @@
+/** Keys: every bad one gets one and the same answer, costs the back end nothing, and stores nothing. */
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { generateApiKey } from "../../supabase/functions/api/domain/api_key.ts";
+import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
+import { newKey } from "../../supabase/local/new_key.ts";
+import { type Answer, assertRefused, rateOf } from "../support/contract.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service, files } = await suite();
+
+/** The key with another last character: its checksum is wrong. */
+function mistyped(key: string): string {
+  return key.slice(0, -1) + (key.endsWith("A") ? "B" : "A");
+}
+
+/** What may not depend on which kind of bad key came. */
+function comparable({ status, text, headers }: Answer): unknown {
+  const varying = ["x-request-id", "date", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
+  return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
+}
+
+test("401 INVALID_API_KEY is one and the same answer for missing, malformed, unknown, revoked and expired keys", async () => {
+  await service.restartFunction();
+  const own = await files();
+  await own.write("secret.txt", "x");
+  const revoked = await service.key(own.project.id);
+  await service.revokeKey(revoked.id);
+  const expired = await service.key(own.project.id, new Date(Date.now() - 1000).toISOString());
+  const keys: readonly (readonly [string, string | null])[] = [
+    ["missing", null],
+    ["empty", ""],
+    ["without the mark", own.key.slice(3)],
+    ["too short", own.key.slice(0, -1)],
+    ["too long", `${own.key}A`],
+    ["wrong checksum", mistyped(own.key)],
+    ["with a space", own.key.replace(/^(.{9})./, "$1 ")],
+    ["two keys", `${own.key}, ${own.key}`],
+    ["another mark", own.key.replace("oa_", "sk_")],
+    ["upper case", own.key.toUpperCase()],
+    ["the secret key", service.stack.secretKey],
+    ["the publishable key", service.stack.publishableKey],
+    ["unknown", (await newKey()).apiKey],
+    ["revoked", revoked.key],
+    ["expired", expired.key],
+  ];
+  const requests: readonly (readonly [string, string, unknown?])[] = [
+    ["GET", "/files/secret.txt"],
+    ["GET", "/files/none"],
+    ["GET", "/files?recursive=true"],
+    ["POST", "/files", { path: "new", content: "x" }],
+    ["PUT", "/files/append/secret.txt", { content: "x" }],
+  ];
+  const before = await service.tables();
+  for (const [method, path, body] of requests) {
+    const answers = new Set<string>();
+    for (const [, key] of keys) {
+      const answer = await service.request(key, method, path, { body });
+      assertEquals(assertRefused(answer, "INVALID_API_KEY"), {});
+      assertEquals(answer.headers.get("www-authenticate"), "Bearer");
+      answers.add(JSON.stringify(comparable(answer)));
+    }
+    assertEquals(answers.size, 1, `${method} ${path}`);
+  }
+  assertEquals(await service.tables(), before);
+});
+
+test("401: junk keys make no back-end call; an unknown key makes one, and then none", async () => {
+  await service.restartFunction();
+  const { key } = await service.project();
+  const junk = [null, "", "oa_", "oa_junk", mistyped(key), key.slice(3), "x".repeat(5000)];
+  const calls = await service.proxy.during(async () => {
+    for (const bad of junk) {
+      assertRefused(
+        await service.request(bad, "POST", "/files", { body: { path: "a", content: "x" } }),
+        "INVALID_API_KEY",
+      );
+    }
+  });
+  assertEquals(calls.length, 0);
+  const unknown = generateApiKey();
+  const first = await service.proxy.during(() => service.request(unknown, "GET", "/files"));
+  assertEquals(first.length, 1);
+  const second = await service.proxy.during(() => service.request(unknown, "GET", "/files"));
+  assertEquals(second.length, 0);
+});
+
+test("200: Authorization: Bearer is accepted, in any case of the word, and x-api-key wins where both come", async () => {
+  const own = await files();
+  const other = await service.project();
+  await own.write("mine", "x");
+  const get = (headers: Record<string, string>) => service.request(null, "GET", "/files/mine", { headers });
+  for (const scheme of ["Bearer", "bearer", "BEARER"]) {
+    assertEquals((await get({ authorization: `${scheme} ${own.key}` })).status, 200);
+  }
+  const junk = "oa_junk";
+  assertEquals((await get({ "x-api-key": own.key, "authorization": `Bearer ${junk}` })).status, 200);
+  assertEquals((await get({ "x-api-key": own.key, "authorization": `Bearer ${other.key}` })).status, 200);
+  assertRefused(await get({ "x-api-key": junk, "authorization": `Bearer ${own.key}` }), "INVALID_API_KEY");
+  assertRefused(
+    await get({ "x-api-key": other.key, "authorization": `Bearer ${own.key}` }),
+    "FILE_NOT_FOUND",
+  );
+  assertRefused(await get({ authorization: own.key }), "INVALID_API_KEY");
+  assertRefused(await get({ authorization: `Basic ${btoa(own.key)}` }), "INVALID_API_KEY");
+  assertRefused(
+    await service.request(null, "GET", "/files/mine", { query: { "x-api-key": own.key } }),
+    "INVALID_API_KEY",
+  );
+});
+
+test("a revoked or expired key is refused at once, although this process remembers it", async () => {
+  const own = await files();
+  await own.write("a", "x");
+  await service.revokeKey(own.project.keyId);
+  const before = await service.tables();
+  const requests: readonly (readonly [string, string, unknown?])[] = [
+    ["POST", "/files", { path: "b", content: "small" }],
+    ["GET", "/files/a"],
+  ];
+  for (const [method, path, body] of requests) {
+    assertRefused(await own.request(method, path, { body }), "INVALID_API_KEY");
+  }
+  assertEquals(await service.tables(), before);
+
+  const expiring = await service.key(own.project.id);
+  assertEquals((await service.request(expiring.key, "GET", "/files/a")).status, 200);
+  await service.sql("update filestore.api_keys set expires_at = clock_timestamp() where id = $1", [
+    expiring.id,
+  ]);
+  assertRefused(await service.request(expiring.key, "GET", "/files/a"), "INVALID_API_KEY");
+});
+
+test("unknown, revoked and over-limit keys store no byte, small body or large, remembered or not", async () => {
+  const own = await files("free");
+  await own.write("f", "x");
+  const revoked = await service.key(own.project.id);
+  const second = await service.key(own.project.id);
+  // Both are remembered as good now; the database knows better.
+  for (const { key } of [revoked, second]) {
+    assertEquals((await service.request(key, "GET", "/files/f")).status, 200);
+  }
+  await service.revokeKey(revoked.id);
+  await service.freezeWindow(own.project.id, 100);
+  const unknown = generateApiKey();
+  const before = await service.tables();
+  for (const content of ["small", "large ".repeat(50_000)]) {
+    for (
+      const [method, path] of [
+        ["POST", "/files"],
+        ["PUT", "/files/append/f"],
+        ["PUT", "/files/overwrite/f"],
+      ] as const
+    ) {
+      for (
+        const [key, code] of [
+          [unknown, "INVALID_API_KEY"],
+          [revoked.key, "INVALID_API_KEY"],
+          [second.key, "RATE_LIMIT_EXCEEDED"],
+          [own.key, "RATE_LIMIT_EXCEEDED"],
+        ] as const
+      ) {
+        assertRefused(await service.request(key, method, path, { body: { path: "g", content } }), code);
+        assertEquals(await service.tables(), before, `${code} ${method} ${path}`);
+      }
+    }
+  }
+});
+
+test("a large body of an unknown or over-limit key is refused before anything is uploaded", async () => {
+  await service.restartFunction();
+  const own = await files("free");
+  await service.freezeWindow(own.project.id, 100);
+  const body = { path: "g", content: "large ".repeat(50_000) };
+  for (const [key, failures] of [[generateApiKey(), 1], [own.key, 0]] as const) {
+    const address = async () => rateOf((await service.request(null, "GET", "/health")).headers).remaining;
+    const before = await address();
+    const calls = await service.proxy.during(() => service.request(key, "POST", "/files", { body }));
+    assertEquals(calls.map(({ target }) => target), ["database"]);
+    assertEquals(before - await address(), failures, "failed authentications spent");
+  }
+});
+
+test("429: an address has 100 failed authentications a minute; good keys neither spend nor feel it", async () => {
+  await service.restartFunction();
+  const own = await files();
+  // The whole test within one minute.
+  const secondsLeft = 60 - Date.now() / 1000 % 60;
+  if (secondsLeft < 15) await new Promise((resolve) => setTimeout(resolve, secondsLeft * 1000 + 100));
+  const remaining: number[] = [];
+  for (let count = 0; count < ADDRESS_REQUESTS_PER_MINUTE; count++) {
+    const answer = await service.request(count % 2 ? null : "oa_junk", "GET", "/files");
+    assertRefused(answer, "INVALID_API_KEY");
+    assertEquals(rateOf(answer.headers).limit, ADDRESS_REQUESTS_PER_MINUTE);
+    remaining.push(rateOf(answer.headers).remaining);
+    if (count % 10 === 0) assertEquals((await own.request("GET", "/files")).status, 200);
+  }
+  assertEquals(ADDRESS_REQUESTS_PER_MINUTE, 100);
+  assertEquals(remaining, Array.from({ length: 100 }, (_, index) => 99 - index));
+  for (const key of [null, "oa_junk", mistyped(own.key), generateApiKey()]) {
+    const answer = await service.request(key, "GET", "/files");
+    assertRefused(answer, "RATE_LIMIT_EXCEEDED");
+    const { remaining, reset } = rateOf(answer.headers);
+    assertEquals(remaining, 0);
+    const wait = Number(answer.headers.get("retry-after"));
+    assert(Math.abs(reset - Date.now() / 1000 - wait) <= 2, `Retry-After ${wait}`);
+  }
+  assertEquals((await own.request("GET", "/files")).status, 200);
+  assertEquals((await service.request(null, "GET", "/health")).status, 200);
+  // What the client says of its address counts for nothing behind the gateway.
+  const spoofed = {
+    "x-forwarded-for": "203.0.113.9",
+    "cf-connecting-ip": "203.0.113.9",
+    "x-real-ip": "203.0.113.9",
+  };
+  assertRefused(await service.request(null, "GET", "/files", { headers: spoofed }), "RATE_LIMIT_EXCEEDED");
+});
+
+test("the address is the last hop of X-Forwarded-For, or what the platform's edge says", async () => {
+  await service.withBareFunction(async (origin) => {
+    const fail = (headers: Record<string, string>) =>
+      service.requestAt(`${origin}/api/files`, "GET", headers);
+    const remaining = async (headers: Record<string, string>) =>
+      rateOf((await fail(headers)).headers).remaining;
+    const first = await remaining({ "x-forwarded-for": "198.51.100.1, 203.0.113.1" });
+    assertEquals(await remaining({ "x-forwarded-for": "anything, 203.0.113.1" }), first - 1);
+    assertEquals(await remaining({ "x-forwarded-for": "203.0.113.1, 203.0.113.2" }), 99);
+    assertEquals(
+      await remaining({ "x-forwarded-for": "x, 203.0.113.1", "cf-connecting-ip": "203.0.113.3" }),
+      99,
+    );
+  });
+});
+
+test("keys in answers, headers and logs: none is ever repeated", async () => {
+  const own = await files();
+  await own.write("a", "x");
+  const answers = [
+    await own.request("GET", "/files/a"),
+    await own.request("GET", "/files?limit=0"),
+    await service.request(mistyped(own.key), "GET", "/files"),
+  ];
+  for (const { text, headers } of answers) {
+    const shown = text + JSON.stringify([...headers]);
+    assert(!shown.includes(own.key) && !shown.includes(own.key.slice(3, 20)), "a key is shown");
+  }
+  assertNotEquals(service.log.length, 0);
+  assert(!service.log.some((line) => line.includes(own.key.slice(3, 20))), "a key is logged");
+});

@@ -1,0 +1,188 @@
+/** What each operation costs, counted on the wire between function and Supabase. */
+import { assert, assertEquals } from "@std/assert";
+import { UNAUTHORISED_BODY_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
+import type { Files } from "../support/files.ts";
+import type { BackendCall } from "../support/proxy.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service, files } = await suite();
+
+function targets(calls: readonly BackendCall[]): string[] {
+  return calls.map(({ target }) => target);
+}
+
+/** A project whose key this process has seen. */
+async function known(): Promise<Files> {
+  const own = await files("pro");
+  await own.write("f.txt", "some text");
+  return own;
+}
+
+test("list, metadata and version list make 1 call, with a key never seen before too", async () => {
+  for (
+    const query of [
+      "/files",
+      "/files?recursive=true&minSize=1",
+      "/files/f.txt?metadata",
+      "/files/f.txt?versions",
+    ]
+  ) {
+    const own = await known();
+    const unseen = await service.key((await files("pro")).project.id);
+    for (const key of [own.key, unseen.key]) {
+      assertEquals(targets(await service.proxy.during(() => service.request(key, "GET", query))), [
+        "database",
+      ], query);
+    }
+  }
+});
+
+test("a read of one segment makes 2 calls, and 1 once the segment is remembered", async () => {
+  const own = await known();
+  await service.restartFunction();
+  const read = () => service.proxy.during(() => own.read("f.txt"));
+  assertEquals(targets(await read()), ["database", "storage"]);
+  assertEquals(targets(await read()), ["database"]);
+});
+
+test("a small write, append and overwrite with a known key make 2 calls: upload, then commit", async () => {
+  const own = await known();
+  for (const content of ["x", "x".repeat(UNAUTHORISED_BODY_BYTES_MAX - 100)]) {
+    const calls = {
+      create: await service.proxy.during(() => own.write(`new ${content.length}`, content)),
+      write: await service.proxy.during(() => own.write("f.txt", content)),
+      append: await service.proxy.during(() => own.append("f.txt", content)),
+      overwrite: await service.proxy.during(() => own.overwrite("f.txt", content)),
+    };
+    for (const [name, made] of Object.entries(calls)) {
+      assertEquals(targets(made), ["storage", "database"], name);
+      assertEquals(made.map(({ method }) => method), ["POST", "POST"], name);
+    }
+  }
+});
+
+test("one call more, and that first: a body over 64 KB, a body of unknown length, a key not seen before", async () => {
+  const own = await known();
+  const expected = ["database", "storage", "database"];
+  const large = "x".repeat(UNAUTHORISED_BODY_BYTES_MAX + 1);
+  assertEquals(UNAUTHORISED_BODY_BYTES_MAX, 65_536);
+  for (const name of ["write", "append", "overwrite"] as const) {
+    assertEquals(
+      targets(await service.proxy.during(() => own[name]("f.txt", large))),
+      expected,
+      `${name}, large`,
+    );
+    await service.restartFunction();
+    assertEquals(
+      targets(await service.proxy.during(() => own[name]("f.txt", "x"))),
+      expected,
+      `${name}, unseen`,
+    );
+    assertEquals(
+      targets(await service.proxy.during(() => own[name]("f.txt", "x"))),
+      expected.slice(1),
+      `${name}, seen`,
+    );
+  }
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"path":"f.txt",'));
+      controller.enqueue(new TextEncoder().encode('"content":"x"}'));
+      controller.close();
+    },
+  });
+  const calls = await service.proxy.during(() => own.request("POST", "/files", { body }));
+  assertEquals(targets(calls), expected, "unknown length");
+});
+
+test("an edit makes at most 4 calls: content, segment, upload, commit", async () => {
+  const own = await known();
+  await service.restartFunction();
+  const cold = await service.proxy.during(() => own.edit("f.txt", "some", "other"));
+  assertEquals(targets(cold), ["database", "storage", "storage", "database"]);
+  const warm = await service.proxy.during(() => own.edit("f.txt", "other", "some"));
+  assertEquals(targets(warm), ["database", "storage", "database"]);
+  const large = { oldString: "text", newString: "x".repeat(UNAUTHORISED_BODY_BYTES_MAX) };
+  await service.restartFunction();
+  const heavy = await service.proxy.during(() => own.edit("f.txt", large.oldString, large.newString));
+  assert(heavy.length <= 4, `${heavy.length} calls`);
+  const refused = await service.proxy.during(() => own.tryEdit("f.txt", "not in there", "x"));
+  assertEquals(targets(refused), ["database"]);
+});
+
+test("what is refused by its own data makes 1 call, which counts it; a missing file stores nothing", async () => {
+  const own = await known();
+  const rows = [
+    ["GET", "/files?limit=0", undefined],
+    ["GET", "/files/none", undefined],
+    ["GET", "/files/a%2F..", undefined],
+    ["GET", "/files/f.txt?version=9", undefined],
+    ["POST", "/files", "{"],
+    ["POST", "/files", { path: "f.txt" }],
+    ["PUT", "/files/edit/f.txt", { oldString: "", newString: "x" }],
+  ] as const;
+  for (const [method, path, body] of rows) {
+    assertEquals(
+      targets(await service.proxy.during(() => own.request(method, path, { body }))),
+      ["database"],
+      path,
+    );
+  }
+});
+
+test("appending 100 bytes to a file of 10 MB moves less than 2 KB of content, and so does its metadata", async () => {
+  const own = await known();
+  await own.write("large.txt", "0123456789abcdef".repeat(655_360));
+  assertEquals((await own.record("large.txt")).size, 10_485_760);
+  await service.restartFunction();
+  for (let count = 0; count < 2; count++) {
+    const calls = await service.proxy.during(() => own.append("large.txt", "x".repeat(100)));
+    const storage = calls.filter(({ target }) => target === "storage");
+    assertEquals(storage.length, 1);
+    const moved = storage.reduce(
+      (sum, { requestBytes, responseBytes }) => sum + requestBytes + responseBytes,
+      0,
+    );
+    assert(moved >= 100 && moved < 2048, `${moved} bytes`);
+    const all = calls.reduce((sum, { requestBytes, responseBytes }) => sum + requestBytes + responseBytes, 0);
+    assert(all < 8192, `${all} bytes with metadata`);
+  }
+  assertEquals((await own.record("large.txt")).size, 10_485_960);
+});
+
+test("reading 10 MB fetches each segment once", async () => {
+  const own = await known();
+  await own.write("large.txt", "0123456789abcdef".repeat(655_360));
+  await service.restartFunction();
+  const calls = await service.proxy.during(() => own.read("large.txt"));
+  const [database, ...storage] = calls;
+  assertEquals(database?.target, "database");
+  assertEquals(new Set(storage.map(({ path }) => path)).size, storage.length);
+  assertEquals(storage.reduce((sum, { responseBytes }) => sum + responseBytes, 0), 10_485_760);
+  assert(storage.length <= 11, `${storage.length} segments`);
+});
+
+test("a lost answer of the database is asked for again, makes one version and is counted once", async () => {
+  const own = await files("pro");
+  await own.write("f.txt", "x");
+  await service.freezeWindow(own.project.id);
+  let commits = 0;
+  service.proxy.hook = async ({ path }, forward) => {
+    const answer = await forward();
+    if (!path.includes("filestore_commit") || ++commits > 1) return answer;
+    await answer.body?.cancel();
+    return new Response("lost", { status: 502 });
+  };
+  try {
+    assertEquals((await own.append("f.txt", "y")).version, 2);
+  } finally {
+    service.proxy.hook = null;
+  }
+  assertEquals(commits, 2);
+  assertEquals((await own.read("f.txt")).content, "xy");
+  const [row] = await service.sql(
+    "select request_count from filestore.rate_windows where project_id = $1",
+    [own.project.id],
+  );
+  assertEquals(row, { request_count: 2 });
+});

@@ -1,0 +1,227 @@
+/** GET /openapi.json describes the service: every route, parameter, bound and error, in a document that is valid. */
+import { assert, assertEquals } from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { z } from "zod";
+import { MEDIA_TYPES } from "../../supabase/functions/api/domain/media_type.ts";
+import { ERRORS } from "../../supabase/functions/api/errors.ts";
+import {
+  CONTENT_LENGTH_MAX,
+  EDIT_STRING_LENGTH_MAX,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
+} from "../../supabase/functions/api/limits.ts";
+import { type Code, STATUS_OF } from "../support/contract.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service } = await suite();
+
+const schema = z.looseObject({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  enum: z.array(z.unknown()).optional(),
+  default: z.unknown().optional(),
+});
+const objectSchema = z.looseObject({
+  properties: z.record(z.string(), schema),
+  required: z.array(z.string()).optional(),
+});
+const parameter = z.looseObject({ name: z.string(), in: z.string(), required: z.boolean(), schema });
+const operation = z.looseObject({
+  operationId: z.string(),
+  security: z.array(z.unknown()),
+  parameters: z.array(parameter),
+  requestBody: z.unknown().optional(),
+  responses: z.record(
+    z.string(),
+    z.looseObject({ description: z.string(), headers: z.unknown().optional() }),
+  ),
+});
+const document = z.looseObject({
+  openapi: z.literal("3.1.0"),
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+});
+
+const answer = await service.request(null, "GET", "/openapi.json");
+const { paths } = document.parse(answer.body);
+
+function operationAt(path: string, method: string): z.infer<typeof operation> {
+  const found = paths[path]?.[method];
+  if (!found) throw new Error(`${method} ${path} is not documented`);
+  return found;
+}
+
+/** The contract's routes and the errors of their own. */
+const KEYED: readonly (readonly [string, string, readonly Code[]])[] = [
+  ["/files", "post", [
+    "INVALID_JSON",
+    "INVALID_PATH",
+    "VALIDATION_ERROR",
+    "CONTENT_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ]],
+  ["/files", "get", ["INVALID_PATH", "VALIDATION_ERROR"]],
+  ["/files/{path}", "get", [
+    "INVALID_PATH",
+    "VALIDATION_ERROR",
+    "FILE_NOT_FOUND",
+    "VERSION_NOT_FOUND",
+    "NOT_TEXT",
+    "CONTENT_CORRUPT",
+  ]],
+  ["/files/append/{path}", "put", [
+    "INVALID_JSON",
+    "INVALID_PATH",
+    "VALIDATION_ERROR",
+    "FILE_NOT_FOUND",
+    "CONTENT_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ]],
+  ["/files/overwrite/{path}", "put", [
+    "INVALID_JSON",
+    "INVALID_PATH",
+    "VALIDATION_ERROR",
+    "FILE_NOT_FOUND",
+    "CONTENT_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ]],
+  ["/files/edit/{path}", "put", [
+    "INVALID_JSON",
+    "INVALID_PATH",
+    "VALIDATION_ERROR",
+    "FILE_NOT_FOUND",
+    "VERSION_CONFLICT",
+    "CONTENT_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+    "NOT_TEXT",
+    "STRING_NOT_FOUND",
+    "STRING_NOT_UNIQUE",
+  ]],
+];
+const EVERYWHERE: readonly Code[] = [
+  "INVALID_API_KEY",
+  "RATE_LIMIT_EXCEEDED",
+  "SERVICE_UNAVAILABLE",
+  "INTERNAL_ERROR",
+];
+
+test("200: the document needs no key, is OpenAPI 3.1, and a validator takes it with every reference resolved", async () => {
+  assertEquals(answer.status, 200);
+  const validator = new Validator();
+  const result = await validator.validate(JSON.parse(answer.text));
+  assertEquals(result.valid, true, JSON.stringify(result.errors));
+  for (const reference of answer.text.matchAll(/"\$ref":"([^"]+)"/g)) {
+    assert(resolves(JSON.parse(answer.text), reference[1] ?? ""), `${reference[1]} leads nowhere`);
+  }
+});
+
+for (const [path, method, codes] of KEYED) {
+  test(`${method.toUpperCase()} ${path} is documented with its statuses and codes, rate headers and keys`, () => {
+    const { responses, security } = operationAt(path, method);
+    assert("200" in responses);
+    assert(security.length > 0);
+    for (const code of [...codes, ...EVERYWHERE]) {
+      const response = responses[String(STATUS_OF[code])];
+      assert(response?.description.includes(code), `${code} is not documented`);
+    }
+    for (const { headers } of Object.values(responses)) {
+      for (
+        const name of ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]
+      ) {
+        assert(name in z.record(z.string(), z.unknown()).parse(headers), name);
+      }
+    }
+  });
+}
+
+test("GET /health and GET /openapi.json are documented as open to anyone", () => {
+  for (const path of ["/health", "/openapi.json"]) assertEquals(operationAt(path, "get").security, []);
+});
+
+test("each documented route exists: it answers something else than 404 ROUTE_NOT_FOUND and 405", async () => {
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const method of Object.keys(methods)) {
+      const response = await fetch(service.baseUrl + path.replace("{path}", "x"), { method });
+      const text = await response.text();
+      assert(response.status !== 405 && !text.includes('"code":"ROUTE_NOT_FOUND"'), `${method} ${path}`);
+    }
+  }
+});
+
+test("each error code of the service is in the document", () => {
+  for (const code of Object.keys(ERRORS)) assert(answer.text.includes(`"${code}"`), code);
+});
+
+/** Query parameters with the exact bounds. */
+const PARAMETERS: readonly (readonly [string, string, Record<string, unknown>])[] = [
+  ["/files", "limit", { minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT }],
+  ["/files", "offset", { minimum: 0, default: 0 }],
+  ["/files", "directory", { default: "/" }],
+  ["/files", "recursive", { type: "boolean", default: false }],
+  ["/files", "sortBy", { enum: ["path", "created_at", "updated_at", "size"], default: "path" }],
+  ["/files", "sortOrder", { enum: ["asc", "desc"], default: "asc" }],
+  ["/files", "contentType", { enum: [...MEDIA_TYPES] }],
+  ["/files", "minSize", { minimum: 0 }],
+  ["/files", "maxSize", { minimum: 0 }],
+  ["/files", "createdAfter", { format: "date-time" }],
+  ["/files", "createdBefore", { format: "date-time" }],
+  ["/files", "updatedAfter", { format: "date-time" }],
+  ["/files", "updatedBefore", { format: "date-time" }],
+  ["/files/{path}", "version", { minimum: 1 }],
+  ["/files/{path}", "limit", { minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT }],
+  ["/files/{path}", "offset", { minimum: 0, default: 0 }],
+  ["/files/{path}", "encoding", { enum: ["utf8", "base64"] }],
+  ["/files/{path}", "metadata", {}],
+  ["/files/{path}", "versions", {}],
+];
+
+for (const [path, name, expected] of PARAMETERS) {
+  test(`GET ${path} documents ${name} with ${JSON.stringify(expected).slice(0, 60)}`, () => {
+    const found = operationAt(path, "get").parameters.find((one) => one.in === "query" && one.name === name);
+    if (!found) throw new Error(`${name} is not documented`);
+    assertEquals(found.required, false);
+    for (const [bound, value] of Object.entries(expected)) assertEquals(found.schema[bound], value, bound);
+  });
+}
+
+test("request bodies document their fields with the exact bounds", () => {
+  const body = (path: string, method: string, field: string) =>
+    objectSchema.parse(schemaWith(operationAt(path, method).requestBody, field));
+  const write = body("/files", "post", "path");
+  assertEquals(write.required?.toSorted(), ["content", "path"]);
+  assertEquals(write.properties["path"]?.minLength, 1);
+  assertEquals(write.properties["content"]?.maxLength, CONTENT_LENGTH_MAX);
+  assert(JSON.stringify(write.properties["contentType"]).includes("text/x-c++src"));
+  assert("isBase64" in write.properties);
+  const append = body("/files/append/{path}", "put", "content").properties["content"];
+  assertEquals([append?.minLength, append?.maxLength], [1, CONTENT_LENGTH_MAX]);
+  const overwrite = body("/files/overwrite/{path}", "put", "content").properties["content"];
+  assertEquals([overwrite?.minLength ?? 0, overwrite?.maxLength], [0, CONTENT_LENGTH_MAX]);
+  const edit = body("/files/edit/{path}", "put", "oldString").properties;
+  assertEquals([edit["oldString"]?.minLength, edit["oldString"]?.maxLength], [1, EDIT_STRING_LENGTH_MAX]);
+  assertEquals([edit["newString"]?.minLength ?? 0, edit["newString"]?.maxLength], [
+    0,
+    EDIT_STRING_LENGTH_MAX,
+  ]);
+});
+
+/** The first object schema within a request body that has the field: an edit takes one of several shapes. */
+function schemaWith(within: unknown, field: string): unknown {
+  if (typeof within !== "object" || within === null) return undefined;
+  const found = objectSchema.safeParse(within);
+  if (found.success && Object.hasOwn(found.data.properties, field)) return within;
+  return Object.values(within).map((inner) => schemaWith(inner, field)).find(Boolean);
+}
+
+/** Whether a reference within the document has a target. */
+function resolves(root: unknown, reference: string): boolean {
+  if (!reference.startsWith("#/")) return false;
+  let at = root;
+  for (const part of reference.slice(2).split("/")) {
+    if (typeof at !== "object" || at === null) return false;
+    at = Reflect.get(at, part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  }
+  return at !== undefined;
+}

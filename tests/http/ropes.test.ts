@@ -1,0 +1,109 @@
+/** Many small appends: the rope stays short, and neither content nor versions ever show that it was merged. */
+import { assert, assertEquals } from "@std/assert";
+import type { Files } from "../support/files.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service, files } = await suite();
+
+type Own = Files & { readonly project: { readonly id: string } };
+
+/** Segments of the latest version. */
+async function ropeLength(own: Own): Promise<number> {
+  const [row] = await service.sql<{ segments: number }>(
+    "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
+    [own.project.id],
+  );
+  return row?.segments ?? -1;
+}
+
+/** The most segments that a rope of so many bytes may have. */
+function cap(bytes: number): number {
+  return 128 + 2 * Math.ceil(bytes / 1_048_576);
+}
+
+test("600 small appends: the rope stays under its cap, each version reads right, also by a process that remembers nothing", async () => {
+  const own = await files();
+  const pieces = Array.from(
+    { length: 600 },
+    (_, index) => `${index}:${"é😀\n"[index % 3] ?? ""}${"x".repeat(index % 40)}\n`,
+  );
+  await own.write("log.txt", "");
+  let size = 0;
+  let longest = 0;
+  for (const [index, piece] of pieces.entries()) {
+    const text = piece.toWellFormed();
+    size += new TextEncoder().encode(text).length;
+    const record = await own.append("log.txt", text);
+    assertEquals([record.version, record.size], [index + 2, size]);
+    if (index % 20 === 19) longest = Math.max(longest, await ropeLength(own));
+  }
+  assert(longest <= cap(size), `${longest} segments`);
+  assert(await ropeLength(own) < 600, "something was merged");
+  const expected = (version: number) =>
+    pieces.slice(0, version - 1).map((piece) => piece.toWellFormed()).join("");
+  await service.restartFunction();
+  const reads = await service.proxy.during(async () => {
+    assertEquals((await own.read("log.txt")).content, expected(601));
+  });
+  assert(reads.length <= cap(size) + 1, `${reads.length} calls for a read`);
+  for (let version = 1; version <= 601; version += 23) {
+    const { content, size } = await own.read("log.txt", { version });
+    assert(content === expected(version), `version ${version}`);
+    assertEquals(size, new TextEncoder().encode(content).length);
+  }
+  assertEquals((await own.versions("log.txt")).total, 601);
+});
+
+test("binary appends stay binary through merges, and merged halves of characters do not become text", async () => {
+  const own = await files();
+  const check = [0xe2, 0x9c, 0x93];
+  await own.writeBytes("b", Uint8Array.of(check[0] ?? 0));
+  for (let count = 1; count < 120; count++) {
+    await own.append("b", Uint8Array.of(check[count % 3] ?? 0).toBase64(), { isBase64: true });
+  }
+  assert(await ropeLength(own) < 120, "something was merged");
+  const { content, isBase64 } = await own.read("b");
+  assertEquals(isBase64, true);
+  assertEquals(content, new TextEncoder().encode("✓".repeat(40)).toBase64());
+});
+
+test("appends at the same time, over merges: none is lost, none twice", async () => {
+  const own = await files();
+  await own.write("log.txt", "");
+  const lines = Array.from({ length: 240 }, (_, index) => `line ${index}`);
+  let next = 0;
+  const worker = async () => {
+    while (next < lines.length) await own.append("log.txt", `${lines[next++]}\n`);
+  };
+  await Promise.all(Array.from({ length: 12 }, worker));
+  const { content, version } = await own.read("log.txt");
+  assertEquals(version, 241);
+  assertEquals(content.trimEnd().split("\n").sort(), [...lines].sort());
+  assert(await ropeLength(own) <= cap(content.length));
+});
+
+test("larger pieces, up to several segments each, keep the rope within two segments a MiB and 128", async () => {
+  const own = await files();
+  await own.write("big.txt", "");
+  let expected = "";
+  for (let count = 0; count < 60; count++) {
+    const piece = String(count % 10).repeat([10, 30_000, 200_000, 1_100_000][count % 4] ?? 0);
+    expected += piece;
+    await own.append("big.txt", piece);
+    assert(await ropeLength(own) <= cap(expected.length));
+  }
+  assert((await own.read("big.txt")).content === expected);
+  assert((await own.read("big.txt", { version: 31 })).content === expected.slice(0, 1_330_010 * 7 + 30_010));
+});
+
+test("an edit and an overwrite of a long rope leave its older versions as they were", async () => {
+  const own = await files();
+  await own.write("f.txt", "start\n");
+  for (let count = 0; count < 100; count++) await own.append("f.txt", `${count}\n`);
+  const before = (await own.read("f.txt")).content;
+  await own.edit("f.txt", "start", "begin");
+  await own.overwrite("f.txt", "gone");
+  assertEquals((await own.read("f.txt", { version: 101 })).content, before);
+  assertEquals((await own.read("f.txt", { version: 102 })).content, before.replace("start", "begin"));
+  assertEquals((await own.read("f.txt")).content, "gone");
+});

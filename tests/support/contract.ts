@@ -1,0 +1,263 @@
+/** What the wire contract promises of every response, written down apart from the code that has to keep it. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { z } from "zod";
+
+/** Error code → HTTP status. */
+export const STATUS_OF = {
+  INVALID_JSON: 400,
+  INVALID_PATH: 400,
+  VALIDATION_ERROR: 400,
+  INVALID_API_KEY: 401,
+  FILE_NOT_FOUND: 404,
+  VERSION_NOT_FOUND: 404,
+  ROUTE_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  VERSION_CONFLICT: 409,
+  /** 412 where the client made the absence of the file a condition. */
+  FILE_ALREADY_EXISTS: 409,
+  IDEMPOTENCY_KEY_IN_USE: 409,
+  PRECONDITION_FAILED: 412,
+  CONTENT_TOO_LARGE: 413,
+  QUOTA_EXCEEDED: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RANGE_NOT_SATISFIABLE: 416,
+  DIFF_TOO_LARGE: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  NOT_TEXT: 422,
+  STRING_NOT_FOUND: 422,
+  STRING_NOT_UNIQUE: 422,
+  VERSION_DELETED: 422,
+  RATE_LIMIT_EXCEEDED: 429,
+  CONTENT_CORRUPT: 500,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type Code = keyof typeof STATUS_OF;
+
+export const OPERATIONS = [
+  "read_file",
+  "get_file_metadata",
+  "get_file_versions",
+  "list_files",
+  "write_file",
+  "delete_file",
+  "restore_file",
+  "copy_file",
+  "move_file",
+  "diff_file",
+] as const;
+
+export type OperationName = (typeof OPERATIONS)[number];
+
+/** Shown as limit and remaining where there is no limit. */
+export const NO_LIMIT = 2_147_483_647;
+
+/** ISO 8601, UTC, milliseconds, Z. */
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const timestamp = z.string().regex(TIMESTAMP);
+const size = z.int().min(0);
+
+export const fileRecord = z.strictObject({
+  id: z.uuid(),
+  path: z.string(),
+  version: z.int().min(1),
+  mimeType: z.string(),
+  size,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export type FileRecord = z.infer<typeof fileRecord>;
+
+export const readRecord = fileRecord.extend({ content: z.string(), isBase64: z.literal(true).optional() });
+export const editRecord = fileRecord.extend({ replacements: z.int().min(1) });
+
+export const versionList = z.strictObject({
+  file: z.strictObject({ path: z.string(), mimeType: z.string() }),
+  versions: z.array(
+    z.strictObject({
+      version: z.int().min(1),
+      size,
+      createdAt: timestamp,
+      updatedAt: timestamp,
+      deleted: z.literal(true).optional(),
+    }),
+  ),
+  total: z.int().min(1),
+  limit: z.int().min(1),
+  offset: z.int().min(0),
+});
+
+export const fileList = z.strictObject({
+  files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
+  directories: z.array(z.string()).optional(),
+  total: z.int().min(0),
+  limit: z.int().min(1),
+  offset: z.int().min(0),
+  hasMore: z.boolean(),
+});
+
+export const health = z.strictObject({
+  status: z.enum(["ok", "degraded"]),
+  timestamp,
+  message: z.string().min(1),
+  version: z.string().min(1),
+});
+
+const success = z.strictObject({
+  success: z.literal(true),
+  data: z.record(z.string(), z.unknown()),
+  operation: z.enum(OPERATIONS),
+  message: z.string().min(1),
+});
+
+const failure = z.strictObject({
+  success: z.literal(false),
+  error: z.strictObject({ code: z.string(), message: z.string().min(1) }),
+  operation: z.enum(OPERATIONS).optional(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** One response, read to its end. */
+export interface Answer {
+  readonly method: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body parsed as JSON; undefined where there is none. */
+  readonly body: unknown;
+}
+
+export interface Rate {
+  readonly limit: number;
+  readonly remaining: number;
+  /** UTC epoch seconds. */
+  readonly reset: number;
+}
+
+export interface Circumstances {
+  /** When the request was sent, in milliseconds since the epoch. */
+  readonly sentAt: number;
+  /** Whether a test has moved the window into the future. */
+  readonly isWindowFrozen: boolean;
+}
+
+/** What holds for every response of the service, whatever was asked. */
+export function assertInvariants(answer: Answer, circumstances: Circumstances): void {
+  const { headers, status } = answer;
+  assertRateHeaders(headers, circumstances);
+  assertMatch(header(headers, "x-request-id"), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  assertEquals(headers.get("access-control-allow-origin"), "*");
+  const exposed = header(headers, "access-control-expose-headers").toLowerCase().split(/,\s*/);
+  for (
+    const name of [
+      "x-ratelimit-limit",
+      "x-ratelimit-remaining",
+      "x-ratelimit-reset",
+      "ratelimit",
+      "ratelimit-policy",
+      "retry-after",
+      "etag",
+      "x-request-id",
+    ]
+  ) assert(exposed.includes(name), `${name} is not exposed`);
+  if (status === 204 || status === 304) {
+    assertEquals(answer.text, "");
+    return;
+  }
+  // The bytes of a file, of whatever type.
+  if (headers.has("accept-ranges")) return;
+  assertEquals(headers.get("content-type"), "application/json; charset=utf-8");
+  assertEquals(headers.has("www-authenticate"), status === 401);
+  assertEquals(headers.has("allow"), status === 405);
+  const isInUse = status === 409 && answer.text.includes("IDEMPOTENCY_KEY_IN_USE");
+  assertEquals(headers.has("retry-after"), status === 429 || status === 503 || isInUse);
+  if (headers.has("retry-after")) assertMatch(header(headers, "retry-after"), /^[1-9]\d*$/);
+  if (status >= 400) assertFailureShape(answer);
+}
+
+/** The headers that tell a client where it stands. */
+export function rateOf(headers: Headers): Rate {
+  return {
+    limit: Number(header(headers, "x-ratelimit-limit")),
+    remaining: Number(header(headers, "x-ratelimit-remaining")),
+    reset: Number(header(headers, "x-ratelimit-reset")),
+  };
+}
+
+function assertRateHeaders(headers: Headers, { sentAt, isWindowFrozen }: Circumstances): void {
+  for (const name of ["limit", "remaining", "reset"]) {
+    assertMatch(header(headers, `x-ratelimit-${name}`), /^(0|[1-9]\d*)$/);
+  }
+  const { limit, remaining, reset } = rateOf(headers);
+  assert(limit >= 1 && remaining <= limit, `remaining ${remaining} of ${limit}`);
+  // The end of the clock minute in which the answer was made: between sending and now, give or take a second.
+  const secondsAtMost = reset - sentAt / 1000 + 1;
+  const secondsAtLeast = reset - Date.now() / 1000 - 1;
+  assertEquals(reset % 60, 0, "the window is the clock minute");
+  assert(secondsAtMost > 0 && (isWindowFrozen || secondsAtLeast <= 60), `reset in ${secondsAtLeast} s`);
+  assertEquals(headers.get("ratelimit-policy"), `"default";q=${limit};w=60`);
+  const [, shown, seconds] = /^"default";r=(\d+);t=(\d+)$/.exec(header(headers, "ratelimit")) ?? [];
+  assertEquals(Number(shown), remaining);
+  assert(
+    Number(seconds) >= Math.floor(secondsAtLeast) && Number(seconds) <= Math.ceil(secondsAtMost),
+    `RateLimit says ${seconds} s`,
+  );
+}
+
+function assertFailureShape({ method, status, headers, body, text }: Answer): void {
+  assertEquals(headers.get("cache-control"), "no-store");
+  if (method === "HEAD" || isHealth(body)) return;
+  const parsed = failure.parse(body);
+  const [, expected] = Object.entries(STATUS_OF).find(([code]) => code === parsed.error.code) ?? [];
+  const isCondition = parsed.error.code === "FILE_ALREADY_EXISTS" && status === 412;
+  assertEquals(status, isCondition ? 412 : expected, `${parsed.error.code} has another status`);
+  for (const internal of ["supabase", "postgres", "filestore_", "    at ", "sb_secret", "/api/domain"]) {
+    assert(!text.toLowerCase().includes(internal), `the answer tells of internals: ${internal}`);
+  }
+}
+
+function isHealth(body: unknown): boolean {
+  return health.safeParse(body).success;
+}
+
+function header(headers: Headers, name: string): string {
+  const value = headers.get(name);
+  if (value === null) throw new Error(`the header ${name} is missing`);
+  return value;
+}
+
+/** The operation that an answer names. */
+export function operationOf(answer: Answer): unknown {
+  return z.looseObject({ operation: z.unknown() }).parse(answer.body).operation;
+}
+
+/** The data of a success: status 200, the operation's name and nothing but the contract's fields. */
+export function dataOf<T>(answer: Answer, operation: OperationName, schema: z.ZodType<T>): T {
+  assertEquals(answer.status, 200, answer.text.slice(0, 500));
+  const parsed = success.parse(answer.body);
+  assertEquals(parsed.operation, operation);
+  assertEquals(answer.headers.get("cache-control"), "private, no-cache");
+  return schema.parse(parsed.data);
+}
+
+/** Asserts the refusal and answers its details, an empty object where it has none. */
+export function assertRefused(
+  answer: Answer,
+  code: Code,
+  operation?: OperationName | undefined,
+): Record<string, unknown> {
+  assertEquals(answer.status, STATUS_OF[code], answer.text.slice(0, 500));
+  const parsed = failure.parse(answer.body);
+  assertEquals(parsed.error.code, code);
+  if (operation !== undefined) assertEquals(parsed.operation, operation);
+  return parsed.details ?? {};
+}
+
+/** The paths of `details.issues`, each of which must give a reason. */
+export function issuePaths(details: Record<string, unknown>): string[] {
+  const { issues } = z.looseObject({
+    issues: z.array(z.strictObject({ path: z.string(), reason: z.string().min(1) })).min(1),
+  }).parse(details);
+  return issues.map((issue) => issue.path);
+}

@@ -1,0 +1,100 @@
+/** HTTP as a client sends it, and also as no well-behaved client would: paths that `fetch` folds, and raw bytes. */
+import { request as httpRequest } from "node:http";
+import type { Answer } from "./contract.ts";
+
+export interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+}
+
+/** Sends by `fetch`, or by `node:http` where `fetch` would change the path. */
+export function send(sent: Sent): Promise<Answer> {
+  const { origin } = new URL(sent.url);
+  const isKept = origin + sent.url.slice(origin.length) === new URL(sent.url).href;
+  return isKept ? sendByFetch(sent) : sendAsIs(sent);
+}
+
+async function sendByFetch({ method, url, headers, body }: Sent): Promise<Answer> {
+  const response = await fetch(url, { method, headers, body, redirect: "manual" });
+  return answer(method, response.status, response.headers, await response.text());
+}
+
+function sendAsIs({ method, url, headers, body }: Sent): Promise<Answer> {
+  const { hostname, port, origin } = new URL(url);
+  const path = url.slice(origin.length);
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ hostname, port, path, method, headers: Object.fromEntries(headers) });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      const chunks: Uint8Array[] = [];
+      response.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const received = new Headers();
+        for (const [name, value] of Object.entries(response.headers)) {
+          if (value !== undefined) received.set(name, String(value));
+        }
+        resolve(answer(method, response.statusCode ?? 0, received, decode(chunks)));
+      });
+    });
+    if (body instanceof Uint8Array) request.end(body);
+    else request.end();
+  });
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+}
+
+function answer(method: string, status: number, headers: Headers, text: string): Answer {
+  const isJson = headers.get("content-type")?.startsWith("application/json") && text !== "";
+  return { method, status, headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+/**
+ * Writes bytes to the server and reads its answer up to the end of its body, however much of the request it took.
+ * For requests that no library sends: a Content-Length that lies, a body that never comes.
+ */
+export async function sendRaw(origin: string, method: string, request: string): Promise<Answer> {
+  const { hostname, port } = new URL(origin);
+  const connection = await Deno.connect({ hostname, port: Number(port) });
+  try {
+    const writer = connection.writable.getWriter();
+    await writer.write(new TextEncoder().encode(request));
+    const received: Uint8Array[] = [];
+    for await (const chunk of connection.readable) {
+      received.push(chunk);
+      const parsed = parseRaw(method, decode(received));
+      if (parsed) return parsed;
+    }
+    throw new Error(`the connection ended after ${JSON.stringify(decode(received).slice(0, 200))}`);
+  } finally {
+    try {
+      connection.close();
+    } catch { /* the reader closed it */ }
+  }
+}
+
+/** The answer once it is complete. Knows bodies with a length and bodies in chunks. */
+function parseRaw(method: string, text: string): Answer | null {
+  const end = text.indexOf("\r\n\r\n");
+  if (end < 0) return null;
+  const [statusLine = "", ...lines] = text.slice(0, end).split("\r\n");
+  const headers = new Headers(lines.map((line): [string, string] => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  }));
+  const rest = text.slice(end + 4);
+  const status = Number(statusLine.split(" ")[1]);
+  const length = headers.get("content-length");
+  if (length !== null) {
+    if (new TextEncoder().encode(rest).length < Number(length)) return null;
+    return answer(method, status, headers, rest);
+  }
+  if (!rest.endsWith("0\r\n\r\n")) return null;
+  const body = rest.split("\r\n").filter((_, index) => index % 2 === 1).join("\r\n").trimEnd();
+  return answer(method, status, headers, body);
+}

@@ -1,0 +1,297 @@
+/**
+ * The whole service for one test file: database, storage, gateway and the function in a process of its own, with a
+ * recording proxy between function and Supabase.
+ *
+ * FUNCTION_DENO runs the function on another Deno ("2.1.4"), DATABASE_URL everything on a real Postgres.
+ */
+import { join } from "node:path";
+import { Administration } from "../../supabase/local/administration.ts";
+import { functionCommand } from "../../supabase/local/function_command.ts";
+import { FunctionProcess } from "../../supabase/local/function_process.ts";
+import { newKey } from "../../supabase/local/new_key.ts";
+import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
+import { loadSecrets } from "../../supabase/local/secrets.ts";
+import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
+import { type Answer, assertInvariants } from "./contract.ts";
+import { send, sendRaw } from "./http.ts";
+import { RecordingProxy } from "./proxy.ts";
+import { freshDataDirectory } from "./template.ts";
+
+export type Tier = "free" | "pro" | "enterprise";
+
+/** A project's own limits; those left out are its tier's. */
+export interface Limits {
+  readonly requestsPerMinute?: number;
+  readonly maxFileBytes?: number;
+}
+
+export interface TestKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface TestProject extends TestKey {
+  /** Of the project; `keyId` is the key's. */
+  readonly id: string;
+  readonly keyId: string;
+  readonly name: string;
+}
+
+export interface RequestOptions {
+  /** An object goes as JSON with its Content-Type; a string or bytes go as they are, without one. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Longest wait for the function to listen again after its process was ended. */
+const RESTART_TIMEOUT_MILLISECONDS = 20_000;
+
+const SNAPSHOT_TABLES = [
+  "filestore.tiers",
+  "filestore.projects",
+  "filestore.api_keys",
+  "filestore.files",
+  "filestore.file_versions",
+  "filestore.segments",
+  "filestore.directories",
+  "filestore.project_usage",
+  "storage.buckets",
+  "storage.objects",
+];
+
+export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
+  const dataDir = await freshDataDirectory();
+  let proxy: RecordingProxy | undefined;
+  const log: string[] = [];
+  const denoVersion = Deno.env.get("FUNCTION_DENO");
+  try {
+    const stack = await startStack({
+      dataDir,
+      port: 0,
+      demo: false,
+      databaseUrl: Deno.env.get("DATABASE_URL"),
+      ...(denoVersion !== undefined && { denoVersion }),
+      onFunctionLog: (line) => log.push(line),
+      functionSupabaseUrl: (backendUrl) => {
+        proxy = new RecordingProxy(backendUrl);
+        return proxy.url;
+      },
+      ...options,
+    });
+    if (!proxy) throw new Error("the stack did not ask for the proxy");
+    return new Service(stack, proxy, log, dataDir);
+  } catch (error) {
+    await proxy?.close();
+    await Deno.remove(dataDir, { recursive: true });
+    throw error;
+  }
+}
+
+export class Service {
+  readonly #administration: Administration;
+  /** Set while a test has moved a window into the future; see `freezeWindow`. */
+  #isWindowFrozen = false;
+
+  constructor(
+    readonly stack: Stack,
+    readonly proxy: RecordingProxy,
+    /** Lines that the function has logged so far. */
+    readonly log: readonly string[],
+    private readonly dataDir: string,
+  ) {
+    this.#administration = new Administration(stack.backendUrl, stack.secretKey);
+  }
+
+  get baseUrl(): string {
+    return this.stack.baseUrl;
+  }
+
+  /** A new project with one key. */
+  async project(tier: Tier = "enterprise", limits: Limits = {}): Promise<TestProject> {
+    const name = `test ${crypto.randomUUID()}`;
+    const { id } = await this.#administration.createProject(name, tier);
+    if (Object.keys(limits).length > 0) await this.setTier(id, tier, limits);
+    const { id: keyId, key } = await this.key(id);
+    return { id, keyId, key, name };
+  }
+
+  async setTier(projectId: string, tier: Tier, limits: Limits = {}): Promise<void> {
+    await this.#administration.setTier(projectId, tier, limits);
+  }
+
+  /** Another key of the project. */
+  async key(projectId: string, expiresAt: string | null = null): Promise<TestKey> {
+    const { apiKey, stored } = await newKey();
+    const { id } = await this.#administration.createKey(projectId, "test", stored, expiresAt);
+    return { id, key: apiKey };
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    await this.#administration.revokeKey(keyId);
+  }
+
+  /**
+   * Sends a request and checks what holds for every response. `path` goes out as it is, below the base URL; `key`
+   * null sends none.
+   */
+  async request(
+    key: string | null,
+    method: string,
+    path: string,
+    { body, headers = {}, query = {} }: RequestOptions = {},
+  ): Promise<Answer> {
+    const sent = new Headers(headers);
+    if (key !== null) sent.set("x-api-key", key);
+    const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array) &&
+      !(body instanceof ReadableStream);
+    if (isJson && !sent.has("content-type")) sent.set("content-type", "application/json");
+    const parameters = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString();
+    const sentAt = Date.now();
+    const answer = await send({
+      method,
+      url: this.baseUrl + path + (parameters === "" ? "" : `?${parameters}`),
+      headers: sent,
+      body: bytesOf(body),
+    });
+    await this.#check(answer, sentAt);
+    return answer;
+  }
+
+  /** Sends bytes as they are: request line, headers, blank line and whatever body. */
+  async requestRaw(method: string, request: string): Promise<Answer> {
+    const sentAt = Date.now();
+    const answer = await sendRaw(this.stack.supabaseUrl, method, request);
+    await this.#check(answer, sentAt);
+    return answer;
+  }
+
+  async #check(answer: Answer, sentAt: number): Promise<void> {
+    // No request may meet a defect. Where is in the log alone, and the log comes by a way of its own.
+    if (answer.status === 500 && answer.text.includes("INTERNAL_ERROR")) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw new Error(`${answer.text}\n${this.log.filter((line) => line.includes('"defect"')).at(-1)}`);
+    }
+    assertInvariants(answer, { sentAt, isWindowFrozen: this.#isWindowFrozen });
+  }
+
+  sql<Row = Record<string, unknown>>(statement: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return this.stack.exec<Row>(statement, parameters);
+  }
+
+  /**
+   * A digest of everything that is stored: each table, and the objects on disk. Left out is what a refused request
+   * may change: the rate window and when a key was last used.
+   */
+  async tables(): Promise<Record<string, string>> {
+    const digests: Record<string, string> = {};
+    for (const table of SNAPSHOT_TABLES) {
+      const [row] = await this.sql<{ digest: string }>(
+        `select count(*) || ' ' || coalesce(md5(string_agg(line, ',' order by line)), '') as digest
+         from (select (to_jsonb(t) - 'last_used_at' - 'last_accessed_at')::text as line from ${table} t) lines`,
+      );
+      digests[table] = row?.digest ?? "";
+    }
+    digests["objects on disk"] = (await this.objectsOnDisk()).join("\n");
+    return digests;
+  }
+
+  /** The names of the stored segments, as the bucket's folder holds them. */
+  async objectsOnDisk(): Promise<string[]> {
+    const files: string[] = [];
+    await collectFiles(this.dataDir, files);
+    return files.filter((file) => /\bfilestore-segments\b/.test(file)).sort();
+  }
+
+  /**
+   * Moves the project's window ten minutes ahead, where no minute ends it, with `requestCount` used up. A test that
+   * counts to the edge then cannot be split by the clock.
+   */
+  async freezeWindow(projectId: string, requestCount = 0): Promise<void> {
+    this.#isWindowFrozen = true;
+    await this.sql(
+      `insert into filestore.rate_windows (project_id, window_start, request_count)
+       values ($1, date_trunc('minute', clock_timestamp()) + interval '10 minutes', $2)
+       on conflict (project_id) do update
+         set window_start = excluded.window_start, request_count = excluded.request_count`,
+      [projectId, requestCount],
+    );
+  }
+
+  /** Ends the function's process; the stack starts a new one, which remembers nothing. */
+  async restartFunction(): Promise<void> {
+    const before = this.stack.functionPids;
+    for (const pid of before) Deno.kill(pid, "SIGKILL");
+    const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
+    while (Date.now() < deadline) {
+      const isNew = this.stack.functionPids.length === before.length &&
+        this.stack.functionPids.every((pid) => !before.includes(pid));
+      if (isNew && await this.#isHealthy()) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error("the function did not come back");
+  }
+
+  /**
+   * Runs `work` with the address of one more process of the function, which nothing stands in front of: for what
+   * the gateway would change, and for a process that remembers nothing.
+   */
+  async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
+    const command = await functionCommand({
+      entry: FUNCTION_ENTRY,
+      secrets: await loadSecrets(join(this.dataDir, "secrets.json")),
+      supabaseUrl: this.proxy.url,
+      databaseUrl: undefined,
+      denoVersion: Deno.env.get("FUNCTION_DENO"),
+      memoryLimitMegabytes: undefined,
+    });
+    const bare = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });
+    await bare.start();
+    try {
+      await work(`http://127.0.0.1:${bare.upstream?.port}`);
+    } finally {
+      await bare.stop();
+    }
+  }
+
+  /** Sends a request to any address, and checks what holds for every response. */
+  async requestAt(
+    url: string,
+    method: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const sentAt = Date.now();
+    const answer = await send({ method, url, headers: new Headers(headers), body: null });
+    await this.#check(answer, sentAt);
+    return answer;
+  }
+
+  async #isHealthy(): Promise<boolean> {
+    const response = await fetch(`${this.baseUrl}/health`);
+    await response.body?.cancel();
+    return response.status === 200;
+  }
+
+  async stop(): Promise<void> {
+    await this.stack.stop();
+    await this.proxy.close();
+    await Deno.remove(this.dataDir, { recursive: true });
+  }
+}
+
+function bytesOf(body: unknown): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+  if (body === undefined || body === null) return null;
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  if (body instanceof ReadableStream) return body;
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+async function collectFiles(directory: string, into: string[]): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(directory)) {
+    if (name === "pglite") continue;
+    if (isDirectory) await collectFiles(join(directory, name), into);
+    else into.push(join(directory, name));
+  }
+}

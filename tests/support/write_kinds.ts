@@ -1,0 +1,93 @@
+/** Every way to make a version, for what all of them promise alike. */
+import type { Answer, OperationName } from "./contract.ts";
+import { encodePath } from "./files.ts";
+import type { HeaderFields, History } from "./history.ts";
+
+export interface WriteKind {
+  readonly name: string;
+  readonly operation: OperationName;
+  /** Sends the write to a file that `prepare` made. `change` makes another body of it. */
+  send(own: History, path: string, headers?: HeaderFields, change?: string): Promise<Answer>;
+  /** Whether it stores new bytes. */
+  readonly stores: boolean;
+  /** Whether the file is to be there; a copy's or move's source is. */
+  readonly needsFile: boolean;
+}
+
+/** What a file has before each of the writes: two versions, the latest with an `old` to be edited. */
+export async function prepare(own: History, path: string): Promise<void> {
+  await own.write(path, "first\n");
+  await own.write(path, "old\n");
+}
+
+/** How many versions `prepare` made. */
+export const PREPARED_VERSION = 2;
+
+const RAW = { "content-type": "application/octet-stream" };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function put(
+  route: string,
+  operation: OperationName,
+  stores: boolean,
+  body: (path: string, change: string) => unknown,
+): WriteKind {
+  return {
+    name: `PUT ${route}`,
+    operation,
+    stores,
+    needsFile: true,
+    send: (own, path, headers = {}, change = "") => own.put(route, path, body(path, change), headers),
+  };
+}
+
+function putRaw(route: string): WriteKind {
+  return {
+    name: `PUT ${route}, raw`,
+    operation: "write_file",
+    stores: true,
+    needsFile: true,
+    send: (own, path, headers = {}, change = "") =>
+      own.put(route, path, bytes(`raw${change}`), { ...RAW, ...headers }),
+  };
+}
+
+export const WRITES: readonly WriteKind[] = [
+  {
+    name: "POST",
+    operation: "write_file",
+    stores: true,
+    needsFile: false,
+    send: (own, path, headers = {}, change = "") => own.post({ path, content: `new${change}` }, headers),
+  },
+  {
+    name: "POST, raw",
+    operation: "write_file",
+    stores: true,
+    needsFile: false,
+    send: (own, path, headers = {}, change = "") =>
+      own.post(bytes(`raw${change}`), { ...RAW, ...headers }, { path }),
+  },
+  put("append", "write_file", true, (_path, change) => ({ content: `more${change}` })),
+  putRaw("append"),
+  put("overwrite", "write_file", true, (_path, change) => ({ content: `other${change}` })),
+  putRaw("overwrite"),
+  put("edit", "write_file", true, (_path, change) => ({ oldString: "old", newString: `new${change}` })),
+  {
+    ...put("edit", "write_file", true, (_path, change) => ({
+      edits: [{ oldString: "old", newString: "mid" }, { oldString: "mid", newString: `new${change}` }],
+    })),
+    name: "PUT edit, several",
+  },
+  {
+    name: "DELETE",
+    operation: "delete_file",
+    stores: false,
+    needsFile: true,
+    send: (own, path, headers = {}, change = "") =>
+      own.request("DELETE", `/files/${encodePath(path + change)}`, { headers }),
+  },
+  put("restore", "restore_file", false, (_path, change) => ({ version: change === "" ? 1 : 2 })),
+  put("copy", "copy_file", false, (path, change) => ({ destination: `${path}.copy${change}` })),
+  put("move", "move_file", false, (path, change) => ({ destination: `${path}.moved${change}` })),
+];
