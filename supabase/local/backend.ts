@@ -44,8 +44,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
   try {
     const app = await createApp(database, options);
     await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));
-    const cutOff = new AbortController();
-    const listen = { hostname: "127.0.0.1", port: 0, signal: cutOff.signal, onListen() {} };
+    const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
     const server = Deno.serve(listen, (request, info) => {
       const { pathname } = new URL(request.url);
       if (!SERVED.some((path) => pathname.startsWith(`${path}/`))) return new Response(null, { status: 404 });
@@ -56,9 +55,10 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
       url: `http://127.0.0.1:${server.addr.port}`,
       database,
       async close() {
-        // Whoever is still being answered then is cut off: the database must close.
-        const timer = setTimeout(() => cutOff.abort(), BACKEND_STOP_TIMEOUT_MILLISECONDS);
-        await server.shutdown();
+        // Whoever is still being answered then loses the database. (Aborting a server that shuts down throws.)
+        const { promise: tooLate, resolve } = Promise.withResolvers<void>();
+        const timer = setTimeout(resolve, BACKEND_STOP_TIMEOUT_MILLISECONDS);
+        await Promise.race([server.shutdown(), tooLate]);
         clearTimeout(timer);
         await database.close();
       },

@@ -10,6 +10,8 @@ export const STORAGE_READ_BYTES = 64 * 1024;
 
 /** Longest wait for a Postgres given with --db to accept a connection. */
 export const DATABASE_CONNECT_TIMEOUT_SECONDS = 5;
+/** Pause before a connection that was lost is tried again. */
+export const DATABASE_RECONNECT_PAUSE_SECONDS = 0.25;
 /** Connections to that Postgres. */
 export const DATABASE_CONNECTIONS_MAX = 10;
 /** How long open requests to the back end may go on after it was told to stop. */

@@ -1,25 +1,40 @@
 /** A Postgres server given with --db. */
 import { createPostgresConnection } from "@supabase/lite/postgres";
-import { CompiledQuery } from "kysely";
+import { CompiledQuery, Kysely } from "kysely";
 // The driver that lite asks for as a peer: without an import it would not be installed.
 import type postgres from "postgres";
 import "postgres";
 import type { Database } from "./database.ts";
-import { DATABASE_CONNECT_TIMEOUT_SECONDS, DATABASE_CONNECTIONS_MAX } from "./limits.ts";
+import {
+  DATABASE_CONNECT_TIMEOUT_SECONDS,
+  DATABASE_CONNECTIONS_MAX,
+  DATABASE_RECONNECT_PAUSE_SECONDS,
+} from "./limits.ts";
+import { PostgresPool } from "./postgres_pool.ts";
 import { codeOf, messageOf, StartError } from "./start_error.ts";
 
 /** Connects, and fails soon and clearly where nothing answers. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
-  const connection = createPostgresConnection({
-    url: databaseUrl,
-    postgresOptions: {
-      max: DATABASE_CONNECTIONS_MAX,
-      connect_timeout: DATABASE_CONNECT_TIMEOUT_SECONDS,
-      onnotice: () => {},
-      types: { json: jsonType(114), jsonb: jsonType(3802) },
-    },
-  });
+  const connect = (onLost: () => void) =>
+    createPostgresConnection({
+      url: databaseUrl,
+      postgresOptions: {
+        max: 1,
+        connect_timeout: DATABASE_CONNECT_TIMEOUT_SECONDS,
+        // By default the pauses grow to 20 s, and a database that is back is not noticed for as long.
+        backoff: () => DATABASE_RECONNECT_PAUSE_SECONDS,
+        // It would end between two statements of a transaction, too.
+        max_lifetime: null,
+        onclose: onLost,
+        onnotice: () => {},
+        types: { json: jsonType(114), jsonb: jsonType(3802) },
+      },
+    });
+  // Its own client is for scripts; whatever is asked goes over the pool.
+  const connection = connect(() => {});
   const client: postgres.Sql = connection.driver;
+  const pool = new PostgresPool((onLost) => connect(onLost).driver, DATABASE_CONNECTIONS_MAX);
+  connection.kysely = new Kysely({ dialect: pool.dialect });
   try {
     await client.unsafe("select 1");
   } catch (error) {
@@ -40,7 +55,12 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
         if (record) await transaction.unsafe(record.sql, [...record.parameters]);
       });
     },
-    close: () => client.end({ timeout: DATABASE_CONNECT_TIMEOUT_SECONDS }),
+    async close() {
+      await Promise.all([
+        pool.close(DATABASE_CONNECT_TIMEOUT_SECONDS),
+        client.end({ timeout: DATABASE_CONNECT_TIMEOUT_SECONDS }),
+      ]);
+    },
   };
 }
 

@@ -100,6 +100,12 @@ alter table filestore.files alter column segment_ids set storage external;
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
 
+-- One for each order of a list, so that a page of a large project is read and no more. The price is paid by writes: a
+-- commit changes `updated_at`, so it can never be a heap-only update, and adds an entry to every index of its row.
+create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
+create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
+create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
+
 create table filestore.file_versions (
   project_id uuid not null,
   file_id uuid not null,

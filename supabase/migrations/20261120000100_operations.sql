@@ -7,7 +7,9 @@
 --
 -- Functions in `public` and those in plpgsql pin an empty search_path. The short ones in SQL do not: with a setting of its
 -- own a function cannot be inlined into the query that calls it. They name everything in full and run under their
--- callers' empty path; nobody else may execute them.
+-- callers' empty path; nobody else may execute them. They are `stable` where what they call is (to_char and
+-- jsonb_build_object are), else they would not be inlined either. Whatever reads or writes a table is in plpgsql, which
+-- keeps its plans for the session, where a function in SQL plans anew with every call.
 --
 -- Lock order, everywhere: the rate row, an idempotency key, the paths of a copy or move, file rows, directory rows (the
 -- root first), usage rows. The rows that many writers share come last, to be held for the shortest time. (Where a project
@@ -17,14 +19,14 @@
 -- Shapes
 
 create function filestore.iso(p_time timestamptz) returns text
-language sql immutable
+language sql stable
 as $$ select to_char(p_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
 comment on function filestore.iso(timestamptz) is 'ISO 8601, UTC, milliseconds, Z.';
 
 create function filestore.file_record(
   p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamptz, p_updated_at timestamptz
 ) returns jsonb
-language sql immutable
+language sql stable
 as $$
   select jsonb_build_object(
     'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
@@ -33,21 +35,27 @@ $$;
 comment on function filestore.file_record(uuid, text, integer, text, bigint, timestamptz, timestamptz) is 'A file at one version as the wire shows it.';
 
 create function filestore.segment_list(p_project_id uuid, p_segment_ids uuid[]) returns jsonb
-language sql stable
+language plpgsql stable set search_path = ''
 as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', s.id,
-    'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,
-    'size', s.size, 'sha256', encode(s.sha256, 'hex'), 'newlines', s.newlines,
-    'endsWithNewline', s.ends_with_newline, 'isText', s.is_text
-  ) order by i.position), '[]'::jsonb)
-  from unnest(p_segment_ids) with ordinality as i (id, position)
-  join filestore.segments s on s.id = i.id and s.project_id = p_project_id
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', s.id,
+      'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,
+      'size', s.size, 'sha256', encode(s.sha256, 'hex'), 'newlines', s.newlines,
+      'endsWithNewline', s.ends_with_newline, 'isText', s.is_text
+    ) order by i.position), '[]'::jsonb)
+    from unnest(p_segment_ids) with ordinality as i (id, position)
+    -- One by one, by the primary key: a plan that is kept must not read the table, which was small when it was made.
+    cross join lateral (
+      select * from filestore.segments s where s.id = i.id and s.project_id = p_project_id offset 0
+    ) s);
+end
 $$;
 comment on function filestore.segment_list(uuid, uuid[]) is 'The segments of a rope, in order.';
 
 create function filestore.refusal(p_code text, p_details jsonb default '{}'::jsonb) returns jsonb
-language sql immutable
+language sql stable
 as $$ select jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)) $$;
 comment on function filestore.refusal(text, jsonb) is 'A no, with its code of the wire contract.';
 
@@ -185,8 +193,9 @@ $$;
 comment on function filestore.add_segments(uuid, jsonb) is 'Names uploaded segments, so that ropes may hold them. Raises for an upload so old that the sweep may have removed it.';
 
 create function filestore.count_file(p_project_id uuid, p_directory text, p_change integer) returns void
-language sql volatile
+language plpgsql volatile set search_path = ''
 as $$
+begin
   -- The directory and all above it, the root first for everybody.
   insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
   select p_project_id, a.path, greatest(p_change, 0) * (a.path = p_directory)::integer, greatest(p_change, 0)
@@ -199,20 +208,23 @@ as $$
   ) a
   on conflict (project_id, path) do update
     set file_count = d.file_count + p_change * (d.path = p_directory)::integer,
-        subtree_file_count = d.subtree_file_count + p_change
+        subtree_file_count = d.subtree_file_count + p_change;
+end
 $$;
 comment on function filestore.count_file(uuid, text, integer) is 'A live file came to (1) or went from (-1) a directory.';
 
 create function filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint) returns void
-language sql volatile
+language plpgsql volatile set search_path = ''
 as $$
+begin
   insert into filestore.project_usage as u (project_id, shard, bytes, versions)
   values (
     p_session.project_id,
     case when p_session.max_project_bytes is null then hashtext(p_file_id::text) & 15 else 0 end,
     p_bytes, p_versions)
   on conflict (project_id, shard) do update
-    set bytes = u.bytes + excluded.bytes, versions = u.versions + excluded.versions
+    set bytes = u.bytes + excluded.bytes, versions = u.versions + excluded.versions;
+end
 $$;
 comment on function filestore.count_usage(filestore.session, uuid, bigint, bigint) is 'Adds to what the project uses. Without a quota the file decides the row, so that writers of other files do not wait.';
 
@@ -238,8 +250,15 @@ as $$ select (128 + 2 * ((p_size + 1048575) / 1048576))::integer $$;
 comment on function filestore.max_segments(bigint) is 'How many segments a rope of so many bytes may have, so that a read stays a bounded number of objects.';
 
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
-language sql volatile
-as $$ select f.* from filestore.files f where f.project_id = p_project_id and f.path = p_path for update $$;
+language plpgsql volatile set search_path = ''
+as $$
+declare
+  v_file filestore.files;
+begin
+  select * into v_file from filestore.files f where f.project_id = p_project_id and f.path = p_path for update;
+  return v_file;
+end
+$$;
 comment on function filestore.lock_file(uuid, text) is 'The file at a path, locked until the transaction ends; null where there is none.';
 
 create function filestore.is_live(p_file filestore.files) returns boolean
@@ -248,7 +267,7 @@ as $$ select (p_file).id is not null and not (p_file).is_deleted $$;
 comment on function filestore.is_live(filestore.files) is 'Whether there is a file, and its latest version is no tombstone.';
 
 create function filestore.not_found(p_file filestore.files) returns jsonb
-language sql immutable
+language sql stable
 as $$
   select filestore.refusal('FILE_NOT_FOUND', case when (p_file).is_deleted
     then jsonb_build_object('deletedVersion', (p_file).version) else '{}'::jsonb end)
@@ -256,7 +275,7 @@ $$;
 comment on function filestore.not_found(filestore.files) is 'There is no file, or none any more.';
 
 create function filestore.broken_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
-language plpgsql immutable set search_path = ''
+language plpgsql stable set search_path = ''
 as $$
 declare
   v_is_live constant boolean := filestore.is_live(p_file);
@@ -388,7 +407,10 @@ begin
              count(*) filter (where kept.id is null and added.value is null)
       into planned.rope, planned.size, v_unknown
       from jsonb_array_elements_text(p_commit -> 'rope') with ordinality as r (value, position)
-      left join filestore.segments kept on kept.id = r.value::uuid and kept.project_id = (p_file).project_id
+      left join lateral (
+        select s.id, s.size from filestore.segments s
+        where s.id = r.value::uuid and s.project_id = (p_file).project_id offset 0
+      ) kept on true
       left join jsonb_array_elements(p_commit -> 'segments') added on added.value ->> 'id' = r.value;
       if v_unknown > 0 then
         raise exception 'the rope names segments that do not exist';
@@ -458,7 +480,7 @@ begin
   perform filestore.add_segments(p_session.project_id, v_segments);
   perform filestore.count_usage(p_session, v_file.id, v_new_bytes, 1);
   return filestore.committed(v_file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit') and cardinality(v_file.segment_ids) / 16 > v_segments_before / 16
+    when p_kind in ('append', 'edit') and cardinality(v_file.segment_ids) / 8 > v_segments_before / 8
     then filestore.segment_list(p_session.project_id, v_file.segment_ids) end);
 end
 $$;
@@ -657,14 +679,17 @@ begin
   execute format(
     $sql$
       select coalesce(jsonb_agg(filestore.file_record(
-        p.id, p.path, p.version, p.mime_type, p.size, p.created_at, p.updated_at)
-        || case when p.is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+        p.id, p.path, p.version, p.mime_type, p.size, p.created_at, p.updated_at)%7$s
         order by p.position) filter (where p.position <= %5$s), '[]'), count(*) > %5$s
       from (
         select f.*, row_number() over () as position
-        from (select f.* from filestore.files f where %1$s%2$s%3$s order by %4$s limit %5$s + 1 offset %6$s) f
+        from (
+          select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at
+          from filestore.files f where %1$s%2$s%3$s order by %4$s limit %5$s + 1 offset %6$s
+        ) f
       ) p
-    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit, v_offset)
+    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit, v_offset,
+    case when v_deleted then $sql$ || '{"deleted": true}'$sql$ else '' end)
   into v_files, v_has_more using v_project_id, v_directory, p_query;
 
   if not v_recursive and v_deleted then
@@ -686,9 +711,9 @@ begin
     ) c;
   end if;
 
-  return jsonb_build_object('value', jsonb_strip_nulls(jsonb_build_object(
-    'files', v_files, 'directories', v_directories, 'total', v_total, 'limit', v_limit, 'offset', v_offset,
-    'hasMore', v_has_more)));
+  return jsonb_build_object('value', jsonb_build_object(
+    'files', v_files, 'total', v_total, 'limit', v_limit, 'offset', v_offset, 'hasMore', v_has_more)
+    || case when v_recursive then '{}' else jsonb_build_object('directories', v_directories) end);
 end
 $$;
 comment on function filestore.list_page(filestore.session, jsonb) is 'One page of a directory. Without filters the total comes from the directory''s counts and no file row beyond the page is read.';
@@ -846,8 +871,10 @@ begin
   return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
     'file', jsonb_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
     'versions', coalesce((
-      select jsonb_agg(jsonb_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso)
-        || case when v.is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end order by v.version desc)
+      select jsonb_agg(case
+          when v.is_deleted then jsonb_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso, 'deleted', true)
+          else jsonb_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso)
+        end order by v.version desc)
       from filestore.file_versions v
       cross join lateral (select filestore.iso(v.created_at) as iso offset 0) t
       where v.project_id = v_session.project_id and v.file_id = v_file.id
@@ -907,7 +934,9 @@ begin
   select sum((s.value ->> 'size')::bigint) into v_bytes from jsonb_array_elements(p_merged) s;
   if v_bytes is distinct from (
     select sum(s.size) from unnest(p_run) r (id)
-    join filestore.segments s on s.id = r.id and s.project_id = v_session.project_id
+    cross join lateral (
+      select * from filestore.segments s where s.id = r.id and s.project_id = v_session.project_id offset 0
+    ) s
   ) then
     raise exception 'merged segments differ in size from the run they replace';
   end if;

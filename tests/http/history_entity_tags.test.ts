@@ -30,7 +30,7 @@ for (const [suffix, query, accept] of REPRESENTATIONS) {
     const own = await files();
     const { id } = await own.write("f.txt", "one");
     const first = await read(own, query, accept);
-    assertEquals([tagOf(first), first.headers.get("vary")], [`"${id}.1.${suffix}"`, "Accept"]);
+    assertEquals([tagOf(first), variesByAccept(first)], [`"${id}.1.${suffix}"`, true]);
     assertEquals(tagOf(await read(own, query, accept)), tagOf(first));
     await own.write("f.txt", "one");
     assertEquals(tagOf(await read(own, query, accept)), `"${id}.2.${suffix}"`);
@@ -54,7 +54,7 @@ for (const [suffix, query, accept] of REPRESENTATIONS) {
     for (const condition of known) {
       const answer = await read(own, query, { ...accept, "if-none-match": condition });
       assertEquals([answer.status, answer.text], [304, ""], condition);
-      assertEquals([tagOf(answer), answer.headers.get("vary")], [tag, "Accept"]);
+      assertEquals([tagOf(answer), variesByAccept(answer)], [tag, true]);
       assertEquals(answer.headers.get("cache-control"), "private, no-cache");
     }
     const others = REPRESENTATIONS.filter(([other]) => other !== suffix).map(([other]) =>
@@ -203,3 +203,8 @@ test("PREPARED_VERSION is what prepare makes", async () => {
   await prepare(own, "f.txt");
   assertEquals((await own.record("f.txt")).version, PREPARED_VERSION);
 });
+
+/** The runtime may add names of its own to the list. */
+function variesByAccept(answer: { readonly headers: Headers }): boolean {
+  return (answer.headers.get("vary") ?? "").split(", ").includes("Accept");
+}

@@ -2,7 +2,8 @@
  * The whole service for one test file: database, storage, gateway and the function in a process of its own, with a
  * recording proxy between function and Supabase.
  *
- * FUNCTION_DENO runs the function on another Deno ("2.1.4"), DATABASE_URL everything on a real Postgres.
+ * FUNCTION_DENO runs the function on another Deno ("2.1.4"), TEST_DATABASE=postgres everything on a real Postgres of
+ * its own.
  */
 import { join } from "node:path";
 import { Administration } from "../../supabase/local/administration.ts";
@@ -14,6 +15,7 @@ import { loadSecrets } from "../../supabase/local/secrets.ts";
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
+import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { freshDataDirectory } from "./template.ts";
 
@@ -65,12 +67,13 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
   let proxy: RecordingProxy | undefined;
   const log: string[] = [];
   const denoVersion = Deno.env.get("FUNCTION_DENO");
+  const postgres = Deno.env.get("TEST_DATABASE") === "postgres" ? await startPostgres() : undefined;
   try {
     const stack = await startStack({
       dataDir,
       port: 0,
       demo: false,
-      databaseUrl: Deno.env.get("DATABASE_URL"),
+      databaseUrl: postgres?.url,
       ...(denoVersion !== undefined && { denoVersion }),
       onFunctionLog: (line) => log.push(line),
       functionSupabaseUrl: (backendUrl) => {
@@ -80,9 +83,10 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
       ...options,
     });
     if (!proxy) throw new Error("the stack did not ask for the proxy");
-    return new Service(stack, proxy, log, dataDir);
+    return new Service(stack, proxy, log, dataDir, postgres);
   } catch (error) {
     await proxy?.close();
+    await postgres?.stop();
     await Deno.remove(dataDir, { recursive: true });
     throw error;
   }
@@ -99,6 +103,7 @@ export class Service {
     /** Lines that the function has logged so far. */
     readonly log: readonly string[],
     private readonly dataDir: string,
+    private readonly postgres: PostgresServer | undefined,
   ) {
     this.#administration = new Administration(stack.backendUrl, stack.secretKey);
   }
@@ -276,6 +281,7 @@ export class Service {
 
   async stop(): Promise<void> {
     await this.stack.stop();
+    await this.postgres?.stop();
     await this.proxy.close();
     await Deno.remove(this.dataDir, { recursive: true });
   }

@@ -9,8 +9,10 @@ import { ApiError } from "./errors.ts";
 import { Gate } from "./gate.ts";
 import { BODY_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
+import { MergesUnderWay } from "./operations/merges_under_way.ts";
 import { sweepSlice } from "./operations/sweep.ts";
 import type { Metadata, Segments } from "./ports.ts";
+import { drainBody } from "./request_body.ts";
 import { failure, type Operation, preflight, setCommonHeaders } from "./respond.ts";
 import { allowedMethods, matches, ROUTES } from "./routes/mod.ts";
 import { readOperation } from "./routes/read.ts";
@@ -71,6 +73,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const keys = new KeyMemory();
   const addresses = new AddressWindows();
   const budget = new ByteBudget(BODY_BUDGET_BYTES);
+  const merges = new MergesUnderWay();
   const onCommit = sweepNowAndThen(parts);
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
 
@@ -117,6 +120,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       metadata: passing.metadata,
       segments: passing.segments,
       budget,
+      merges,
       log,
       operatorKeys: parts.operatorKeys,
       onCommit,
@@ -141,7 +145,8 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
     });
   }
 
-  const refuse = (c: HonoContext<Environment>, error: ApiError) => {
+  const refuse = async (c: HonoContext<Environment>, error: ApiError) => {
+    await drainBody(c.req.raw);
     const passing = c.get("passing");
     passing.code = error.code;
     return failure(error, passing.operation);

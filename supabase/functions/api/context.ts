@@ -3,6 +3,7 @@ import type { ByteBudget } from "./domain/budget.ts";
 import type { Query } from "./domain/query.ts";
 import type { Gate } from "./gate.ts";
 import type { Log } from "./log.ts";
+import type { MergesUnderWay } from "./operations/merges_under_way.ts";
 import type { Metadata, Segments } from "./ports.ts";
 
 export interface Context {
@@ -15,6 +16,7 @@ export interface Context {
   readonly segments: Segments;
   /** Memory for large bodies, shared by all requests of the isolate. */
   readonly budget: ByteBudget;
+  readonly merges: MergesUnderWay;
   readonly log: Log;
   /** Secret keys of the Supabase project, for whoever runs the service. */
   readonly operatorKeys: readonly string[];

@@ -7,6 +7,11 @@
 export const CONTENT_LENGTH_MAX = 10_485_760;
 /** Longest request body in bytes: 10,485,760 characters, each written as `\uXXXX`, and room for the rest. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * The body of a request that was refused unread is read all the same, for no longer than this: a client that is cut off
+ * while it sends may miss the answer.
+ */
+export const DRAIN_MILLISECONDS = 1_000;
 /** Bodies over this size are authorised by the database before they are read. */
 export const UNAUTHORISED_BODY_BYTES_MAX = 64 * 1024;
 /** What a JSON body may have besides `content`, in bytes: two edit strings fully escaped, and as much again. */
@@ -56,7 +61,7 @@ export const INTEGER_MAX = 2_147_483_647;
 /** Content is cut into segments of at most this many bytes. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
 /** A rope is looked at for merging whenever its segment count passes a multiple of this (in SQL, too). */
-export const MERGE_CHECK_EVERY_SEGMENTS = 16;
+export const MERGE_CHECK_EVERY_SEGMENTS = 8;
 /** A rope may have this many segments, and ROPE_SEGMENTS_MAX_PER_MIB more for each MiB or part of one. */
 export const ROPE_SEGMENTS_MAX_BASE = 128;
 export const ROPE_SEGMENTS_MAX_PER_MIB = 2;
@@ -64,7 +69,7 @@ export const ROPE_SEGMENTS_MAX_PER_MIB = 2;
 export const MERGE_RUN_SEGMENTS_MAX = 64;
 export const MERGE_RUN_BYTES_MAX = 4 * 1024 * 1024;
 /** What a merge costs besides its bytes (calls, objects), in bytes. */
-export const MERGE_FIXED_COST_BYTES = 512 * 1024;
+export const MERGE_FIXED_COST_BYTES = 256 * 1024;
 /** Bytes a merge may write for each segment it saves, in a rope with no segments too many. */
 export const MERGE_PRICE_BYTES = 32 * 1024;
 /** That price doubles with every so many segments over ROPE_SEGMENTS_MAX_PER_MIB … */
@@ -73,8 +78,8 @@ export const MERGE_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
 export const MERGE_ANY_PRICE_EXCESS = 96;
 /** Bytes that merges write for each byte appended, at most, when an append counts as 4 KiB more than it has. */
 export const MERGE_AMPLIFICATION_MAX = 4;
-/** Merges that one commit makes to get room in a full rope. */
-export const MERGES_OF_A_FULL_ROPE_MAX = 4;
+/** Merges that one commit makes, or waits for, to get room in a full rope that others fill again. */
+export const MERGES_OF_A_FULL_ROPE_MAX = 8;
 /** Commits of an isolate after which it sweeps a slice. */
 export const SWEEP_EVERY_COMMITS = 500;
 /** Objects that a slice of the sweep looks at, and that one call lists. */

@@ -1,4 +1,5 @@
 /** Bodies that are the content itself, streamed into storage. */
+import { z } from "zod";
 import { isMediaType, type MediaType } from "./domain/media_type.ts";
 import { pick } from "./domain/query.ts";
 import { fail } from "./errors.ts";
@@ -17,10 +18,12 @@ export function isRawPut(context: Context): boolean {
   return context.query.has("raw") || !(isJsonType(headers) || type === "multipart/form-data");
 }
 
+const query = z.object({ contentType: mediaType.optional() });
+
 /** The type a raw upload names: the parameter `contentType`, else its Content-Type where that is one of the 27. */
 export function namedMediaType(context: Context): MediaType | undefined {
-  const { contentType } = pick(context.query, ["contentType"]);
-  if (contentType !== undefined) return validate(mediaType, contentType);
+  const { contentType } = validate(query, pick(context.query, ["contentType"]));
+  if (contentType !== undefined) return contentType;
   const type = mediaTypeOf(context.request.headers);
   return isMediaType(type) ? type : undefined;
 }

@@ -8,6 +8,7 @@ import {
   BODY_BUDGET_WAIT_MILLISECONDS,
   BODY_BYTES_MAX,
   CONTENT_LENGTH_MAX,
+  DRAIN_MILLISECONDS,
   UNAUTHORISED_BODY_BYTES_MAX,
 } from "./limits.ts";
 import { validate } from "./validate.ts";
@@ -72,6 +73,28 @@ function checkMediaType(headers: Headers): void {
 export function declaredBytes(headers: Headers): number | null {
   const declared = headers.get("content-length");
   return declared === null ? null : Number(declared);
+}
+
+/**
+ * Reads the body of a request that was refused unread, up to BODY_BYTES_MAX and for DRAIN_MILLISECONDS: where the server
+ * closes the connection on a client that still sends, the client may see a broken connection instead of the refusal.
+ */
+export async function drainBody(request: Request): Promise<void> {
+  if (request.body === null || request.bodyUsed) return;
+  const reader = request.body.getReader();
+  const timer = setTimeout(() => reader.cancel().catch(() => {}), DRAIN_MILLISECONDS);
+  try {
+    for (let bytes = 0; bytes < BODY_BYTES_MAX;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      bytes += value.length;
+    }
+  } catch {
+    // The client is gone.
+  } finally {
+    clearTimeout(timer);
+    await reader.cancel().catch(() => {});
+  }
 }
 
 /** The body in chunks. One that breaks off is refused with `code`; its client is mostly gone. */

@@ -39,6 +39,8 @@ import { type Outcome, withRetries } from "./backend.ts";
  * for a lock. https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
 const PASSING_SQLSTATE = /^(08|53|57|58|40001|40P01|55P03)/;
+/** Of these, the ones after which the transaction is known to be rolled back: nothing was done, nothing counted. */
+const ROLLED_BACK_SQLSTATE = /^(53|40001|40P01|55P03|57014)/;
 /** PostgREST without a database connection. https://docs.postgrest.org/en/v13/references/errors.html */
 const PASSING_POSTGREST = /^PGRST00[0-3]$/;
 
@@ -127,20 +129,27 @@ export class SupabaseMetadata implements Metadata {
     schema: z.ZodType<T>,
   ): Promise<Answer<T>> {
     let isRepeated = false;
-    const data = await this.call(name, (tryNumber) => {
-      isRepeated = tryNumber > 1;
+    const data = await this.call(
+      name,
       // A try whose answer was lost may have been counted: a request is never counted twice.
-      return { p_key_hash: caller.keyHash, p_counted: caller.counted || isRepeated, ...parameters };
-    });
+      () => ({ p_key_hash: caller.keyHash, p_counted: caller.counted || isRepeated, ...parameters }),
+      () => isRepeated = true,
+    );
     return parseAnswer(data, isRepeated, schema);
   }
 
-  private call(name: string, parameters: (tryNumber: number) => Record<string, unknown>): Promise<unknown> {
-    return withRetries(name, this.log, async (tryNumber): Promise<Outcome<unknown>> => {
-      const { data, error, status } = await this.client.rpc(name, parameters(tryNumber));
+  /** `onLost` is told of a try that may have taken effect, or still may. */
+  private call(
+    name: string,
+    parameters: () => Record<string, unknown>,
+    onLost: () => void = () => {},
+  ): Promise<unknown> {
+    return withRetries(name, this.log, async (): Promise<Outcome<unknown>> => {
+      const { data, error, status } = await this.client.rpc(name, parameters());
       if (error === null) return { value: data };
-      if (isPassing(status, error)) return { passing: error.code || String(status) };
-      throw new Error(`${name} failed with ${error.code}`);
+      if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
+      if (!ROLLED_BACK_SQLSTATE.test(error.code)) onLost();
+      return { passing: error.code || String(status) };
     });
   }
 }

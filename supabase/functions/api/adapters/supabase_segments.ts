@@ -18,6 +18,23 @@ function storageStatus(error: unknown): number {
   return Number(statusCode ?? status ?? 0) || 0;
 }
 
+/** storage-js throws where an answer breaks off after its headers; what it has a name for it answers. */
+function brokenOff(cause: unknown): { readonly data: null; readonly error: Error } {
+  return { data: null, error: new Error("the answer broke off", { cause }) };
+}
+
+/** The bytes of a download in one buffer; null where they are not as many as they should be. */
+async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array | null> {
+  const bytes = new Uint8Array(size);
+  let length = 0;
+  for await (const chunk of stream) {
+    if (length + chunk.length > size) return null;
+    bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  return length === size ? bytes : null;
+}
+
 export class SupabaseSegments implements Segments {
   private readonly cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
 
@@ -29,7 +46,7 @@ export class SupabaseSegments implements Segments {
         contentType: "application/octet-stream",
         // The name is random: what a lost try may have left there are these bytes.
         upsert: tryNumber > 1,
-      });
+      }).catch(brokenOff);
       if (error === null) return { value: true };
       return { passing: String(storageStatus(error)) };
     });
@@ -40,19 +57,18 @@ export class SupabaseSegments implements Segments {
     const cached = this.cache.get(segment.name);
     if (cached !== undefined) return cached;
     const bytes = await withRetries("download", this.log, async (): Promise<Outcome<Uint8Array>> => {
-      const { data, error } = await this.client.storage.from(BUCKET).download(segment.name);
+      // As a stream: a Blob would hold the bytes once more, out of sight of the garbage collector.
+      const { data, error } = await this.client.storage.from(BUCKET).download(segment.name).asStream()
+        .catch(brokenOff);
       if (error === null) {
-        try {
-          return { value: new Uint8Array(await data.arrayBuffer()) };
-        } catch {
-          return { passing: "truncated" };
-        }
+        const bytes = await bytesOf(data, segment.size).catch(() => undefined);
+        if (bytes === null) throw this.corrupt(segment, "wrong size");
+        return bytes ? { value: bytes } : { passing: "truncated" };
       }
       const status = storageStatus(error);
       if (status === 404) throw this.corrupt(segment, "missing");
       return { passing: String(status) };
     });
-    if (bytes.length !== segment.size) throw this.corrupt(segment, "wrong size");
     if (await sha256Hex(bytes) !== segment.sha256) throw this.corrupt(segment, "wrong checksum");
     this.cache.set(segment.name, bytes);
     return bytes;
@@ -61,7 +77,7 @@ export class SupabaseSegments implements Segments {
   async remove(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await withRetries("remove", this.log, async (): Promise<Outcome<true>> => {
-      const { error } = await this.client.storage.from(BUCKET).remove([...names]);
+      const { error } = await this.client.storage.from(BUCKET).remove([...names]).catch(brokenOff);
       return error === null ? { value: true } : { passing: String(storageStatus(error)) };
     });
   }
@@ -84,7 +100,8 @@ export class SupabaseSegments implements Segments {
   private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
     return withRetries("list", this.log, async (): Promise<Outcome<readonly string[]>> => {
       const sortBy = { column: "name", order: "asc" };
-      const { data, error } = await this.client.storage.from(BUCKET).list(folder, { limit, offset, sortBy });
+      const { data, error } = await this.client.storage.from(BUCKET).list(folder, { limit, offset, sortBy })
+        .catch(brokenOff);
       if (error !== null) return { passing: String(storageStatus(error)) };
       return { value: data.map((entry) => entry.name) };
     });
@@ -92,7 +109,7 @@ export class SupabaseSegments implements Segments {
 
   async ping(): Promise<void> {
     await withRetries("bucket", this.log, async (): Promise<Outcome<true>> => {
-      const { error } = await this.client.storage.getBucket(BUCKET);
+      const { error } = await this.client.storage.getBucket(BUCKET).catch(brokenOff);
       return error === null ? { value: true } : { passing: String(storageStatus(error)) };
     });
   }

@@ -7,8 +7,8 @@ import type { Segment } from "../ports.ts";
 import { sha256Hex } from "./sha256.ts";
 import { countNewlines, cutAtCharacter, isUtf8 } from "./utf8.ts";
 
-/** First buffer of a cutter, in bytes; it doubles up to two segments. */
-const FIRST_BUFFER_BYTES = 64 * 1024;
+/** First buffer of a cutter, in bytes, unless more comes at once; it doubles up to two segments. */
+const FIRST_BUFFER_BYTES = 1024;
 /** Below this a byte loop beats `subarray` and `set`. */
 const SHORT_COPY_BYTES = 32;
 
@@ -18,7 +18,7 @@ const SHORT_COPY_BYTES = 32;
  * there is only one. The cuts depend on the bytes alone, not on how they were chunked. Holds up to two segments.
  */
 export class SegmentCutter {
-  #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+  #buffer = new Uint8Array(0);
   #length = 0;
 
   /** Takes a copy of the bytes from `from` to `to` (exclusive); answers the pieces that are finished. */
@@ -45,7 +45,7 @@ export class SegmentCutter {
     const length = this.#length + to - from;
     if (length > this.#buffer.length) {
       const larger = new Uint8Array(
-        Math.min(2 * SEGMENT_BYTES_MAX, Math.max(length, 2 * this.#buffer.length)),
+        Math.min(2 * SEGMENT_BYTES_MAX, Math.max(FIRST_BUFFER_BYTES, length, 2 * this.#buffer.length)),
       );
       larger.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = larger;

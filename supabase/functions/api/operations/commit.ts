@@ -1,9 +1,10 @@
 /** From uploaded segments to a version. */
 import type { Context } from "../context.ts";
-import { ApiError } from "../errors.ts";
-import { MERGES_OF_A_FULL_ROPE_MAX } from "../limits.ts";
+import { ApiError, fail } from "../errors.ts";
+import { MERGES_OF_A_FULL_ROPE_MAX, UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
 import type { Commit, Committed, Refusal, Segment } from "../ports.ts";
 import { mergeRope } from "./merge_rope.ts";
+import { projectOf } from "./store_content.ts";
 import { discard } from "./uploads.ts";
 
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
@@ -17,10 +18,12 @@ export async function tryCommit(context: Context, commit: Commit): Promise<Commi
   for (let merges = 0;; merges++) {
     const answer = context.gate.note(await context.metadata.commit(context.gate.caller, commit));
     const isNamed = answer.ok && !answer.value.isReplayed;
-    if (!answer.ok && answer.refusal.code === "ROPE_FULL" && merges < MERGES_OF_A_FULL_ROPE_MAX) {
-      if (await mergeRope(context, commit.path, answer.refusal.rope ?? [], true)) continue;
+    const isFull = !answer.ok && answer.refusal.code === "ROPE_FULL";
+    if (isFull && merges < MERGES_OF_A_FULL_ROPE_MAX) {
+      if (await makeRoom(context, commit.path, answer.refusal.rope ?? [])) continue;
     }
     if (!isNamed && !answer.isRepeated) await discard(context.segments, uploaded);
+    if (isFull) refuseFull();
     if (!answer.ok) return { refusal: answer.refusal };
     context.onCommit();
     if (answer.value.rope) await mergeIfPossible(context, commit.path, answer.value.rope);
@@ -40,11 +43,29 @@ export function refuse(context: Context, commit: Commit, refusal: Refusal): neve
   context.gate.refuse(refusal, wasCondition ? 412 : undefined);
 }
 
+/** Others fill the rope as fast as it is merged: nothing was done, and later there is room. */
+function refuseFull(): never {
+  fail("SERVICE_UNAVAILABLE", "The file is written to faster than it is merged. Try again.", undefined, {
+    "Retry-After": String(UNAVAILABLE_RETRY_AFTER_SECONDS),
+  });
+}
+
+/** Merges some of a full rope. Says whether there may be room now. */
+function makeRoom(context: Context, path: string, rope: readonly Segment[]): Promise<boolean> {
+  return context.merges.join(fileOf(context, path), () => mergeRope(context, path, rope, true));
+}
+
 /** The version is committed: a merge that fails is made up for by a later one. */
 async function mergeIfPossible(context: Context, path: string, rope: readonly Segment[]): Promise<void> {
+  const file = fileOf(context, path);
+  if (context.merges.has(file)) return;
   try {
-    await mergeRope(context, path, rope, false);
+    await context.merges.join(file, () => mergeRope(context, path, rope, false));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }
+}
+
+function fileOf(context: Context, path: string): string {
+  return `${projectOf(context)}/${path}`;
 }

@@ -1,5 +1,6 @@
 /** Storing the pieces of new content, before any commit names them. */
 import { describeSegment, segmentName } from "../domain/segment.ts";
+import { ApiError } from "../errors.ts";
 import { UPLOADS_AT_ONCE } from "../limits.ts";
 import type { Segment, Segments } from "../ports.ts";
 
@@ -41,9 +42,16 @@ export class Uploads {
     return Promise.all(this.stored);
   }
 
-  /** Removes what was stored, best effort: for content that no commit will name. */
+  /**
+   * Removes what was stored, best effort: for content that no commit will name. Where the storage was just out of
+   * reach nobody waits for it once more; the sweep removes what it has.
+   */
   async discard(): Promise<void> {
     const settled = await Promise.allSettled(this.stored);
+    const isOutOfReach = settled.some((result) =>
+      result.status === "rejected" && result.reason instanceof ApiError && result.reason.status === 503
+    );
+    if (isOutOfReach) return;
     const kept = settled.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
     await discard(this.segments, kept);
   }
