@@ -1,7 +1,7 @@
 -- Purpose: the file operations. The functions in `public` are the whole interface of the database to the
 -- function `api`: each one admits the key, counts the request and does one operation, in one transaction.
 --
--- Answers are jsonb: {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value,
+-- Answers are jsonb, of pages json, which is made faster: {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value,
 -- {"refusal": {"code": ..., "details": {...}}}. Refusals are results and not exceptions, so that a refused
 -- request still counts. Whatever is refused has changed nothing else.
 --
@@ -45,10 +45,11 @@ begin
       'size', s.size, 'sha256', encode(s.sha256, 'hex'), 'newlines', s.newlines,
       'endsWithNewline', s.ends_with_newline, 'isText', s.is_text
     ) order by i.position), '[]'::jsonb)
-    from unnest(p_segment_ids) with ordinality as i (id, position)
-    -- One by one, by the primary key: a plan that is kept must not read the table, which was small when it was made.
+    -- By number, since a rope's length would make every plan look worth making anew; and one by one, by the primary key:
+    -- a plan that is kept must not read the whole table, which was small when it was made.
+    from generate_subscripts(p_segment_ids, 1) as i (position)
     cross join lateral (
-      select * from filestore.segments s where s.id = i.id and s.project_id = p_project_id offset 0
+      select * from filestore.segments s where s.id = p_segment_ids[i.position] and s.project_id = p_project_id offset 0
     ) s);
 end
 $$;
@@ -618,7 +619,15 @@ comment on function filestore.commit_once(filestore.session, text, jsonb) is 'Co
 -- ---------------------------------------------------------------------------------------------------------------
 -- Lists
 
-create function filestore.list_page(p_session filestore.session, p_query jsonb) returns jsonb
+create function filestore.page_answer(p_session filestore.session, p_page json) returns json
+language sql stable
+as $$
+  select json_build_object(
+    'grant', (p_session).envelope -> 'grant', 'rate', (p_session).envelope -> 'rate', 'value', p_page)
+$$;
+comment on function filestore.page_answer(filestore.session, json) is 'The envelope of a page. As json its records are text that is joined; as jsonb they would be taken apart and sorted again at every level.';
+
+create function filestore.list_page(p_session filestore.session, p_query jsonb) returns json
 language plpgsql volatile set search_path = ''
 as $$
 declare
@@ -634,8 +643,8 @@ declare
   v_order text;
   v_has_more boolean;
   v_total bigint;
-  v_files jsonb;
-  v_directories jsonb;
+  v_files json;
+  v_directories json;
 begin
   if not v_recursive then
     v_scope := v_scope || ' and f.directory = $2';
@@ -678,8 +687,9 @@ begin
   -- One more than the page: whether there is more.
   execute format(
     $sql$
-      select coalesce(jsonb_agg(filestore.file_record(
-        p.id, p.path, p.version, p.mime_type, p.size, p.created_at, p.updated_at)%7$s
+      select coalesce(json_agg(json_build_object(
+        'id', p.id, 'path', p.path, 'version', p.version, 'mimeType', p.mime_type, 'size', p.size,
+        'createdAt', filestore.iso(p.created_at), 'updatedAt', filestore.iso(p.updated_at)%7$s)
         order by p.position) filter (where p.position <= %5$s), '[]'), count(*) > %5$s
       from (
         select f.*, row_number() over () as position
@@ -689,11 +699,11 @@ begin
         ) f
       ) p
     $sql$, v_scope, v_filters, v_cursor, v_order, v_limit, v_offset,
-    case when v_deleted then $sql$ || '{"deleted": true}'$sql$ else '' end)
+    case when v_deleted then $sql$, 'deleted', true$sql$ else '' end)
   into v_files, v_has_more using v_project_id, v_directory, p_query;
 
   if not v_recursive and v_deleted then
-    select coalesce(jsonb_agg(c.name order by c.name), '[]') into v_directories
+    select coalesce(json_agg(c.name order by c.name), '[]') into v_directories
     from (
       select distinct split_part(substr(f.path, length(v_directory) + case when v_directory = '' then 1 else 2 end), '/', 1) collate "C" as name
       from filestore.files f
@@ -702,7 +712,7 @@ begin
       order by name limit 1000
     ) c;
   elsif not v_recursive then
-    select coalesce(jsonb_agg(c.name order by c.path), '[]') into v_directories
+    select coalesce(json_agg(c.name order by c.path), '[]') into v_directories
     from (
       select d.path, substring(d.path from '[^/]*$') as name
       from filestore.directories d
@@ -711,9 +721,12 @@ begin
     ) c;
   end if;
 
-  return jsonb_build_object('value', jsonb_build_object(
-    'files', v_files, 'total', v_total, 'limit', v_limit, 'offset', v_offset, 'hasMore', v_has_more)
-    || case when v_recursive then '{}' else jsonb_build_object('directories', v_directories) end);
+  return case
+    when v_recursive then json_build_object(
+      'files', v_files, 'total', v_total, 'limit', v_limit, 'offset', v_offset, 'hasMore', v_has_more)
+    else json_build_object(
+      'files', v_files, 'directories', v_directories, 'total', v_total, 'limit', v_limit, 'offset', v_offset,
+      'hasMore', v_has_more) end;
 end
 $$;
 comment on function filestore.list_page(filestore.session, jsonb) is 'One page of a directory. Without filters the total comes from the directory''s counts and no file row beyond the page is read.';
@@ -853,7 +866,7 @@ end
 $$;
 comment on function public.filestore_diff(text, boolean, text, integer, integer) is 'Two versions of a file, by default the last two; before the first one there is version 0, which is nothing. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
 
-create function public.filestore_versions(p_key_hash text, p_counted boolean, p_path text, p_limit integer, p_offset integer) returns jsonb
+create function public.filestore_versions(p_key_hash text, p_counted boolean, p_path text, p_limit integer, p_offset integer) returns json
 language plpgsql volatile security definer set search_path = ''
 as $$
 declare
@@ -861,19 +874,19 @@ declare
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then
-    return v_session.envelope;
+    return v_session.envelope::json;
   end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
   if not found then
-    return v_session.envelope || filestore.refusal('FILE_NOT_FOUND');
+    return (v_session.envelope || filestore.refusal('FILE_NOT_FOUND'))::json;
   end if;
   -- Numbers are dense from 1, so the latest number is the total and a page is a range of numbers.
-  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
-    'file', jsonb_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
+  return filestore.page_answer(v_session, json_build_object(
+    'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
     'versions', coalesce((
-      select jsonb_agg(case
-          when v.is_deleted then jsonb_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso, 'deleted', true)
-          else jsonb_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso)
+      select json_agg(case
+          when v.is_deleted then json_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso, 'deleted', true)
+          else json_build_object('version', v.version, 'size', v.size, 'createdAt', t.iso, 'updatedAt', t.iso)
         end order by v.version desc)
       from filestore.file_versions v
       cross join lateral (select filestore.iso(v.created_at) as iso offset 0) t
@@ -884,16 +897,16 @@ end
 $$;
 comment on function public.filestore_versions(text, boolean, text, integer, integer) is 'One page of a file''s versions, newest first. Refusals: FILE_NOT_FOUND.';
 
-create function public.filestore_list(p_key_hash text, p_counted boolean, p_query jsonb) returns jsonb
+create function public.filestore_list(p_key_hash text, p_counted boolean, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   v_session constant filestore.session := filestore.admit(p_key_hash, p_counted);
 begin
   if v_session.envelope ? 'refusal' then
-    return v_session.envelope;
+    return v_session.envelope::json;
   end if;
-  return v_session.envelope || filestore.list_page(v_session, p_query);
+  return filestore.page_answer(v_session, filestore.list_page(v_session, p_query));
 end
 $$;
 comment on function public.filestore_list(text, boolean, jsonb) is 'One page of a directory''s files. p_query: directory, recursive, limit, offset, sortBy, sortOrder and the filters.';

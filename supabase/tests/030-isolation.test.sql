@@ -73,7 +73,7 @@ select is(
   'content of a path both have');
 select is(
   jsonb_array_length(public.filestore_content(pg_temp.key('a'), true, 'same.txt') #> '{value,segments}'), 1, 'and only that');
-select is(pg_temp.code(public.filestore_versions(pg_temp.key('a'), true, 'secret.txt', 10, 0)), 'FILE_NOT_FOUND', 'versions of a path b has');
+select is(pg_temp.code(public.filestore_versions(pg_temp.key('a'), true, 'secret.txt', 10, 0)::jsonb), 'FILE_NOT_FOUND', 'versions of a path b has');
 select is(public.filestore_versions(pg_temp.key('a'), true, 'same.txt', 10, 0) #>> '{value,total}', '1', 'versions of a path both have');
 select is(pg_temp.code(public.filestore_diff(pg_temp.key('a'), true, 'secret.txt')), 'FILE_NOT_FOUND', 'diff of a path b has');
 select is(pg_temp.code(public.filestore_diff(pg_temp.key('a'), true, 'same.txt', 1, 2)), 'VERSION_NOT_FOUND', 'diff with a version b has');
@@ -86,7 +86,7 @@ from (values
 select is(
   public.filestore_list(pg_temp.key('a'), true,
     '{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc", "deleted": true}')
-    #> '{value,files}', '[]', 'deleted files of b');
+    #>> '{value,files}', '[]', 'deleted files of b');
 select is(
   public.filestore_list(pg_temp.key('a'), true,
     '{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc"}') #>> '{value,total}',

@@ -42,9 +42,9 @@ select is(pg_temp.code(answer), 'INVALID_API_KEY', 'every operation asks for the
 from unnest(array[
   public.filestore_record(pg_temp.key('unknown'), false, 'x'),
   public.filestore_content(pg_temp.key('unknown'), false, 'x'),
-  public.filestore_versions(pg_temp.key('unknown'), false, 'x', 10, 0),
+  public.filestore_versions(pg_temp.key('unknown'), false, 'x', 10, 0)::jsonb,
   public.filestore_diff(pg_temp.key('unknown'), false, 'x'),
-  public.filestore_list(pg_temp.key('unknown'), false, '{"directory": ""}'),
+  public.filestore_list(pg_temp.key('unknown'), false, '{"directory": ""}')::jsonb,
   public.filestore_merge(pg_temp.key('unknown'), false, 'x', '{}', '[]'),
   pg_temp.commit('unknown', 'write', '{"path": "x"}')
 ]) answer;

@@ -60,10 +60,10 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.committed(p_file filestore.files, p_extra jsonb, p_rope jsonb)": engineInlinable,
   "filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb)": engine,
-  "filestore.count_file(p_project_id uuid, p_directory text, p_change integer)": engineInlinable,
+  "filestore.count_file(p_project_id uuid, p_directory text, p_change integer)": engine,
   "filestore.count_request(p_project_id uuid, p_limit integer, p_counted boolean)": engine,
   "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
-    engineInlinable,
+    engine,
   "filestore.current_key_hash()": engineInlinable,
   "filestore.current_project_id()": engineInlinable,
   "filestore.file_record(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamp with time zone, p_updated_at timestamp with time zone)":
@@ -75,11 +75,12 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.iso(p_time timestamp with time zone)": inlinable("filestore_admin", "filestore_engine"),
   "filestore.key_record(p_key filestore.api_keys)": adminInlinable,
   "filestore.list_page(p_session filestore.session, p_query jsonb)": engine,
-  "filestore.lock_file(p_project_id uuid, p_path text)": engineInlinable,
+  "filestore.lock_file(p_project_id uuid, p_path text)": engine,
   "filestore.max_segments(p_size bigint)": engineInlinable,
   "filestore.not_found(p_file filestore.files)": engineInlinable,
   "filestore.now()": inlinable("filestore_admin", "filestore_engine"),
   "filestore.oldest_committable_day()": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.page_answer(p_session filestore.session, p_page json)": engineInlinable,
   "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT refusal jsonb)":
     engine,
   "filestore.problem(p_code text, p_message text)": adminInlinable,
@@ -90,7 +91,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.refusal(p_code text, p_details jsonb)": engineInlinable,
   "filestore.repeated_commit(p_file filestore.files, p_commit jsonb)": engine,
   "filestore.resolve_project(p_project text, OUT project_id uuid, OUT problem jsonb)": admin,
-  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": engineInlinable,
+  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": engine,
   "public.filestore_admin_create_key(p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamp with time zone)":
     administration,
   "public.filestore_admin_create_project(p_name text, p_tier text)": administration,

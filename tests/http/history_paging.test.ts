@@ -147,6 +147,14 @@ test("400 VALIDATION_ERROR: after with another sort field; 400 INVALID_PATH: aft
   assertEquals(await service.tables(), before);
 });
 
+test("200: the largest offset there is, with the largest page, is an empty page", async () => {
+  const query = { offset: 2_147_483_647, limit: 100 };
+  assertEquals((await own.versions(PATHS[0] ?? "", query)).versions, []);
+  for (const more of [{}, { recursive: true }, { deleted: true }, { after: "a" }]) {
+    assertEquals((await own.list({ ...query, ...more })).files, []);
+  }
+});
+
 test("400 VALIDATION_ERROR: deleted is true or false", async () => {
   for (const deleted of ["", "1", "yes", "TRUE", "null"]) {
     const answer = await own.request("GET", "/files", { query: { deleted } });

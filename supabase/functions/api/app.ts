@@ -1,5 +1,6 @@
 /** The service as one `fetch`: middleware order, routes, one error renderer. */
 import { type Context as HonoContext, Hono } from "hono";
+import { unavailable } from "./adapters/backend.ts";
 import type { Context } from "./context.ts";
 import { AddressWindows, clientAddress } from "./domain/address_windows.ts";
 import { ByteBudget } from "./domain/budget.ts";
@@ -164,6 +165,8 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   });
   app.onError((error, c) => {
     if (error instanceof ApiError) return refuse(c, error);
+    // The client went while its request waited: there is nobody to answer, and nothing is wrong.
+    if (c.req.raw.signal.aborted && error === c.req.raw.signal.reason) return refuse(c, unavailable());
     const { id } = c.get("passing");
     log.defect(id, error);
     return refuse(c, new ApiError("INTERNAL_ERROR", "Something went wrong on our side.", { requestId: id }));

@@ -12,6 +12,8 @@ export const BODY_BYTES_MAX = 64 * 1024 * 1024;
  * while it sends may miss the answer.
  */
 export const DRAIN_MILLISECONDS = 1_000;
+/** A client that sends nothing of its body for this long counts as gone: what is held for it is of use to others. */
+export const BODY_IDLE_MILLISECONDS = 20_000;
 /** Bodies over this size are authorised by the database before they are read. */
 export const UNAUTHORISED_BODY_BYTES_MAX = 64 * 1024;
 /** What a JSON body may have besides `content`, in bytes: two edit strings fully escaped, and as much again. */

@@ -7,6 +7,7 @@ import { type ErrorCode, fail } from "./errors.ts";
 import {
   BODY_BUDGET_WAIT_MILLISECONDS,
   BODY_BYTES_MAX,
+  BODY_IDLE_MILLISECONDS,
   CONTENT_LENGTH_MAX,
   DRAIN_MILLISECONDS,
   UNAUTHORISED_BODY_BYTES_MAX,
@@ -97,6 +98,19 @@ export async function drainBody(request: Request): Promise<void> {
   }
 }
 
+/** The next chunk. Rejects where the body breaks off, or nothing of it comes for BODY_IDLE_MILLISECONDS. */
+async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const idle = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("nothing came")), BODY_IDLE_MILLISECONDS);
+  });
+  try {
+    return await Promise.race([reader.read(), idle]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The body in chunks. One that breaks off is refused with `code`; its client is mostly gone. */
 export async function* requestChunks(
   request: Request,
@@ -106,7 +120,7 @@ export async function* requestChunks(
   const reader = request.body.getReader();
   try {
     for (;;) {
-      const { value, done } = await reader.read().catch(() => fail(code, "The body broke off."));
+      const { value, done } = await nextChunk(reader).catch(() => fail(code, "The body broke off."));
       if (done) return;
       yield value;
     }

@@ -83,13 +83,13 @@ export class SupabaseSegments implements Segments {
   }
 
   async days(projectId: string): Promise<readonly string[]> {
-    const names: string[] = [];
-    for (;;) {
-      const page = await this.names(projectId, names.length, SWEEP_PAGE_OBJECTS);
-      names.push(...page);
+    const days = new Set<string>();
+    for (let offset = 0;; offset += SWEEP_PAGE_OBJECTS) {
+      const page = await this.names(projectId, offset, SWEEP_PAGE_OBJECTS);
+      for (const name of page) days.add(name.split("/", 1)[0] ?? "");
       if (page.length < SWEEP_PAGE_OBJECTS) break;
     }
-    return names.filter((name) => /^\d{8}$/.test(name))
+    return [...days].filter((name) => /^\d{8}$/.test(name))
       .map((name) => `${name.slice(0, 4)}-${name.slice(4, 6)}-${name.slice(6)}`).sort();
   }
 
@@ -97,13 +97,17 @@ export class SupabaseSegments implements Segments {
     return this.names(`${projectId}/${day.replaceAll("-", "")}`, offset, limit);
   }
 
+  /** Names below the folder, without it. Storage lists what is directly there, @supabase/lite whatever is below. */
   private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
     return withRetries("list", this.log, async (): Promise<Outcome<readonly string[]>> => {
       const sortBy = { column: "name", order: "asc" };
       const { data, error } = await this.client.storage.from(BUCKET).list(folder, { limit, offset, sortBy })
         .catch(brokenOff);
       if (error !== null) return { passing: String(storageStatus(error)) };
-      return { value: data.map((entry) => entry.name) };
+      const inFolder = `${folder}/`;
+      return {
+        value: data.map(({ name }) => name.startsWith(inFolder) ? name.slice(inFolder.length) : name),
+      };
     });
   }
 

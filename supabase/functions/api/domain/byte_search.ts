@@ -1,7 +1,13 @@
 /**
  * Searching bytes that come in pieces, in linear time whatever they are (Knuth, Morris, Pratt 1977): no pattern and
- * no text is slow, nothing before the current byte is needed again, and a match may span any number of pieces.
+ * no text is slow, nothing before the current byte is needed again, and a match may span any number of pieces. Within
+ * a piece it leaps ahead (Horspool 1980) as long as that pays; then it looks at a small part of the bytes only.
  */
+
+/** Shorter patterns leap too little for it to pay. */
+const LEAP_PATTERN_BYTES_MIN = 4;
+/** Bytes that leaping may compare for each byte it gets ahead, before it is given up for the rest of the piece. */
+const LEAP_COMPARISONS_PER_BYTE_MAX = 2;
 
 /** A pattern and how much of it was matched by what came so far. Matches do not overlap, the leftmost one counts. */
 export class ByteSearch {
@@ -10,12 +16,15 @@ export class ByteSearch {
   matched = 0;
   /** For a pattern matched up to `index`, then a mismatch: how much of it still fits. */
   readonly #fallbacks: Int32Array;
+  /** How far the pattern may move when a byte stands under its last one. */
+  readonly #leaps: Int32Array;
 
   /** Throws RangeError for an empty pattern. */
   constructor(pattern: Uint8Array) {
     if (pattern.length === 0) throw new RangeError("an empty pattern matches everywhere");
     this.pattern = pattern;
     this.#fallbacks = fallbacksOf(pattern);
+    this.#leaps = leapsOf(pattern);
   }
 
   /**
@@ -28,6 +37,10 @@ export class ByteSearch {
     const first = pattern[0];
     let matched = this.matched;
     let at = from;
+    if (matched === 0 && pattern.length >= LEAP_PATTERN_BYTES_MIN) {
+      at = this.#leap(bytes, from);
+      if (at < 0) return -at;
+    }
     while (at < bytes.length) {
       if (matched === 0) {
         while (at < bytes.length && bytes[at] !== first) at++;
@@ -45,6 +58,35 @@ export class ByteSearch {
     this.matched = matched;
     return -1;
   }
+
+  /** The place after the next match, negative; or the place before which none begins, to be read on from. */
+  #leap(bytes: Uint8Array, from: number): number {
+    const pattern = this.pattern;
+    const leaps = this.#leaps;
+    const last = pattern.length - 1;
+    const lastByte = pattern[last];
+    let comparisons = 0;
+    let start = from;
+    while (start + last < bytes.length) {
+      const byte = bytes[start + last] ?? 0;
+      if (byte === lastByte) {
+        let index = 0;
+        while (index < last && bytes[start + index] === pattern[index]) index++;
+        if (index === last) return -(start + pattern.length);
+        comparisons += index;
+        if (comparisons > LEAP_COMPARISONS_PER_BYTE_MAX * (start - from + pattern.length)) return start;
+      }
+      start += leaps[byte] ?? 1;
+    }
+    return start;
+  }
+}
+
+/** For each byte how far its last place in the pattern, the very last aside, is from the pattern's end. */
+function leapsOf(pattern: Uint8Array): Int32Array {
+  const leaps = new Int32Array(256).fill(pattern.length);
+  for (let at = 0; at + 1 < pattern.length; at++) leaps[pattern[at] ?? 0] = pattern.length - 1 - at;
+  return leaps;
 }
 
 /** For each length: the longest shorter beginning of the pattern that is also an end of its first `length` bytes. */

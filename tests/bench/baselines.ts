@@ -1,0 +1,85 @@
+/** What the service is compared with, over the same supabase-js client on the same stack. */
+import type { SupabaseClient } from "@supabase/supabase-js";
+
+export const BENCH_BUCKET = "bench";
+
+/** The unavoidable calls to the back end alone, with nothing around them. */
+export class Bare {
+  constructor(private readonly supabase: SupabaseClient) {}
+
+  /** One upload, and one call that only touches one row. */
+  async write(row: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const name = `bare/${crypto.randomUUID()}`;
+    checked(await this.supabase.storage.from(BENCH_BUCKET).upload(name, bytes, OCTETS));
+    checked(await this.supabase.rpc("bench_touch", { p_id: row, p_object_name: name }));
+  }
+
+  /** One call that finds the object, and one download. */
+  async read(row: number): Promise<string> {
+    const name: string = checked(await this.supabase.rpc("bench_find", { p_id: row }));
+    return await checked(await this.supabase.storage.from(BENCH_BUCKET).download(name)).text();
+  }
+
+  /** One call that answers stored JSON. */
+  async payload(name: string): Promise<unknown> {
+    return checked(await this.supabase.rpc("bench_payload", { p_name: name }));
+  }
+}
+
+/** What one would write without this project: an object for each version, and a row in a table. */
+export class ByHand {
+  constructor(private readonly supabase: SupabaseClient) {}
+
+  async write(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    await this.#put(path, ((await this.#latest(path))?.version ?? 0) + 1, bytes);
+  }
+
+  /** Downloads, joins, uploads, adds the row. */
+  async append(path: string, added: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { version, bytes } = await this.#download(path);
+    const joined = new Uint8Array(bytes.length + added.length);
+    joined.set(bytes);
+    joined.set(added, bytes.length);
+    await this.#put(path, version + 1, joined);
+  }
+
+  /** Downloads, replaces, uploads, adds the row. */
+  async edit(path: string, oldString: string, newString: string): Promise<void> {
+    const { version, bytes } = await this.#download(path);
+    const text = new TextDecoder().decode(bytes);
+    if (!text.includes(oldString)) throw new Error("the old string is not there");
+    await this.#put(path, version + 1, new TextEncoder().encode(text.replace(oldString, () => newString)));
+  }
+
+  async #download(path: string) {
+    const latest = await this.#latest(path);
+    if (!latest) throw new Error(`there is no ${path}`);
+    const object = checked(await this.supabase.storage.from(BENCH_BUCKET).download(latest.object_name));
+    return { version: latest.version, bytes: new Uint8Array(await object.arrayBuffer()) };
+  }
+
+  async #latest(path: string): Promise<{ version: number; object_name: string } | undefined> {
+    const [latest] = checked(
+      await this.supabase.from("bench_files").select("version, object_name").eq("path", path)
+        .order("version", { ascending: false }).limit(1),
+    );
+    return latest;
+  }
+
+  async #put(path: string, version: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const name = `by-hand/${crypto.randomUUID()}`;
+    checked(await this.supabase.storage.from(BENCH_BUCKET).upload(name, bytes, OCTETS));
+    const row = { path, version, object_name: name, size: bytes.length };
+    const { error } = await this.supabase.from("bench_files").insert(row);
+    if (error) throw new Error(error.message);
+  }
+}
+
+const OCTETS = { contentType: "application/octet-stream" };
+
+/** The data of an answer of supabase-js. */
+function checked<T>({ data, error }: { data: T; error: { message: string } | null }): NonNullable<T> {
+  if (error) throw new Error(error.message);
+  if (data === null || data === undefined) throw new Error("no data");
+  return data;
+}

@@ -1,0 +1,158 @@
+/** The stack that is measured, and ways to reach what is in it. */
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Administration } from "../../supabase/local/administration.ts";
+import { functionCommand } from "../../supabase/local/function_command.ts";
+import { FunctionProcess } from "../../supabase/local/function_process.ts";
+import { newKey } from "../../supabase/local/new_key.ts";
+import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { loadSecrets } from "../../supabase/local/secrets.ts";
+import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
+
+const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+/** Entries of functions to compare with. */
+export const EMPTY_FUNCTION = at("./functions/empty.ts");
+export const EMPTY_FUNCTION_WITH_IMPORTS = at("./functions/empty_with_imports.ts");
+export const SERVICE_FUNCTION = FUNCTION_ENTRY;
+
+/** A limit no benchmark reaches: the window's row is counted in as for anybody with a limit. */
+const REQUESTS_PER_MINUTE_PLENTY = 1_000_000_000;
+const RESTART_TIMEOUT_MILLISECONDS = 20_000;
+
+export interface Project {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** One more function process, without a gateway before it. */
+export interface OwnFunction {
+  /** Address of the function, with `/api`. */
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface BenchStack extends StackAddresses {
+  /** supabase-js at the gateway, with the secret key. */
+  readonly supabase: SupabaseClient;
+  /** A project of the tier enterprise; unless `hasLimit` is false with a limit of requests, which costs something. */
+  project(hasLimit?: boolean): Promise<Project>;
+  sql<Row = Record<string, unknown>>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  script(sql: string): Promise<void>;
+  /** Ends the function's process; the next one remembers nothing. */
+  restartFunction(): Promise<void>;
+  ownFunction(entry: string, supabaseUrl?: string): Promise<OwnFunction>;
+  stop(): Promise<void>;
+}
+
+export async function startBenchStack(databaseUrl: string | undefined): Promise<BenchStack> {
+  const directory = await Deno.makeTempDir({ prefix: "filestore-bench-" });
+  const options: StackProcessOptions = {
+    dataDir: join(directory, "data"),
+    migrationsDirectory: await benchMigrations(directory),
+    databaseUrl,
+  };
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", at("./stack_process.ts"), JSON.stringify(options)],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const addresses: StackAddresses = JSON.parse(await firstLine(child.stdout));
+  const administration = new Administration(addresses.backendUrl, addresses.secretKey);
+  const ask = async (path: string, body?: unknown) => {
+    const response = await fetch(addresses.controlUrl + path, {
+      method: "POST",
+      body: JSON.stringify(body ?? {}),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return await response.json();
+  };
+  return {
+    ...addresses,
+    supabase: createClient(addresses.supabaseUrl, addresses.secretKey, {
+      auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+    }),
+    async project(hasLimit = true) {
+      const { id } = await administration.createProject(`bench ${crypto.randomUUID()}`, "enterprise");
+      if (hasLimit) {
+        await administration.setTier(id, "enterprise", { requestsPerMinute: REQUESTS_PER_MINUTE_PLENTY });
+      }
+      const { apiKey, stored } = await newKey();
+      await administration.createKey(id, "bench", stored, null);
+      return { id, key: apiKey };
+    },
+    sql: (sql, parameters = []) => ask("/exec", { sql, parameters }),
+    script: (sql) => ask("/script", { sql }),
+    async restartFunction() {
+      const before: number[] = await ask("/pids");
+      for (const pid of before) Deno.kill(pid, "SIGKILL");
+      const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
+      while (Date.now() < deadline) {
+        const now: number[] = await ask("/pids");
+        if (now.length === before.length && now.every((pid) => !before.includes(pid))) {
+          const health = await fetch(`${addresses.baseUrl}/health`);
+          await health.body?.cancel();
+          if (health.ok) return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      throw new Error("the function did not come back");
+    },
+    ownFunction: (entry, supabaseUrl = addresses.backendUrl) =>
+      startOwnFunction(options.dataDir, entry, supabaseUrl),
+    async stop() {
+      await child.stdin.close();
+      await child.status;
+      await Deno.remove(directory, { recursive: true });
+    },
+  };
+}
+
+/** The repository's migrations and the benchmarks' own. */
+async function benchMigrations(directory: string): Promise<string> {
+  const migrations = join(directory, "migrations");
+  await Deno.mkdir(migrations);
+  for await (const { name } of Deno.readDir(MIGRATIONS_DIRECTORY)) {
+    await Deno.copyFile(join(MIGRATIONS_DIRECTORY, name), join(migrations, name));
+  }
+  await Deno.copyFile(at("./bench.sql"), join(migrations, "29991231000000_bench.sql"));
+  return migrations;
+}
+
+async function startOwnFunction(
+  dataDir: string,
+  entry: string,
+  supabaseUrl: string,
+): Promise<OwnFunction> {
+  const command = await functionCommand({
+    entry,
+    secrets: await loadSecrets(join(dataDir, "secrets.json")),
+    supabaseUrl,
+    databaseUrl: undefined,
+    denoVersion: undefined,
+    memoryLimitMegabytes: undefined,
+  });
+  const process = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });
+  await process.start();
+  const { upstream, pid } = process;
+  if (upstream === null || pid === null) throw new Error("the function did not start");
+  return { url: `http://127.0.0.1:${upstream.port}/api`, pid, stop: () => process.stop() };
+}
+
+/** The first line; what follows is read and dropped. */
+async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("\n")) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error("the stack did not start");
+    text += value;
+  }
+  (async () => {
+    while (!(await reader.read()).done);
+  })();
+  return text.slice(0, text.indexOf("\n"));
+}

@@ -1,0 +1,65 @@
+/** Many clients at once, on a real Postgres: requests a second against the bare calls from as many clients. */
+import { Bare } from "./baselines.ts";
+import type { Bench } from "./bench.ts";
+import { Client } from "./client.ts";
+import { bytesOf, KILOBYTE, lines } from "./contents.ts";
+import { median } from "./measure.ts";
+import { atLeast } from "./report.ts";
+
+const CLIENTS = 64;
+const SLICES = 6;
+const SLICE_MILLISECONDS = 4000;
+const CONTENT = lines(KILOBYTE);
+
+export async function clients({ stack, report }: Bench): Promise<void> {
+  report.group("64 clients on 64 files of an enterprise project, on a real Postgres");
+  const client = new Client(stack.baseUrl, (await stack.project(false)).key);
+  const bare = new Bare(stack.supabase);
+  const content = bytesOf(CONTENT);
+  for (let index = 0; index < CLIENTS; index++) {
+    await client.write(`clients/${index}.txt`, CONTENT);
+    await bare.write(index, content);
+  }
+  await compare("overwrite of 1 KB", "64 clients, each an upload and an RPC that touches a row of its own", {
+    own: (index) => client.overwrite(`clients/${index}.txt`, CONTENT),
+    bare: (index) => bare.write(index, content),
+  }, report);
+  await compare("append of 1 KB", "64 clients, each an upload and an RPC that touches a row of its own", {
+    own: (index) => client.append(`clients/${index}.txt`, CONTENT),
+    bare: (index) => bare.write(index, content),
+  }, report);
+  await compare("read of 1 KB, cached", "64 clients, each an RPC and a download", {
+    own: (index) => client.read(`clients/${index}.txt`),
+    bare: (index) => bare.read(index),
+  }, report);
+}
+
+/** Slices of both in turn, and the median of each. */
+async function compare(
+  what: string,
+  baseline: string,
+  works: Readonly<Record<"own" | "bare", (index: number) => Promise<unknown>>>,
+  report: Bench["report"],
+): Promise<void> {
+  const rates: Record<"own" | "bare", number[]> = { own: [], bare: [] };
+  for (let slice = 0; slice < SLICES; slice++) {
+    for (const name of slice % 2 === 0 ? ["bare", "own"] as const : ["own", "bare"] as const) {
+      const rate = await requestsPerSecond(works[name]);
+      // The first of each warms up.
+      if (slice > 0) rates[name].push(rate);
+    }
+  }
+  report.against(what, median(rates.own), "/s", baseline, median(rates.bare), atLeast(0.8));
+}
+
+async function requestsPerSecond(work: (index: number) => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  let done = 0;
+  await Promise.all(Array.from({ length: CLIENTS }, async (_, index) => {
+    while (performance.now() - started < SLICE_MILLISECONDS) {
+      await work(index);
+      done++;
+    }
+  }));
+  return done / (performance.now() - started) * 1000;
+}

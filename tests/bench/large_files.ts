@@ -1,0 +1,139 @@
+/** Appends and edits: their cost follows the change, not the file. */
+import { ByHand } from "./baselines.ts";
+import { type Bench, fewer } from "./bench.ts";
+import { Client } from "./client.ts";
+import { bytesOf, KILOBYTE, lineOf, lines, MEGABYTE } from "./contents.ts";
+import { interleave, median } from "./measure.ts";
+import { atLeast, atMost } from "./report.ts";
+
+const ADDED = "x".repeat(99) + "\n";
+const LARGE = lines(10 * MEGABYTE);
+/** Of the plot: append cost against file size. */
+const SIZES = [KILOBYTE, 10 * KILOBYTE, 100 * KILOBYTE, MEGABYTE, 4 * MEGABYTE, 10 * MEGABYTE];
+/** The line that is edited, somewhere in the middle. */
+const EDITED_LINE = 81_920;
+const BY_HAND_APPEND = "by hand: select, download, join, upload, insert";
+const BY_HAND_EDIT = "by hand: select, download, replace, upload, insert";
+
+export async function largeAppends({ stack, rounds, report }: Bench): Promise<void> {
+  const client = new Client(stack.baseUrl, (await stack.project()).key);
+  const byHand = new ByHand(stack.supabase);
+  report.group("Appends of 100 bytes");
+  await client.write("1kb.txt", lines(KILOBYTE));
+  await client.write("10mb.txt", LARGE);
+  await byHand.write("10mb.txt", bytesOf(LARGE));
+  const small = await interleave({
+    toSmall: () => client.append("1kb.txt", ADDED),
+    toLarge: () => client.append("10mb.txt", ADDED),
+  }, rounds);
+  report.times("append to 10 MB", small.toLarge, "append to 1 KB", small.toSmall, atMost(1.2));
+  const large = await interleave(
+    {
+      byHand: () => byHand.append("10mb.txt", bytesOf(ADDED)),
+      append: () => client.append("10mb.txt", ADDED),
+    },
+    fewer(rounds, 10),
+    1,
+  );
+  const [append, hand] = [median(large.append), median(large.byHand)];
+  report.against("append to 10 MB, times faster", append, "ms", BY_HAND_APPEND, hand, atLeast(20), true);
+  await appendCostBySize({ stack, rounds, report });
+}
+
+/** The series of the plot. */
+async function appendCostBySize({ stack, rounds, report }: Bench): Promise<void> {
+  const client = new Client(stack.baseUrl, (await stack.project()).key);
+  const byHand = new ByHand(stack.supabase);
+  const own: [number, number][] = [];
+  const hand: [number, number][] = [];
+  for (const size of SIZES) {
+    const content = lines(size);
+    await client.write(`${size}.txt`, content);
+    await byHand.write(`size/${size}.txt`, bytesOf(content));
+    const times = await interleave(
+      {
+        byHand: () => byHand.append(`size/${size}.txt`, bytesOf(ADDED)),
+        append: () => client.append(`${size}.txt`, ADDED),
+      },
+      fewer(rounds, 10),
+      3,
+    );
+    own.push([size, median(times.append)]);
+    hand.push([size, median(times.byHand)]);
+  }
+  report.series["append, this project"] = own;
+  report.series["append, by hand"] = hand;
+}
+
+export async function largeEdits({ stack, rounds, report }: Bench): Promise<void> {
+  const project = await stack.project();
+  const client = new Client(stack.baseUrl, project.key);
+  const byHand = new ByHand(stack.supabase);
+  report.group("Edit of one line in 10 MB");
+  await client.write("edited.txt", LARGE);
+  // Read in turn with the edits, these push the edited file out of the cache.
+  for (const index of [1, 2, 3]) {
+    await client.write(`other-${index}.txt`, LARGE.replaceAll("fox", `fo${index}`));
+  }
+  await byHand.write("edited.txt", bytesOf(LARGE));
+  const texts = new Map<string, string>();
+  /** Toggles the line, so that every edit finds what it looks for. */
+  const toggled = (who: string): [string, string] => {
+    const now = texts.get(who) ?? lineOf(EDITED_LINE);
+    const next = now.includes("fox") ? now.replace("fox", "cat") : now.replace("cat", "fox");
+    texts.set(who, next);
+    return [now, next];
+  };
+  const uploadsBefore = await uploads(stack, project.id);
+  await client.edit("edited.txt", ...toggled("own"));
+  report.value(
+    "uploads of one edit",
+    await uploads(stack, project.id) - uploadsBefore,
+    "objects",
+    atMost(2, "value"),
+  );
+  const few = fewer(rounds, 20);
+  const warm = await interleave(
+    {
+      byHand: () => byHand.edit("edited.txt", ...toggled("hand")),
+      edit: () => client.edit("edited.txt", ...toggled("own")),
+    },
+    few,
+    1,
+  );
+  const hand = median(warm.byHand);
+  report.against("warm, times faster", median(warm.edit), "ms", BY_HAND_EDIT, hand, atLeast(4), true);
+  const cold: number[] = [];
+  const coldByHand: number[] = [];
+  for (let round = 0; round < few; round++) {
+    for (const index of [1, 2, 3]) await client.drain(`other-${index}.txt`);
+    const times = await interleave(
+      {
+        byHand: () => byHand.edit("edited.txt", ...toggled("hand")),
+        edit: () => client.edit("edited.txt", ...toggled("own")),
+      },
+      1,
+      0,
+    );
+    cold.push(...times.edit);
+    coldByHand.push(...times.byHand);
+  }
+  report.against(
+    "cold, times faster",
+    median(cold),
+    "ms",
+    BY_HAND_EDIT,
+    median(coldByHand),
+    atLeast(1.8),
+    true,
+  );
+}
+
+/** How many objects the project has in storage. */
+async function uploads(stack: Bench["stack"], projectId: string): Promise<number> {
+  const [row] = await stack.sql<{ count: number }>(
+    "select count(*)::int as count from storage.objects where bucket_id = 'filestore-segments' and name like $1 || '/%'",
+    [projectId],
+  );
+  return row?.count ?? NaN;
+}

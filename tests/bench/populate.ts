@@ -1,0 +1,101 @@
+/** Large projects, made in SQL: the rows that as many requests would have left, without their bytes. */
+import type { Project } from "./bench_stack.ts";
+
+/** What runs SQL: the stack, or a test's own connection. */
+export interface Database {
+  script(sql: string): Promise<unknown>;
+}
+
+/** Files of one project, spread over directories of the same size two levels deep. */
+export interface Tree {
+  readonly files: number;
+  readonly filesPerDirectory: number;
+  readonly filesOnly?: boolean;
+}
+
+/** Directories on the first level of a tree. */
+const TOP_DIRECTORIES = 10;
+
+/** Path of a directory that the tree has in any case. */
+export const SOME_DIRECTORY = "top-3/sub-00003";
+
+/**
+ * Files with one version of one segment each, and the counts of their directories. Foreign keys are not checked on the
+ * way in, and indexes are made anew afterwards: that is most of the time it would take. With `filesOnly` the versions
+ * and segments are left out.
+ */
+export async function populate(
+  database: Database,
+  { id }: Pick<Project, "id">,
+  { files, filesPerDirectory, filesOnly = false }: Tree,
+): Promise<void> {
+  await database.script(`
+    set local session_replication_role = replica;
+    set local maintenance_work_mem = '256MB';
+    create temp table bench_indexes on commit drop as
+      select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+      from pg_index i
+      where i.indrelid in ('filestore.files'::regclass, 'filestore.directories'::regclass) and not i.indisunique;
+    do $$ declare v_name text; begin
+      for v_name in select name from bench_indexes loop execute 'drop index ' || v_name; end loop;
+    end $$;
+    create temp table bench_new on commit drop as
+      select gen_random_uuid() as file_id, gen_random_uuid() as segment_id,
+        'top-' || (n / ${filesPerDirectory}) % ${TOP_DIRECTORIES}
+          || '/sub-' || lpad((n / ${filesPerDirectory})::text, 5, '0')
+          || '/file-' || lpad(n::text, 7, '0') || '.txt' as path,
+        -- Spread without order, with ties.
+        1 + (n * 7919::bigint) % 50000 as size,
+        timestamptz '2026-01-01' + ((n * 104729::bigint) % ${files}) * interval '1 second' as at
+      from generate_series(0, ${files - 1}) n;
+    insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+      select file_id, '${id}', path, 1, 'text/plain', size, array[segment_id], at, at from bench_new;
+    insert into filestore.directories (project_id, path, file_count, subtree_file_count)
+      with leaves as materialized (
+        select directory as path, count(*) as files from filestore.files where project_id = '${id}' group by directory
+      )
+      select '${id}', d.path, sum(d.own), sum(d.files)
+      from (
+        select path, files as own, files from leaves
+        union all select split_part(path, '/', 1), 0, files from leaves
+        union all select '', 0, files from leaves
+      ) d
+      group by d.path;
+    insert into filestore.project_usage (project_id, shard, bytes, versions)
+      select '${id}', 0, sum(size), count(*) from bench_new;
+    ${filesOnly ? "" : versionsAndSegments(id)}
+    do $$ declare v_definition text; begin
+      for v_definition in select definition from bench_indexes loop execute v_definition; end loop;
+    end $$`);
+  await database.script(ANALYZE);
+}
+
+const ANALYZE =
+  "analyze filestore.files, filestore.file_versions, filestore.segments, filestore.directories, filestore.project_usage";
+
+function versionsAndSegments(id: string): string {
+  return `
+    insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+      select '${id}', file_id, 1, 'text/plain', size, array[segment_id], gen_random_uuid(), at from bench_new;
+    insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+      select segment_id, '${id}', at::date, size, decode(repeat('00', 32), 'hex'), 0, false, true from bench_new;`;
+}
+
+/** So many more versions of a file that has some: every one with the content of the first. */
+export async function addVersions(
+  database: Database,
+  { id }: Pick<Project, "id">,
+  path: string,
+  count: number,
+): Promise<void> {
+  await database.script(`
+    set local session_replication_role = replica;
+    insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+      select f.project_id, f.id, f.version + n, f.mime_type, f.size, f.segment_ids, gen_random_uuid(),
+        f.updated_at + n * interval '1 millisecond'
+      from filestore.files f, generate_series(1, ${count}) n
+      where f.project_id = '${id}' and f.path = '${path}';
+    update filestore.files set version = version + ${count}, updated_at = updated_at + ${count} * interval '1 millisecond'
+      where project_id = '${id}' and path = '${path}'`);
+  await database.script(ANALYZE);
+}

@@ -1,0 +1,124 @@
+/** What was measured, against what, and whether the bar holds: as a table to read and as JSON to keep. */
+import { answer } from "../../supabase/local/command_line.ts";
+import { median, type Times } from "./measure.ts";
+
+/** What a row must come to. */
+export interface Bar {
+  /** Of the ratio to the baseline, or of the measured value itself. */
+  readonly of: "ratio" | "value";
+  readonly at: "most" | "least";
+  readonly value: number;
+}
+
+export interface Row {
+  readonly group: string;
+  readonly what: string;
+  readonly unit: string;
+  readonly value: number;
+  /** What it is compared with; null where the bar is a value of its own. */
+  readonly baseline: { readonly what: string; readonly value: number } | null;
+  /** Value by baseline, or with `isSpeedup` baseline by value: how many times faster. */
+  readonly ratio: number | null;
+  /** Null: reported only. */
+  readonly bar: Bar | null;
+  readonly holds: boolean | null;
+}
+
+export const atMost = (value: number, of: Bar["of"] = "ratio"): Bar => ({ of, at: "most", value });
+export const atLeast = (value: number, of: Bar["of"] = "ratio"): Bar => ({ of, at: "least", value });
+
+export class Report {
+  readonly rows: Row[] = [];
+  /** Series for plots, by name. */
+  readonly series: Record<string, readonly (readonly [x: number, y: number])[]> = {};
+  #group = "";
+
+  /** Begins a group of rows. */
+  group(name: string): void {
+    this.#group = name;
+    answer(`\n${name}`);
+  }
+
+  /** A line of explanation below the rows. */
+  remark(text: string): void {
+    answer(`    ${text}`);
+  }
+
+  /** Two medians in milliseconds and their ratio. */
+  times(what: string, times: Times, baselineWhat: string, baseline: Times, bar: Bar | null): void {
+    this.against(what, median(times), "ms", baselineWhat, median(baseline), bar);
+  }
+
+  /** A value and a baseline in the same unit. With `isSpeedup` the ratio is how many times less the value is. */
+  against(
+    what: string,
+    value: number,
+    unit: string,
+    baselineWhat: string,
+    baseline: number,
+    bar: Bar | null,
+    isSpeedup = false,
+  ): void {
+    const ratio = isSpeedup ? baseline / value : value / baseline;
+    this.#add({ what, value, unit, baseline: { what: baselineWhat, value: baseline }, ratio, bar });
+  }
+
+  /** A value without a baseline. */
+  value(what: string, value: number, unit: string, bar: Bar | null): void {
+    this.#add({ what, value, unit, baseline: null, ratio: null, bar });
+  }
+
+  #add(row: Omit<Row, "group" | "holds">): void {
+    const full: Row = { group: this.#group, ...row, holds: holds(row) };
+    this.rows.push(full);
+    answer(line(full));
+  }
+
+  /** How many bars hold, and which do not. */
+  summary(): void {
+    const barred = this.rows.filter((row) => row.holds !== null);
+    const missed = barred.filter((row) => !row.holds);
+    answer(`\n${barred.length - missed.length} of ${barred.length} bars hold.`);
+    for (const row of missed) {
+      answer(`  missed: ${row.group}: ${row.what} (${figure(row)}, bar ${barText(row)})`);
+    }
+  }
+}
+
+function holds({ value, ratio, bar }: Omit<Row, "group" | "holds">): boolean | null {
+  if (bar === null) return null;
+  const measured = bar.of === "ratio" ? ratio ?? NaN : value;
+  return bar.at === "most" ? measured <= bar.value : measured >= bar.value;
+}
+
+function line(row: Row): string {
+  const { value, unit, baseline } = row;
+  const columns = [
+    row.what.padEnd(58),
+    `${rounded(value)} ${unit}`.padStart(14),
+    baseline ? `${rounded(baseline.value)} ${unit}`.padStart(14) : "".padStart(14),
+    row.ratio === null ? "".padStart(9) : `${row.ratio.toFixed(2)} ×`.padStart(9),
+    baseline && unit === "ms" ? `${signed(value - baseline.value)} ms`.padStart(11) : "".padStart(11),
+    barText(row).padStart(12),
+    row.holds === null ? "" : row.holds ? "  holds" : "  MISSED",
+  ];
+  return `  ${columns.join("")}${baseline ? `\n      against ${baseline.what}` : ""}`;
+}
+
+function figure(row: Row): string {
+  return row.ratio === null ? `${rounded(row.value)} ${row.unit}` : `${row.ratio.toFixed(2)} ×`;
+}
+
+function barText({ bar, unit }: Row): string {
+  if (bar === null) return "";
+  return `${bar.at === "most" ? "≤" : "≥"} ${bar.value} ${bar.of === "ratio" ? "×" : unit}`;
+}
+
+function signed(value: number): string {
+  return (value < 0 ? "" : "+") + rounded(value);
+}
+
+function rounded(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : 2);
+}

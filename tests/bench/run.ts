@@ -1,0 +1,119 @@
+/** `deno task bench`: measures everything side by side and says which bars hold. Nothing here fails for being slow. */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  answer,
+  parseCommand,
+  remark,
+  run,
+  UsageError,
+  wholeNumber,
+} from "../../supabase/local/command_line.ts";
+import { startPostgres } from "../support/postgres.ts";
+import type { Group } from "./bench.ts";
+import { type BenchStack, startBenchStack } from "./bench_stack.ts";
+import { clients } from "./clients.ts";
+import { largeAppends, largeEdits } from "./large_files.ts";
+import { largeProjects } from "./large_projects.ts";
+import { longHistories } from "./long_histories.ts";
+import { merges } from "./merges.ts";
+import { processorTime } from "./processor_time.ts";
+import { Report } from "./report.ts";
+import { smallOperations } from "./small_operations.ts";
+import { startUp } from "./start_up.ts";
+import { streaming } from "./streaming.ts";
+
+const GROUPS: Readonly<Record<string, Group>> = {
+  small: smallOperations,
+  appends: largeAppends,
+  edits: largeEdits,
+  merges,
+  cpu: processorTime,
+  streaming,
+  versions: longHistories,
+  start: startUp,
+  projects: largeProjects,
+  clients,
+};
+/** Groups that say something on a real Postgres only; without --db they get one of their own. */
+const ON_POSTGRES = ["projects", "clients"];
+
+const ROUNDS_DEFAULT = 100;
+const ROUNDS_MAX = 10_000;
+const JSON_DEFAULT = fileURLToPath(new URL("../../supabase/.temp/bench.json", import.meta.url));
+
+const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--json FILE]
+
+  --only NAME  ${Object.keys(GROUPS).join(", ")}; may be given as a list with commas
+  --rounds N   how often a small request is repeated (default ${ROUNDS_DEFAULT})
+  --db URL     an empty database of a Postgres server instead of PGlite
+  --json FILE  where the figures are kept (default supabase/.temp/bench.json)
+  --help       this text`;
+
+const OPTIONS = {
+  only: { type: "string" },
+  rounds: { type: "string" },
+  db: { type: "string" },
+  json: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+await run(async () => {
+  const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
+  if (values.help) return answer(USAGE);
+  const names = values.only?.split(",") ?? Object.keys(GROUPS);
+  const rounds = values.rounds === undefined
+    ? ROUNDS_DEFAULT
+    : wholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX, USAGE);
+  for (const name of names) if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`, USAGE);
+  const report = new Report();
+  answer("what, its median, the baseline's median, their ratio, the difference, the bar");
+  const onPglite = names.filter((name) => values.db !== undefined || !ON_POSTGRES.includes(name));
+  await measure(onPglite, values.db, rounds, report);
+  const onPostgres = names.filter((name) => !onPglite.includes(name));
+  if (onPostgres.length > 0) {
+    const server = await startPostgres({ durable: true });
+    try {
+      await measure(onPostgres, server.url, rounds, report);
+    } finally {
+      await server.stop();
+    }
+  }
+  report.summary();
+  const file = values.json ?? JSON_DEFAULT;
+  await keep(file, rounds, report);
+});
+
+/** Runs the groups one after the other on a stack of their own. */
+async function measure(
+  names: readonly string[],
+  databaseUrl: string | undefined,
+  rounds: number,
+  report: Report,
+): Promise<void> {
+  if (names.length === 0) return;
+  const stack: BenchStack = await startBenchStack(databaseUrl);
+  try {
+    for (const name of names) await GROUPS[name]?.({ stack, rounds, report });
+  } finally {
+    await stack.stop();
+  }
+}
+
+/** Replaces the groups that were measured now and leaves the others as they were. */
+async function keep(file: string, rounds: number, report: Report): Promise<void> {
+  const measured = new Set(report.rows.map((row) => row.group));
+  const { rows = [], series = {} } = await Deno.readTextFile(file).then(JSON.parse, () => ({}));
+  const earlier = rows.filter((row: { group: string }) => !measured.has(row.group));
+  await Deno.mkdir(dirname(file), { recursive: true });
+  const figures = {
+    measuredAt: new Date().toISOString(),
+    deno: Deno.version.deno,
+    processors: navigator.hardwareConcurrency,
+    rounds,
+    rows: [...earlier, ...report.rows],
+    series: { ...series, ...report.series },
+  };
+  await Deno.writeTextFile(file, JSON.stringify(figures, null, 2) + "\n");
+  remark(`Kept in ${file}.`);
+}

@@ -1,0 +1,87 @@
+/** How fast the function starts, and how large it is when it is bundled. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { IMPORT_MAP } from "../../supabase/local/repository.ts";
+import { type Bench, fewer } from "./bench.ts";
+import { EMPTY_FUNCTION_WITH_IMPORTS, SERVICE_FUNCTION } from "./bench_stack.ts";
+import { MEGABYTE } from "./contents.ts";
+import { interleave } from "./measure.ts";
+import { atMost } from "./report.ts";
+
+const ESBUILD = "esbuild@0.25.12";
+/** Packages that the function imports. */
+const IMPORTED = ["@supabase/supabase-js", "diff", "hono", "zod"];
+
+export async function startUp({ stack, rounds, report }: Bench): Promise<void> {
+  report.group("Start and size of the function");
+  const firstAnswer = (entry: string) => async () => {
+    const started = await stack.ownFunction(entry);
+    try {
+      const response = await fetch(`${started.url}/health`);
+      await response.body?.cancel();
+    } finally {
+      // Not part of what is timed on either side alone: both are ended alike.
+      await started.stop();
+    }
+  };
+  const times = await interleave(
+    {
+      empty: firstAnswer(EMPTY_FUNCTION_WITH_IMPORTS),
+      service: firstAnswer(SERVICE_FUNCTION),
+    },
+    fewer(rounds, 10),
+    1,
+  );
+  report.times(
+    "cold start, spawn to first answer",
+    times.service,
+    "an empty function that also imports supabase-js, hono and zod",
+    times.empty,
+    atMost(1.5),
+  );
+  const { minified, compressed } = await bundledSize();
+  report.value("bundle, esbuild, minified", minified / MEGABYTE, "MB", atMost(2, "value"));
+  report.value("bundle, gzip", compressed / MEGABYTE, "MB", null);
+}
+
+/** Bytes of the function and all it imports in one file, by esbuild from npm. */
+async function bundledSize(): Promise<{ minified: number; compressed: number }> {
+  const directory = await Deno.makeTempDir({ prefix: "filestore-bundle-" });
+  try {
+    const { imports } = JSON.parse(await Deno.readTextFile(IMPORT_MAP));
+    const packages = IMPORTED.map((name) => String(imports[name]).replace(/^npm:/, ""));
+    await Deno.writeTextFile(join(directory, "package.json"), '{"private":true}');
+    await run("npm", ["install", "--silent", "--no-audit", "--no-fund", ESBUILD, ...packages], directory);
+    const bundle = join(directory, "bundle.js");
+    await run(
+      join(directory, "node_modules", ".bin", "esbuild"),
+      [
+        fileURLToPath(new URL(SERVICE_FUNCTION, "file://")),
+        "--bundle",
+        "--minify",
+        "--format=esm",
+        "--platform=node",
+        "--target=esnext",
+        "--main-fields=module,main",
+        `--outfile=${bundle}`,
+      ],
+      directory,
+      { NODE_PATH: join(directory, "node_modules") },
+    );
+    const bytes = await Deno.readFile(bundle);
+    const gzipped = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+    return { minified: bytes.length, compressed: (await new Response(gzipped).arrayBuffer()).byteLength };
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+async function run(
+  command: string,
+  args: string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const { success, stderr } = await new Deno.Command(command, { args, cwd, env }).output();
+  if (!success) throw new Error(`${command} fails: ${new TextDecoder().decode(stderr).slice(0, 2000)}`);
+}

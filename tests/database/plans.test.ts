@@ -1,0 +1,194 @@
+/**
+ * How the operations find their rows in a project of a million files: by index, and hardly more of them than they
+ * answer. Times depend on the machine; plans do not. Postgres itself tells the plan of every statement that the
+ * functions run, with the rows it really read.
+ */
+import { assert, assertEquals } from "@std/assert";
+import postgres from "postgres";
+import { addVersions, populate, SOME_DIRECTORY } from "../bench/populate.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { createMigrated } from "../support/postgres_hosted.ts";
+import {
+  type Answer,
+  commit,
+  content,
+  type Json,
+  list,
+  makeProject,
+  newSegment,
+  type Project,
+  record,
+  valueOf,
+  versions,
+} from "../support/postgres_filestore.ts";
+
+const FILES = 1_000_000;
+const VERSIONS = 100_000;
+const SEGMENTS = 50_000;
+const LONG_PATH = "top-1/sub-00001/file-0001000.txt";
+const MIDDLE = "top-5/sub-00505/file-0505500.txt";
+const PAGE = 100;
+/** Rows of a large table that one page of so many may read: one more than it shows, and those that tie with it. */
+const ROWS_PER_PAGE_MAX = 2 * PAGE;
+/** Rows of each large table that an operation on one file may read. */
+const ROWS_PER_FILE_MAX = 10;
+
+/** Tables that grow with a project. */
+const LARGE_TABLES = ["files", "file_versions", "segments", "directories"];
+
+/** A node of `explain (analyze, format json)`. */
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const LISTS: Readonly<Record<string, Json>> = {
+  "from the root": {},
+  "from the root, last first": { sortOrder: "desc" },
+  "from the root, by cursor": { after: MIDDLE },
+  "from the root, last first, by cursor": { after: MIDDLE, sortOrder: "desc" },
+  "one directory": { directory: SOME_DIRECTORY, recursive: false },
+  "one directory, by cursor": {
+    directory: SOME_DIRECTORY,
+    recursive: false,
+    after: `${SOME_DIRECTORY}/file-0003500`,
+  },
+  "one subtree": { directory: "top-3" },
+  "one subtree, by cursor": { directory: "top-3", after: "top-3/sub-00503/file-0503500.txt" },
+  "by size": { sortBy: "size" },
+  "by size, largest first": { sortBy: "size", sortOrder: "desc" },
+  "by date of change": { sortBy: "updated_at" },
+  "by date of change, newest first": { sortBy: "updated_at", sortOrder: "desc" },
+  "by date of creation": { sortBy: "created_at" },
+  "by date of creation, newest first": { sortBy: "created_at", sortOrder: "desc" },
+};
+
+Deno.test("plans in a project of a million files", async (t) => {
+  const server = await startPostgres();
+  const database = await createMigrated(server, "plans");
+  const plans: PlanNode[] = [];
+  const onnotice = (notice: postgres.Notice) => plans.push(...plansIn(notice.message ?? ""));
+  const sql = postgres(database.superuserUrl, { max: 1, onnotice });
+  try {
+    const project = await makeProject(sql, "large");
+    const scripts = {
+      script: (text: string) => sql.begin((transaction) => transaction.unsafe(text).simple()),
+    };
+    await populate(scripts, project, { files: FILES, filesPerDirectory: 1000, filesOnly: true });
+    await addSegments(sql, project);
+    await commit(sql, project, "write", { path: LONG_PATH, segments: [newSegment(project)] });
+    await addVersions(scripts, project, LONG_PATH, VERSIONS);
+    await explainEverything(sql);
+    const readBy = async (operation: () => Promise<Answer<unknown>>) => {
+      plans.length = 0;
+      valueOf(await operation());
+      assert(plans.length > 0, "Postgres told no plan");
+      return rowsRead(plans);
+    };
+
+    for (const [name, query] of Object.entries(LISTS)) {
+      await t.step(`list ${name} reads a page and no more`, async () => {
+        const rows = await readBy(() => list(sql, project, { recursive: true, limit: PAGE, ...query }));
+        assertBounded(rows, { files: ROWS_PER_PAGE_MAX, directories: ROWS_PER_FILE_MAX });
+      });
+    }
+    for (
+      const [name, offset] of [["newest", 0], ["middle", VERSIONS / 2], ["oldest", VERSIONS - PAGE]] as const
+    ) {
+      await t.step(`versions, the ${name} page, reads a page and no more`, async () => {
+        const rows = await readBy(() => versions(sql, project, LONG_PATH, PAGE, offset));
+        assertBounded(rows, { files: ROWS_PER_FILE_MAX, file_versions: PAGE });
+      });
+    }
+    for (const [name, operation] of Object.entries(operationsOnOneFile(sql, project))) {
+      await t.step(`${name} reads a handful of rows`, async () => {
+        // Plans may change once they are kept: after five times.
+        for (let time = 0; time < 8; time++) {
+          const rows = await readBy(operation);
+          assertBounded(rows, Object.fromEntries(LARGE_TABLES.map((table) => [table, ROWS_PER_FILE_MAX])));
+        }
+      });
+    }
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+});
+
+function operationsOnOneFile(
+  sql: postgres.Sql,
+  project: Project,
+): Record<string, () => Promise<Answer<unknown>>> {
+  const segments = () => [newSegment(project)];
+  return {
+    "record": () => record(sql, project, LONG_PATH),
+    "record of an old version": () => record(sql, project, LONG_PATH, 50_000),
+    "content": () => content(sql, project, LONG_PATH),
+    "write of a new file": () =>
+      commit(sql, project, "write", {
+        path: `${SOME_DIRECTORY}/${crypto.randomUUID()}`,
+        segments: segments(),
+      }),
+    "overwrite": () => commit(sql, project, "overwrite", { path: LONG_PATH, segments: segments() }),
+    "append": () => commit(sql, project, "append", { path: MIDDLE, segments: segments() }),
+  };
+}
+
+/** Segments that nothing names, so that the table is not small. */
+async function addSegments(sql: postgres.Sql, project: Project): Promise<void> {
+  await sql`
+    insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+    select gen_random_uuid(), ${project.id}, current_date, 10, decode(repeat('00', 32), 'hex'), 0, false, true
+    from generate_series(1, ${SEGMENTS}::integer)`;
+  await sql`analyze filestore.segments`;
+}
+
+/** From now on every statement is told with its plan, those inside of functions too. */
+async function explainEverything(sql: postgres.Sql): Promise<void> {
+  await sql.unsafe(`
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0;
+    set auto_explain.log_analyze = on;
+    set auto_explain.log_timing = off;
+    set auto_explain.log_nested_statements = on;
+    set auto_explain.log_format = 'json';
+    set auto_explain.log_level = 'notice'`).simple();
+}
+
+/** The plan in a message of auto_explain: `duration: 0.1 ms  plan:` and then JSON. */
+function plansIn(message: string): PlanNode[] {
+  const [, json] = /plan:\s*(\{[\s\S]*)$/.exec(message) ?? [];
+  return json === undefined ? [] : [JSON.parse(json).Plan];
+}
+
+/** Rows that were read of each large table. Fails where one of them was read from end to end. */
+function rowsRead(plans: readonly PlanNode[]): Record<string, number> {
+  const rows: Record<string, number> = Object.fromEntries(LARGE_TABLES.map((table) => [table, 0]));
+  const visit = (node: PlanNode) => {
+    const table = node["Relation Name"];
+    if (table !== undefined && table in rows && node["Node Type"].endsWith("Scan")) {
+      assert(node["Node Type"] !== "Seq Scan", `${table} is read from end to end: ${JSON.stringify(node)}`);
+      const dropped = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
+      rows[table] = (rows[table] ?? 0) + (node["Actual Rows"] + dropped) * node["Actual Loops"];
+    }
+    node.Plans?.forEach(visit);
+  };
+  plans.forEach(visit);
+  return rows;
+}
+
+/** A table that is not named may not be read at all. */
+function assertBounded(rows: Readonly<Record<string, number>>, most: Readonly<Record<string, number>>): void {
+  for (const [table, count] of Object.entries(rows)) {
+    assert(
+      count <= (most[table] ?? 0),
+      `${count} rows of ${table} were read, at most ${most[table] ?? 0} may be`,
+    );
+  }
+  assertEquals(Object.keys(rows), LARGE_TABLES);
+}

@@ -1,0 +1,347 @@
+/** Many clients at once, through HTTP, on a real Postgres, with two function processes that take turns. */
+import { assert, assertEquals } from "@std/assert";
+import postgres from "postgres";
+import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { type Service, startService } from "../support/service.ts";
+import { assertConsistent } from "./support/consistency.ts";
+import {
+  inParallel,
+  type Outcome,
+  perform,
+  readHistory,
+  readVersion,
+  type Target,
+} from "./support/files_client.ts";
+import { contradictions, type Entry, type Operation } from "./support/ledger.ts";
+import { IS_LONG, report, rounds } from "./support/long.ts";
+import { newSeed, randomFrom } from "./support/random.ts";
+
+const CLIENTS = 64;
+const APPENDS_PER_CLIENT = 20;
+/** Of each kind the same number. */
+const WRITERS = 20;
+const PATH = "shared/log.txt";
+
+interface World {
+  readonly server: PostgresServer;
+  readonly service: Service;
+}
+
+const GUARANTEES: [string, (world: World) => Promise<void>][] = [
+  ["appends of 64 clients to one file are all kept, each version a prefix of the next", appendsAreAllKept],
+  [
+    "each version of a file that many write, overwrite and edit is what one request made",
+    versionsAreExplained,
+  ],
+  ["no edit is lost among edits and appends of one file", editsAreAllKept],
+  ["64 clients that create one path make one file of 64 versions", onePathOneFile],
+  ["500 requests at once on a limit of 100 are accepted exactly 100 times", limitIsExact],
+  ["no pair of operations on two files in opposite order deadlocks", pairsNeverDeadlock],
+  ["a file that is locked does not hold up another project", hotFileIsAlone],
+];
+
+Deno.test("concurrent clients over HTTP", async (t) => {
+  const server = await startPostgres();
+  try {
+    const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
+    try {
+      assertEquals(service.stack.functionPids.length, 2);
+      for (const [name, check] of GUARANTEES) {
+        await t.step(name, async () => {
+          try {
+            await check({ server, service });
+          } catch (error) {
+            const defects = service.log.filter((line) => line.includes('"defect"'));
+            throw defects.length === 0 ? error : new Error(defects.at(-1), { cause: error });
+          }
+          await assertConsistent((statement, parameters) => service.sql(statement, parameters));
+        });
+      }
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
+async function newTarget(service: Service): Promise<Target & { readonly projectId: string }> {
+  const { id, key } = await service.project("enterprise");
+  return { baseUrl: service.baseUrl, key, projectId: id };
+}
+
+/** The version that was made; whatever else came is a failure. */
+function versionOf(outcome: Outcome): number {
+  if (outcome.kind !== "made") throw new Error(`not made: ${JSON.stringify(outcome)}`);
+  return outcome.version;
+}
+
+function parallel<Result>(count: number, work: (client: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+async function appendsAreAllKept({ service }: World): Promise<void> {
+  const target = await newTarget(service);
+  const started = performance.now();
+  const lines = new Map<number, string>();
+  const add = async (operation: Operation & { readonly text: string }) => {
+    const version = versionOf(await perform(target, operation));
+    assert(!lines.has(version), `version ${version} was acknowledged twice`);
+    lines.set(version, operation.text);
+  };
+  await add({ kind: "write", path: PATH, text: "the first line\n" });
+  await parallel(CLIENTS, async (client) => {
+    for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
+      await add({ kind: "append", path: PATH, text: `client ${client} line ${i}\n` });
+    }
+  });
+  const seconds = (performance.now() - started) / 1000;
+  const appends = CLIENTS * APPENDS_PER_CLIENT;
+  assertEquals([...lines.keys()].sort((a, b) => a - b), range(1, appends + 1));
+  // What version n must be: the lines in the order of the versions that the clients were told.
+  const contents = range(1, appends + 1).map(() => "");
+  let content = "";
+  for (let version = 1; version <= appends + 1; version++) {
+    contents[version - 1] = content += lines.get(version) ?? "";
+  }
+  const versions = await service.sql<{ version: number; size: number; segments: number }>(
+    `select v.version, v.size::integer, cardinality(v.segment_ids) as segments from filestore.file_versions v
+     join filestore.files f on f.id = v.file_id where f.project_id = $1 and f.path = $2 order by v.version`,
+    [target.projectId, PATH],
+  );
+  assertEquals(versions.map(({ size }) => size), contents.map((text) => text.length));
+  const merges = versions.filter(({ segments }, i) => segments <= (versions[i - 1]?.segments ?? 0)).length;
+  assert(merges > 0, "no merge happened");
+  const read = range(1, appends + 1).filter((n) => IS_LONG || n <= 20 || n > appends - 5 || n % 40 === 0);
+  await inParallel(read, 8, async (version) => {
+    assertEquals(await readVersion(target, PATH, version), contents[version - 1]);
+  });
+  report("appends", { clients: CLIENTS, appends, merges, read: read.length, seconds: seconds.toFixed(1) });
+}
+
+/** Sends the operation until it is no longer refused for being in a race, and writes it down unless it is refused. */
+async function performAndNote(target: Target, operation: Operation, entries: Entry[]): Promise<Outcome> {
+  for (;;) {
+    const outcome = await perform(target, operation);
+    if (outcome.kind === "refused" && outcome.code === "VERSION_CONFLICT") continue;
+    assert(outcome.kind !== "unknown", `${operation.kind} was answered ${JSON.stringify(outcome)}`);
+    if (outcome.kind === "made") entries.push({ operation, version: outcome.version });
+    return outcome;
+  }
+}
+
+async function versionsAreExplained({ service }: World): Promise<void> {
+  const target = await newTarget(service);
+  const entries: Entry[] = [];
+  const base = (name: string) => `${name}\nedit me\n`;
+  await performAndNote(target, { kind: "write", path: PATH, text: base("first") }, entries);
+  const refused: string[] = [];
+  await parallel(WRITERS, async (client) => {
+    for (let i = 0; i < rounds(6, 60); i++) {
+      const name = `client ${client} round ${i}`;
+      const operations: Operation[] = [
+        { kind: "write", path: PATH, text: base(name) },
+        { kind: "overwrite", path: PATH, text: base(name) },
+        { kind: "append", path: PATH, text: `${name}\n` },
+        { kind: "edit", path: PATH, oldString: "edit me\n", newString: `edit me\n${name}\n` },
+        { kind: "edit", path: PATH, oldString: "edit me\n", newString: `edit me\n${name}\n` },
+      ];
+      const operation = operations[client % operations.length] ?? operations[0];
+      if (!operation) throw new Error("no operation");
+      const outcome = await performAndNote(target, operation, entries);
+      if (outcome.kind === "refused") refused.push(outcome.code);
+    }
+  });
+  const history = await readHistory(target, PATH);
+  assertEquals(refused, []);
+  assertEquals(history.length, entries.length);
+  assertEquals(contradictions(entries, new Map([[PATH, history]])), []);
+  report("writers, overwriters, appenders, editors", { clients: WRITERS, versions: history.length });
+}
+
+async function editsAreAllKept({ service }: World): Promise<void> {
+  const target = await newTarget(service);
+  const entries: Entry[] = [];
+  const editors = 10;
+  const edits = rounds(4, 40);
+  const text = range(0, editors - 1).map((editor) => `editor ${editor}: 0;\n`).join("");
+  await performAndNote(target, { kind: "write", path: PATH, text }, entries);
+  const started = performance.now();
+  await parallel(editors + 4, async (client) => {
+    for (let i = 0; i < edits; i++) {
+      const outcome = await performAndNote(
+        target,
+        client >= editors ? { kind: "append", path: PATH, text: `appender ${client} line ${i}\n` } : {
+          kind: "edit",
+          path: PATH,
+          oldString: `editor ${client}: ${i};`,
+          newString: `editor ${client}: ${i + 1};`,
+        },
+        entries,
+      );
+      assertEquals(outcome.kind, "made");
+    }
+  });
+  const history = await readHistory(target, PATH);
+  const last = (history.at(-1) ?? "").split("\n").filter((line) => line !== "");
+  const expected = [
+    ...range(0, editors - 1).map((editor) => `editor ${editor}: ${edits};`),
+    ...range(editors, editors + 3).flatMap((client) =>
+      range(0, edits - 1).map((i) => `appender ${client} line ${i}`)
+    ),
+  ];
+  assertEquals(last.sort(), expected.sort());
+  assertEquals(contradictions(entries, new Map([[PATH, history]])), []);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  report("edits", { editors, appenders: 4, versions: history.length, seconds });
+}
+
+async function onePathOneFile({ service }: World): Promise<void> {
+  const target = await newTarget(service);
+  const entries: Entry[] = [];
+  await parallel(
+    CLIENTS,
+    (client) =>
+      performAndNote(target, { kind: "write", path: "new/one.md", text: `client ${client}` }, entries),
+  );
+  assertEquals(
+    entries.map(({ version }) => version ?? 0).sort((a, b) => a - b),
+    range(1, CLIENTS),
+  );
+  const history = await readHistory(target, "new/one.md");
+  assertEquals(contradictions(entries, new Map([["new/one.md", history]])), []);
+  const files = await service.sql("select from filestore.files where project_id = $1", [target.projectId]);
+  assertEquals(files.length, 1);
+}
+
+async function limitIsExact({ service }: World): Promise<void> {
+  const { id, key } = await service.project("free");
+  // The window lies ahead, so that no minute ends in the middle.
+  await service.freezeWindow(id);
+  const statuses = await parallel(500, async (client) => {
+    const { status } = client % 2 === 0
+      ? await service.request(key, "GET", "/files")
+      : await service.request(key, "POST", "/files", { body: { path: `${client}.txt`, content: "x" } });
+    return status;
+  });
+  assertEquals(statuses.filter((status) => status === 200).length, 100);
+  assertEquals(statuses.filter((status) => status === 429).length, 400);
+  const [window] = await service.sql<{ request_count: number }>(
+    "select request_count from filestore.rate_windows where project_id = $1",
+    [id],
+  );
+  assertEquals(window?.request_count, 100);
+}
+
+async function pairsNeverDeadlock({ service }: World): Promise<void> {
+  const target = await newTarget(service);
+  const entries: Entry[] = [];
+  const kinds = ["write", "overwrite", "append", "edit", "delete", "restore", "copy", "move"] as const;
+  const seed = newSeed();
+  const random = randomFrom(seed);
+  const deadlocksBefore = await deadlocks(service);
+  let requests = 0;
+  let number = 0;
+  /** One client: an operation of two files from one to the other, one of a single file on both in this order. */
+  const go = async (kind: (typeof kinds)[number], from: string, to: string, base: string) => {
+    const operationAt = (path: string): Operation => {
+      if (kind === "copy" || kind === "move") return { kind, path, destination: path === from ? to : from };
+      if (kind === "delete") return { kind, path };
+      if (kind === "restore") return { kind, path, version: 1 };
+      if (kind === "edit") return { kind, path, oldString: base, newString: `edited ${++number};` };
+      return { kind, path, text: `${kind} ${++number};` };
+    };
+    for (const path of kind === "copy" || kind === "move" ? [from] : [from, to]) {
+      requests++;
+      await performAndNote(target, operationAt(path), entries);
+    }
+  };
+  const paths: string[] = [];
+  for (const [index, kind] of kinds.entries()) {
+    for (const other of kinds.slice(index)) {
+      // Both a pair that is new, where files are created at the same time, and one that is there.
+      const [a, b] = [`${kind}/${other}/a.txt`, `${kind}/${other}/b.txt`];
+      paths.push(a, b);
+      for (let round = 0; round < rounds(2, 20); round++) {
+        const base = `base ${++number};`;
+        if (round > 0 || random.below(2) === 0) {
+          await performAndNote(target, { kind: "write", path: a, text: base }, entries);
+        }
+        if (round > 0 || random.below(2) === 0) {
+          await performAndNote(target, { kind: "write", path: b, text: base }, entries);
+        }
+        await Promise.all([0, 1].flatMap(() => [go(kind, a, b, base), go(other, b, a, base)]));
+      }
+    }
+  }
+  const histories = new Map<string, (string | null)[]>();
+  const known = new Set(
+    (await service.sql<{ path: string }>("select path from filestore.files where project_id = $1", [
+      target.projectId,
+    ])).map(({ path }) => path),
+  );
+  for (const path of paths.filter((path) => known.has(path))) {
+    histories.set(path, await readHistory(target, path));
+  }
+  assertEquals(contradictions(entries, histories), []);
+  assertEquals(await deadlocks(service) - deadlocksBefore, 0);
+  report("pairs of operations", { requests, versions: entries.length, seed });
+}
+
+/** Also those that were resolved by trying again. */
+async function deadlocks(service: Service): Promise<number> {
+  await service.sql("select pg_stat_force_next_flush()");
+  const [row] = await service.sql<{ deadlocks: number }>(
+    "select deadlocks::integer from pg_stat_database where datname = current_database()",
+  );
+  return row?.deadlocks ?? 0;
+}
+
+async function hotFileIsAlone({ server, service }: World): Promise<void> {
+  const hot = await newTarget(service);
+  const other = await newTarget(service);
+  await perform(hot, { kind: "write", path: PATH, text: "hot\n" });
+  await perform(other, { kind: "write", path: PATH, text: "cool\n" });
+  const holder = postgres(server.url, { max: 1 });
+  const durations: number[] = [];
+  let waiting: Promise<Outcome[]> | undefined;
+  try {
+    await holder.begin(async (transaction) => {
+      await transaction`select from filestore.files where project_id = ${hot.projectId} for update`;
+      waiting = parallel(6, (client) => perform(hot, { kind: "append", path: PATH, text: `${client}\n` }));
+      for (let i = 0; i < 10; i++) {
+        await blockedBy(service, 1);
+        const started = performance.now();
+        versionOf(await perform(other, { kind: "append", path: PATH, text: `${i}\n` }));
+        await readVersion(other, PATH, i + 2);
+        durations.push(performance.now() - started);
+      }
+    });
+  } finally {
+    await holder.end();
+  }
+  // Whoever waited too long was told so, and did nothing.
+  const outcomes = await waiting ?? [];
+  const made = outcomes.filter(({ kind }) => kind === "made").map(versionOf);
+  assertEquals(made.sort((a, b) => a - b), range(2, made.length + 1));
+  assertEquals((await readHistory(hot, PATH)).length, made.length + 1);
+  report("beside a locked file", {
+    requests: 20,
+    slowestMilliseconds: Math.round(Math.max(...durations)),
+    waited: `${made.length} of ${outcomes.length} to the end`,
+  });
+}
+
+/** Until so many transactions wait for a lock. */
+async function blockedBy(service: Service, count: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const rows = await service.sql("select from pg_stat_activity where wait_event_type = 'Lock'");
+    if (rows.length >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("nobody waits for the lock");
+}

@@ -1,0 +1,197 @@
+/** A stored segment that is not what was stored never reaches a client as well-formed content. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createClient } from "@supabase/supabase-js";
+import { test } from "../support/suite.ts";
+import {
+  codeOf,
+  figures,
+  inParallel,
+  Laboratory,
+  type Outcome,
+  present,
+  type Sending,
+  text,
+} from "./laboratory.ts";
+import { LARGE } from "./operations.ts";
+
+const lab = await Laboratory.start({ withFaultProxy: false });
+Deno.test.afterAll(() => lab.stop());
+
+const { storage } = createClient(lab.stack.backendUrl, lab.stack.secretKey, {
+  auth: { persistSession: false },
+});
+const bucket = storage.from("filestore-segments");
+
+const PATH = "dir/large.txt";
+const CONTENT = new TextEncoder().encode(LARGE);
+const SEGMENT = 1024 * 1024;
+
+/** What becomes of an object. Everything is done to the file that Storage serves. */
+const DAMAGES: Readonly<Record<string, (file: string, name: string) => Promise<void>>> = {
+  "one bit flipped": async (file) => {
+    const bytes = await Deno.readFile(file);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    await Deno.writeFile(file, bytes);
+  },
+  "one byte short": async (file) => await Deno.truncate(file, (await Deno.stat(file)).size - 1),
+  "cut in half": async (file) => await Deno.truncate(file, (await Deno.stat(file)).size >> 1),
+  "empty": async (file) => await Deno.truncate(file, 0),
+  "longer": async (file) => await Deno.writeFile(file, Uint8Array.of(0x78), { append: true }),
+  "another segment": async (file) => await Deno.writeFile(file, new Uint8Array(SEGMENT).fill(0x7a)),
+  "missing": async (_file, name) => {
+    const { error } = await bucket.remove([name]);
+    assertEquals(error, null);
+  },
+};
+
+interface Way extends Sending {
+  readonly name: string;
+  /** The segments that it needs before its headers go out, and all that it needs. */
+  readonly first: readonly number[];
+  readonly needs: readonly number[];
+}
+
+const BYTES = { accept: "application/octet-stream" };
+const get = (name: string, query: string, headers: Record<string, string>, needs: number[]): Way => ({
+  name,
+  method: "GET",
+  path: `/files/${PATH}${query}`,
+  headers,
+  first: needs.slice(0, 1),
+  needs,
+});
+const put = (name: string, route: string, body: unknown, needs: number[]): Way => ({
+  name,
+  method: "PUT",
+  path: `/files/${route}/${PATH}`,
+  body,
+  first: needs,
+  needs,
+});
+
+const WAYS: readonly Way[] = [
+  get("JSON", "", {}, [0, 1, 2]),
+  get("JSON in base64", "?encoding=base64", {}, [0, 1, 2]),
+  get("an earlier version", "?version=1", {}, [0, 1, 2]),
+  get("raw", "", BYTES, [0, 1, 2]),
+  get("a range of all", "", { ...BYTES, range: "bytes=5-3000000" }, [0, 1, 2]),
+  get("a range in the middle", "", { ...BYTES, range: `bytes=${SEGMENT + 5}-${SEGMENT + 9}` }, [1]),
+  get("a range to the end", "", { ...BYTES, range: "bytes=-5" }, [2]),
+  get("lines across a border", "?lines=1020-1030", {}, [0, 1]),
+  get("the last line", "?lines=-1", {}, [2]),
+  put("an edit", "edit", { oldString: "b\nc", newString: "b\n\nc" }, [0, 1, 2]),
+];
+
+/** What must hold for an answer that needed a damaged segment. */
+function assertNotServed(outcome: Outcome, way: Way, damaged: number): "refused" | "broken off" {
+  if (way.first.includes(damaged)) {
+    assertEquals([outcome.status, codeOf(outcome)], [500, "CONTENT_CORRUPT"]);
+    assertEquals(outcome.headers.get("cache-control"), "no-store");
+    return "refused";
+  }
+  assert(outcome.broken, `${outcome.bytes.length} bytes arrived as if they were all`);
+  if (outcome.headers.get("content-type")?.startsWith("application/json")) {
+    assertThrows(() => JSON.parse(text(outcome)), SyntaxError);
+    return "broken off";
+  }
+  assert(outcome.bytes.length < Number(outcome.headers.get("content-length")));
+  // What did arrive is right as far as it goes.
+  const [start = "0"] = /\d+/.exec(way.headers?.range ?? "bytes=0") ?? [];
+  assertEquals(outcome.bytes, CONTENT.slice(Number(start), Number(start) + outcome.bytes.length));
+  return "broken off";
+}
+
+const CASES = Object.keys(DAMAGES).flatMap((damage) => [0, 1, 2].map((damaged) => ({ damage, damaged })));
+
+test("a damaged segment is an error envelope before the headers and an aborted connection after, never content", async () => {
+  const results = { refused: 0, "broken off": 0, served: 0 };
+  const failures: string[] = [];
+  await inParallel(CASES, 3, async ({ damage, damaged }) => {
+    const tenant = await lab.tenant();
+    await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: PATH, content: LARGE } });
+    const segment = present((await lab.rope(tenant, PATH))[damaged]);
+    await DAMAGES[damage]?.(lab.objectFile(segment.name), segment.name);
+    const inLog = () =>
+      lab.log.filter((line) => line.includes("corrupt_segment") && line.includes(segment.id));
+    for (const way of WAYS) {
+      // Every segment fetched anew: those that are whole are remembered and served from memory otherwise.
+      const logged = inLog().length;
+      try {
+        const outcome = await lab.send(tenant, way);
+        if (way.needs.includes(damaged)) {
+          results[assertNotServed(outcome, way, damaged)]++;
+          const line = inLog().at(-1) ?? "{}";
+          const { level, event, segmentId, reason } = JSON.parse(line);
+          assert(inLog().length > logged, "the log does not say so");
+          assertEquals([level, event, segmentId], ["error", "corrupt_segment", segment.id]);
+          assert(["missing", "wrong size", "wrong checksum"].includes(reason));
+        } else {
+          assert(outcome.status === 200 || outcome.status === 206, text(outcome).slice(0, 200));
+          assertEquals(outcome.broken, false);
+          results.served++;
+        }
+      } catch (error) {
+        failures.push(`${damage}, segment ${damaged}, ${way.name}: ${error}`.slice(0, 400));
+      }
+    }
+    const [row] = await lab.stack.exec<{ versions: number }>(
+      "select count(*)::integer as versions from filestore.file_versions where project_id = $1",
+      [tenant.id],
+    );
+    assertEquals(row?.versions, 1, "an edit of damaged content makes no version");
+  });
+  figures(
+    `${CASES.length} damages × ${WAYS.length} ways: ${results.refused} refused, ` +
+      `${results["broken off"]} broken off, ${results.served} not concerned`,
+  );
+  assert(failures.length === 0, `\n${failures.length} failed:\n${failures.join("\n")}`);
+});
+
+test("a diff of damaged content is refused, and so is the trial of an edit", async () => {
+  const tenant = await lab.tenant();
+  for (const content of ["one\n", "two\n"]) {
+    await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: "a.txt", content } });
+  }
+  const segment = present((await lab.rope(tenant, "a.txt", 2))[0]);
+  await DAMAGES["one bit flipped"]?.(lab.objectFile(segment.name), segment.name);
+  for (
+    const sending of [
+      { method: "GET", path: "/diff/a.txt" },
+      { method: "PUT", path: "/files/edit/a.txt", body: { oldString: "two", newString: "x", dryRun: true } },
+      { method: "GET", path: "/files/a.txt" },
+    ]
+  ) assertEquals(codeOf(await lab.send(tenant, sending)), "CONTENT_CORRUPT", sending.path);
+  // What does not need the bytes goes on: the version before, and ways to leave the damaged one behind.
+  const before = await lab.send(tenant, { method: "GET", path: "/files/a.txt?version=1" });
+  assertEquals(JSON.parse(text(before)).data.content, "one\n");
+  const restored = await lab.send(tenant, {
+    method: "PUT",
+    path: "/files/restore/a.txt",
+    body: { version: 1 },
+  });
+  assertEquals(restored.status, 200);
+  assertEquals(
+    JSON.parse(text(await lab.send(tenant, { method: "GET", path: "/files/a.txt" }))).data.content,
+    "one\n",
+  );
+});
+
+test("damaged content is never merged into new segments: the append succeeds and the damage stays told", async () => {
+  const tenant = await lab.tenant();
+  await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: "log.txt", content: "0\n" } });
+  const append = (line: number): Sending => ({
+    method: "PUT",
+    path: "/files/append/log.txt",
+    body: { content: `${line}\n` },
+  });
+  for (let line = 1; line <= 14; line++) await lab.prepare(tenant, append(line));
+  const segment = present((await lab.rope(tenant, "log.txt", 15))[7]);
+  await DAMAGES["one bit flipped"]?.(lab.objectFile(segment.name), segment.name);
+  for (let line = 15; line <= 40; line++) assertEquals((await lab.send(tenant, append(line))).status, 200);
+  const outcome = await lab.send(tenant, { method: "GET", path: "/files/log.txt" });
+  assert(outcome.broken || codeOf(outcome) === "CONTENT_CORRUPT");
+  assert(
+    (await lab.rope(tenant, "log.txt", 41)).some(({ id }) => id === segment.id),
+    "the damaged segment is still named",
+  );
+});

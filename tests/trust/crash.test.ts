@@ -1,0 +1,61 @@
+/** What was acknowledged stays, whatever is killed in the middle of whatever. */
+import { startPostgres } from "../support/postgres.ts";
+import { CrashLab, type Victim } from "./support/crash_lab.ts";
+import { report, rounds } from "./support/long.ts";
+import { newSeed, randomFrom } from "./support/random.ts";
+
+/** CRASH_SEED repeats the choices of a run; when exactly the kill hits is up to the machine. CRASH_ROUNDS sets their number. */
+const SEED = Number(Deno.env.get("CRASH_SEED") ?? newSeed());
+
+function roundsOf(short: number, long: number): number {
+  return Number(Deno.env.get("CRASH_ROUNDS") ?? rounds(short, long));
+}
+
+async function crash(title: string, lab: CrashLab, victims: readonly Victim[], count: number): Promise<void> {
+  try {
+    const kills: Record<string, number> = {};
+    for (let round = 0; round < count; round++) {
+      const victim = victims[round % victims.length] ?? "stack";
+      try {
+        await lab.round(victim);
+      } catch (error) {
+        throw new Error(`round ${round + 1}, ${victim} killed, CRASH_SEED=${SEED}`, { cause: error });
+      }
+      kills[victim] = (kills[victim] ?? 0) + 1;
+    }
+    const segments = await lab.verifyAll();
+    report(title, { seed: SEED, kills, ...lab.totals, segments });
+  } finally {
+    await lab.close();
+  }
+}
+
+Deno.test({
+  name: "acknowledged versions survive kill -9 of function, gateway and database under mixed load",
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    const server = await startPostgres({ durable: true });
+    try {
+      const victims = ["function", "database", "stack", "all functions", "stack and database"] as const;
+      await crash(
+        "crashes on Postgres",
+        await CrashLab.open(server, randomFrom(SEED)),
+        victims,
+        roundsOf(5, 100),
+      );
+    } finally {
+      await server.stop();
+    }
+  },
+});
+
+Deno.test({
+  name: "acknowledged versions survive kill -9 of the whole stack on PGlite under mixed load",
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    const lab = await CrashLab.open(undefined, randomFrom(SEED));
+    await crash("crashes on PGlite", lab, ["stack"], roundsOf(2, 50));
+  },
+});

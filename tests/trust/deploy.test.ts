@@ -1,0 +1,270 @@
+/**
+ * Deploying, by the real Supabase CLI against a stand-in of the management API on this machine: what is uploaded is
+ * what the function needs, and it runs by itself.
+ */
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { test } from "../support/suite.ts";
+import { REPOSITORY } from "../support/command.ts";
+import { figures } from "./laboratory.ts";
+
+const CLI = "supabase@3.1.0";
+/** Limit of the platform for what is bundled: https://supabase.com/docs/guides/functions/limits */
+const BUNDLE_BYTES_MAX = 20 * 1024 * 1024;
+const ENTRY = "supabase/functions/api/index.ts";
+
+interface Deployment {
+  readonly slug: string | null;
+  /** Names as uploaded, and their bytes. */
+  readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  readonly metadata: Record<string, unknown>;
+  readonly output: string;
+  readonly code: number;
+}
+
+/** A copy of what the CLI looks at, in a folder of its own; `change` may spoil it. */
+async function projectCopy(change: (directory: string) => Promise<void> = async () => {}): Promise<string> {
+  const directory = await Deno.makeTempDir({ prefix: "filestore-deploy-" });
+  const project = join(directory, "project");
+  await copy(join(REPOSITORY, "supabase/functions"), join(project, "supabase/functions"));
+  for (const file of ["supabase/config.toml", "import_map.json", "deno.json"]) {
+    await Deno.copyFile(join(REPOSITORY, file), join(project, file));
+  }
+  await change(project);
+  return project;
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copy(join(from, name), join(to, name));
+    else await Deno.copyFile(join(from, name), join(to, name));
+  }
+}
+
+/** Runs `supabase functions deploy api` in the folder and takes what it sends. */
+async function deploy(project: string): Promise<Deployment> {
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  let metadata: Record<string, unknown> = {};
+  let slug: string | null = null;
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    if (request.method !== "POST") return Response.json([]);
+    slug = new URL(request.url).searchParams.get("slug");
+    for (const [name, part] of await request.formData()) {
+      if (part instanceof File) files.set(part.name, new Uint8Array(await part.arrayBuffer()));
+      else if (name === "metadata") metadata = JSON.parse(part);
+    }
+    const now = Date.now();
+    const answer = {
+      id: "1",
+      slug,
+      name: slug,
+      status: "ACTIVE",
+      version: 1,
+      created_at: now,
+      updated_at: now,
+    };
+    return Response.json({ ...answer, verify_jwt: false }, { status: 201 });
+  });
+  try {
+    const address = `http://127.0.0.1:${server.addr.port}`;
+    const profile = join(dirname(project), "profile.yaml");
+    const settings = {
+      name: "stand-in",
+      api_url: address,
+      dashboard_url: address,
+      project_host: "stand-in.localhost",
+    };
+    await Deno.writeTextFile(
+      profile,
+      Object.entries(settings).map(([name, value]) => `${name}: ${value}\n`).join(""),
+    );
+    const { code, stdout, stderr } = await new Deno.Command("npx", {
+      args: [
+        ...["-y", CLI, "functions", "deploy", "api", "--use-api", "--remote=abcdefghijklmnopqrst"],
+        ...["--profile", profile, "--agent", "no", "--yes"],
+      ],
+      cwd: project,
+      env: { SUPABASE_ACCESS_TOKEN: `sbp_${"0".repeat(40)}`, DO_NOT_TRACK: "1", NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    return { slug, files, metadata, output, code };
+  } finally {
+    await server.shutdown();
+  }
+}
+
+interface Graph {
+  /** Local files, relative to the project. */
+  readonly local: string[];
+  /** Whatever else, such as `npm:` and `https:`. */
+  readonly remote: string[];
+}
+
+/** The import graph as Deno sees it. */
+async function graphOf(project: string): Promise<Graph> {
+  const { stdout, success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "--no-config", "--no-lock", "--import-map", "import_map.json", ENTRY],
+    cwd: project,
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+  const { modules }: { modules: { specifier: string; error?: string }[] } = JSON.parse(
+    new TextDecoder().decode(stdout),
+  );
+  for (const { specifier, error } of modules) assertEquals(error, undefined, specifier);
+  const isLocal = (specifier: string) => specifier.startsWith("file:");
+  const root = await Deno.realPath(project);
+  return {
+    local: modules.map(({ specifier }) => specifier).filter(isLocal)
+      .map((specifier) => relative(root, fileURLToPath(specifier))).sort(),
+    remote: modules.map(({ specifier }) => specifier).filter((specifier) => !isLocal(specifier)),
+  };
+}
+
+/** Of the graph, what was not uploaded. */
+function missingOf(graph: Graph, { files }: Deployment): string[] {
+  return graph.local.filter((file) => !files.has(file));
+}
+
+async function withProject(
+  change: ((directory: string) => Promise<void>) | undefined,
+  use: (project: string) => Promise<void>,
+): Promise<void> {
+  const project = await projectCopy(change);
+  try {
+    await use(project);
+  } finally {
+    await Deno.remove(dirname(project), { recursive: true });
+  }
+}
+
+/** Puts the uploaded files into a folder, and nothing else. */
+async function extract({ files }: Deployment, directory: string): Promise<void> {
+  for (const [name, bytes] of files) {
+    const file = join(directory, name);
+    assert(!relative(directory, file).startsWith(".."), `${name} leaves the folder`);
+    await Deno.mkdir(dirname(file), { recursive: true });
+    await Deno.writeFile(file, bytes);
+  }
+}
+
+/** Starts the function as the platform does and asks for its health. */
+async function healthOf(directory: string): Promise<unknown> {
+  // The platform decides where a function listens; so does this.
+  const port = await freePort();
+  const boot = join(directory, "boot.ts");
+  await Deno.writeTextFile(
+    boot,
+    `const serve = Deno.serve;\n` +
+      `Object.defineProperty(Deno, "serve", { value: (handler: Deno.ServeHandler) => serve({ port: ${port} }, handler) });\n` +
+      `await import(${JSON.stringify(pathToFileURL(join(directory, ENTRY)).href)});\n`,
+  );
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-config", "--no-lock", "--no-check", "--import-map", "import_map.json", boot],
+    cwd: directory,
+    env: { SUPABASE_URL: "http://127.0.0.1:9", SUPABASE_SECRET_KEYS: '{"default":"sb_secret_x"}' },
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  try {
+    for (let tries = 0; tries < 100; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const response = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => null);
+      if (response) return await response.json();
+    }
+    throw new Error("the uploaded function does not answer");
+  } finally {
+    child.kill("SIGKILL");
+    await child.status;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  await Promise.resolve(listener.close());
+  return port;
+}
+
+test("supabase functions deploy uploads the import graph, all of it and nothing else, and that boots by itself", async () => {
+  await withProject(undefined, async (project) => {
+    const deployment = await deploy(project);
+    assertEquals(deployment.code, 0, deployment.output);
+    assert(!/warn/i.test(deployment.output.replaceAll(/^npm.*$/gm, "")), deployment.output);
+    assertEquals(deployment.slug, "api");
+    const graph = await graphOf(project);
+    assertEquals([...deployment.files.keys()].sort(), [...graph.local, "import_map.json"].sort());
+    for (const [name, bytes] of deployment.files) {
+      assertEquals(bytes, await Deno.readFile(join(project, name)), name);
+    }
+    const { entrypoint_path: entry, import_map_path: map, verify_jwt: verifies } = deployment.metadata;
+    assertEquals([entry, map, verifies], [ENTRY, "import_map.json", false]);
+    // Whatever is not local comes from one registry.
+    for (const specifier of graph.remote) assert(/^(npm:|node:)/.test(specifier), specifier);
+
+    const alone = await Deno.makeTempDir({ prefix: "filestore-deployed-" });
+    try {
+      await extract(deployment, alone);
+      const check = await new Deno.Command(Deno.execPath(), {
+        args: ["check", "--no-config", "--no-lock", "--import-map", "import_map.json", ENTRY],
+        cwd: alone,
+      }).output();
+      assert(check.success, new TextDecoder().decode(check.stderr));
+      const health = await healthOf(alone);
+      assertEquals(Object(health).status, "ok");
+    } finally {
+      await Deno.remove(alone, { recursive: true });
+    }
+    const total = [...deployment.files.values()].reduce((sum, bytes) => sum + bytes.length, 0);
+    assert(total < BUNDLE_BYTES_MAX);
+    figures(
+      `${deployment.files.size} files uploaded, ${
+        (total / 1024).toFixed(0)
+      } KiB; they type-check and boot alone`,
+    );
+  });
+});
+
+test("an import from above the project's folder, which the uploader skips with only a warning, is caught", async () => {
+  const change = async (project: string) => {
+    await Deno.writeTextFile(join(dirname(project), "outside.ts"), "export const OUTSIDE = 1;\n");
+    const version = join(project, "supabase/functions/api/version.ts");
+    const text = await Deno.readTextFile(version);
+    await Deno.writeTextFile(version, `${text}export { OUTSIDE } from "../../../../outside.ts";\n`);
+  };
+  await withProject(change, async (project) => {
+    const deployment = await deploy(project);
+    assertEquals(missingOf(await graphOf(project), deployment), ["../outside.ts"]);
+  });
+});
+
+test("an import the uploader cannot follow, without its extension or by a computed name, is caught", async () => {
+  const change = async (project: string) => {
+    await Deno.writeTextFile(
+      join(project, "supabase/functions/api/computed.ts"),
+      "export const COMPUTED = 1;\n",
+    );
+    const version = join(project, "supabase/functions/api/version.ts");
+    const text = await Deno.readTextFile(version);
+    await Deno.writeTextFile(version, `${text}export const late = () => import("./comp" + "uted.ts");\n`);
+  };
+  await withProject(change, async (project) => {
+    const { files } = await deploy(project);
+    assertNotEquals(files.size, 0);
+    assert(!files.has("supabase/functions/api/computed.ts"), "the uploader learned to follow these: good");
+  });
+  // So none of these may be in the function.
+  for (const file of (await graphOf(REPOSITORY)).local) {
+    const source = await Deno.readTextFile(join(REPOSITORY, file));
+    for (const [, specifier = ""] of source.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)) {
+      if (specifier.startsWith(".")) assert(specifier.endsWith(".ts"), `${file} imports ${specifier}`);
+    }
+    assert(!/\bimport\s*\(\s*[^"')\s]/.test(source), `${file} imports by a computed name`);
+    assert(
+      relative("supabase/functions/api", file).startsWith("..") === false,
+      `${file} is not in the function's folder`,
+    );
+  }
+});

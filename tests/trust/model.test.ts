@@ -1,0 +1,87 @@
+/**
+ * Whatever is asked in whatever order, the service answers what a simple model of the contract answers.
+ *
+ * MODEL_SEED and MODEL_PATH, as a failure prints them, run that one sequence again; MODEL_RUNS sets their number.
+ */
+import fc from "fast-check";
+import { startPostgres } from "../support/postgres.ts";
+import { type Service, startService } from "../support/service.ts";
+import { assertConsistent } from "./support/consistency.ts";
+import { IS_LONG, report, rounds } from "./support/long.ts";
+import { type Operation, sequence } from "./support/model_operations.ts";
+import { ModelRun } from "./support/model_run.ts";
+import { newSeed } from "./support/random.ts";
+
+const SEED = Number(Deno.env.get("MODEL_SEED") ?? newSeed() >>> 1);
+const PATH = Deno.env.get("MODEL_PATH");
+const RUNS = Number(Deno.env.get("MODEL_RUNS") ?? rounds(200, 5000));
+
+async function agree(title: string, service: Service): Promise<void> {
+  const counts = new Map<string, number>();
+  let sequences = 0;
+  const started = performance.now();
+  const property = fc.asyncProperty(sequence, async (operations: Operation[]) => {
+    sequences++;
+    const { key } = await service.project("enterprise");
+    const run = new ModelRun(service.baseUrl, key);
+    await run.run(operations);
+    for (const [kind, count] of run.counts) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  });
+  const parameters = { seed: SEED, numRuns: RUNS, ...(PATH !== undefined && { path: PATH }) };
+  try {
+    await fc.assert(property, parameters);
+  } catch (error) {
+    throw new Error(`again with MODEL_SEED=${SEED} and MODEL_PATH as below`, { cause: error });
+  }
+  await assertConsistent((statement, parameters) => service.sql(statement, parameters));
+  const operations = [...counts.values()].reduce((total, count) => total + count, 0);
+  const refusals = [...counts].filter(([kind]) => kind.includes(" ")).reduce(
+    (total, [, count]) => total + count,
+    0,
+  );
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  report(title, {
+    seed: SEED,
+    sequences,
+    operations,
+    refusals,
+    kinds: Object.fromEntries([...counts].sort()),
+    seconds,
+  });
+}
+
+Deno.test({
+  name: "random sequences of all operations answer what the model of the contract answers, on PGlite",
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    const service = await startService({ databaseUrl: undefined });
+    try {
+      await agree("model on PGlite", service);
+    } finally {
+      await service.stop();
+      // PGlite leaves a code of its own there.
+      Deno.exitCode = 0;
+    }
+  },
+});
+
+Deno.test({
+  name: "random sequences of all operations answer what the model of the contract answers, on Postgres",
+  ignore: !IS_LONG,
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    const server = await startPostgres();
+    try {
+      const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
+      try {
+        await agree("model on Postgres", service);
+      } finally {
+        await service.stop();
+      }
+    } finally {
+      await server.stop();
+    }
+  },
+});

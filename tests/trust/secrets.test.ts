@@ -1,0 +1,312 @@
+/**
+ * No key, hash, secret key or content in any log line, header, error or gateway output, whatever happens: a broad run
+ * of every operation, refusal and fault, and a search through all that came out of it.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { z } from "zod";
+import { eachLine } from "../../supabase/local/lines.ts";
+import { REPOSITORY } from "../support/command.ts";
+import { test } from "../support/suite.ts";
+import { type Fault, FAULTS } from "./fault_proxy.ts";
+import {
+  figures,
+  inParallel,
+  Laboratory,
+  type Outcome,
+  send,
+  type Sending,
+  type Tenant,
+  text,
+} from "./laboratory.ts";
+import { OPERATIONS, prepareFor } from "./operations.ts";
+
+const progress: string[] = [];
+const lab = await Laboratory.start({ onProgress: (line) => progress.push(line) });
+Deno.test.afterAll(() => lab.stop());
+
+/** Put wherever a client's content goes; found anywhere else it leaked. */
+const MARK = `content-marker-${crypto.randomUUID()}`;
+/** In queries, paths and headers, which are no content but no line's business either. */
+const ASIDE = `aside-marker-${crypto.randomUUID()}`;
+
+/** Everything that came out, by where it came out. */
+const out: { readonly where: string; readonly what: string }[] = [];
+const answered = new Map<string, Outcome>();
+const secrets = new Map<string, string>();
+
+function addTenant(tenant: Tenant): void {
+  secrets.set(`a key ${tenant.id}`, tenant.key);
+  secrets.set(`the rest of a key ${tenant.id}`, tenant.key.slice(10));
+  secrets.set(`a key's hash ${tenant.id}`, tenant.keyHash);
+  const bytes = Uint8Array.fromHex(tenant.keyHash);
+  secrets.set(`a key's hash in base64 ${tenant.id}`, bytes.toBase64({ omitPadding: true }));
+}
+
+async function record(tenant: Tenant | null, sending: Sending, mayShowContent = false): Promise<Outcome> {
+  const outcome = await send(lab.stack.baseUrl, tenant?.key ?? null, sending).catch(() => null);
+  if (!outcome) throw new Error(`${sending.method} ${sending.path} was not answered`);
+  for (const [name, value] of outcome.headers) out.push({ where: `header ${name}`, what: value });
+  if (outcome.status >= 400 && !mayShowContent) {
+    out.push({ where: `error ${outcome.status}`, what: text(outcome) });
+  }
+  const id = outcome.headers.get("x-request-id");
+  if (id === null) throw new Error(`no id: ${outcome.status} ${text(outcome)}`);
+  assert(!answered.has(id), "an id is one request's");
+  answered.set(id, outcome);
+  return outcome;
+}
+
+const json = (
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Sending => ({
+  method,
+  path,
+  body,
+  headers,
+});
+const PATH = `dir/${ASIDE}.txt`;
+const text200k = MARK.repeat(4000);
+
+/** Requests that carry the marks into every corner, good and bad. */
+const SENDINGS: readonly Sending[] = [
+  json("POST", "/files", { path: PATH, content: `${MARK}\nold ${MARK}\n` }, { "idempotency-key": ASIDE }),
+  json("POST", "/files", { path: PATH, content: `${MARK} other` }, { "idempotency-key": ASIDE }),
+  json("POST", "/files", { path: PATH, content: text200k }),
+  json("POST", "/files", { path: PATH, content: MARK, isBase64: true }),
+  json("POST", "/files", { path: PATH, content: MARK, contentType: MARK }),
+  json("POST", "/files", { path: PATH, content: [MARK] }),
+  json("POST", "/files", { path: `../${MARK}`, content: MARK }),
+  json("POST", "/files", { path: [MARK], content: MARK }),
+  json("POST", "/files", { path: PATH, content: `\ud800${MARK}` }),
+  json("POST", "/files", { path: PATH, content: MARK }, { "if-none-match": "*" }),
+  json("POST", "/files", { path: PATH, content: MARK }, { "if-match": `"${ASIDE}"` }),
+  json("POST", "/files", { path: PATH, content: MARK }, { "if-match": ASIDE }),
+  { method: "POST", path: "/files", body: `{"content": "${MARK}` },
+  { method: "POST", path: "/files", body: MARK, headers: { "content-type": "application/pdf" } },
+  { method: "POST", path: "/files", body: MARK, headers: { "content-encoding": "gzip" } },
+  { method: "POST", path: `/files?path=${PATH}`, body: new TextEncoder().encode(MARK) },
+  json("PUT", `/files/append/${PATH}`, { content: MARK }),
+  json("PUT", `/files/append/${PATH}`, { content: "" }),
+  json("PUT", `/files/append/missing-${ASIDE}`, { content: MARK }),
+  json("PUT", `/files/overwrite/${PATH}`, { content: `${MARK}\n${MARK}\n` }),
+  json("PUT", `/files/edit/${PATH}`, { oldString: MARK, newString: `new ${MARK}` }),
+  json("PUT", `/files/edit/${PATH}`, { oldString: `absent ${MARK}`, newString: MARK }),
+  json("PUT", `/files/edit/${PATH}`, { oldString: MARK, newString: MARK }),
+  json("PUT", `/files/edit/${PATH}`, { oldString: MARK, newString: `x${MARK}`, expectedOccurrences: 2 }),
+  json("PUT", `/files/edit/${PATH}`, {
+    oldString: MARK,
+    newString: `y${MARK}`,
+    replaceAll: true,
+    dryRun: true,
+  }),
+  json("PUT", `/files/restore/${PATH}`, { version: 1 }),
+  json("PUT", `/files/restore/${PATH}`, { version: 999 }),
+  json("PUT", `/files/restore/${PATH}`, { version: MARK }),
+  json("PUT", `/files/copy/${PATH}`, { destination: `copy/${ASIDE}` }),
+  json("PUT", `/files/move/${PATH}`, { destination: `copy/${ASIDE}` }),
+  { method: "GET", path: `/files/${PATH}` },
+  { method: "GET", path: `/files/${PATH}`, headers: { accept: "application/octet-stream" } },
+  { method: "GET", path: `/files/${PATH}?metadata` },
+  { method: "GET", path: `/files/${PATH}?versions` },
+  { method: "GET", path: `/files/${PATH}?version=${ASIDE}` },
+  { method: "GET", path: `/files/${PATH}?lines=${ASIDE}` },
+  { method: "GET", path: `/files/${PATH}`, headers: { "if-none-match": ASIDE } },
+  { method: "GET", path: `/files?directory=${ASIDE}&sortBy=${ASIDE}` },
+  { method: "GET", path: `/diff/${PATH}` },
+  { method: "GET", path: `/diff/${PATH}?from=${ASIDE}` },
+  { method: "GET", path: `/${ASIDE}` },
+  { method: "PUT", path: `/files?${ASIDE}` },
+  { method: "GET", path: "/files/%zz" },
+  { method: "GET", path: "/health" },
+  { method: "GET", path: "/health?deep" },
+  { method: "GET", path: "/openapi.json" },
+  { method: "OPTIONS", path: "/files" },
+  { method: "POST", path: "/sweep" },
+  { method: "POST", path: "/sweep", headers: { authorization: `Bearer ${MARK}` } },
+  { method: "DELETE", path: `/files/${PATH}` },
+  { method: "DELETE", path: `/files/missing-${ASIDE}` },
+];
+
+const requestLine = z.strictObject({
+  time: z.iso.datetime(),
+  level: z.literal("info"),
+  event: z.literal("request"),
+  id: z.uuid(),
+  route: z.string().regex(/^[a-z_]+$/),
+  method: z.string().regex(/^[A-Z]+$/),
+  status: z.int(),
+  code: z.string().regex(/^[A-Z_]+$/).optional(),
+  durationMilliseconds: z.number().min(0),
+  backendMilliseconds: z.number().min(0),
+  projectId: z.uuid().optional(),
+  keyId: z.uuid().optional(),
+});
+
+/** The service's lines. The runtime has one of its own, about a body that broke off, and where; it tells nothing. */
+function logLines(): ReturnType<typeof JSON.parse>[] {
+  return lab.log.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+}
+
+const FAULT_KINDS = (Object.keys(FAULTS) as Fault[]).filter((fault) => !fault.startsWith("silent"));
+
+async function broadRun(): Promise<void> {
+  const free = await lab.tenant("free");
+  const [tenant, other] = [await lab.tenant(), await lab.tenant()];
+  for (const one of [free, tenant, other]) addTenant(one);
+  const strangers = ["oa_short", other.key.toLowerCase(), `${other.key}x`, other.key.slice(0, -1) + "_"];
+  for (const sending of SENDINGS) {
+    // What an edit did not find is told by the lines that come near: content, and the client's own.
+    await record(tenant, sending, sending.path.startsWith("/files/edit/"));
+    await record(null, sending);
+    const headers = { ...sending.headers, "x-api-key": strangers[answered.size % strangers.length] ?? "" };
+    await record(null, { ...sending, headers });
+  }
+  // A used-up window, first told by the database and then from memory.
+  await lab.stack.exec(
+    `insert into filestore.rate_windows values ($1, date_trunc('minute', clock_timestamp()) + interval '5 minutes', 100)
+     on conflict (project_id) do update set window_start = excluded.window_start, request_count = 100`,
+    [free.id],
+  );
+  for (let n = 0; n < 3; n++) await record(free, { method: "GET", path: `/files/${PATH}` });
+  await faults();
+  await corruption(tenant);
+}
+
+/** Every operation with a fault at each of its first calls, once and for good. */
+async function faults(): Promise<void> {
+  let turn = 0;
+  const cases = OPERATIONS.flatMap((operation) =>
+    [1, 2, 3].map((n) => ({ operation, n, fault: FAULT_KINDS[turn++ % FAULT_KINDS.length] ?? "refused" }))
+  );
+  await inParallel(cases, 6, async ({ operation, n, fault }) => {
+    const tenant = await lab.tenant();
+    addTenant(tenant);
+    await prepareFor(lab, tenant, operation);
+    const watch = lab.watch(tenant, (number) => number >= n ? fault : null);
+    await record(tenant, operation).catch((error) => {
+      // A read broken off before the gateway passed its headers on.
+      if (operation.writes) throw error;
+    });
+    lab.unwatch(watch);
+  });
+}
+
+async function corruption(tenant: Tenant): Promise<void> {
+  await lab.prepare(tenant, json("POST", "/files", { path: "damaged.txt", content: MARK }));
+  for (const { name } of await lab.rope(tenant, "damaged.txt")) await Deno.truncate(lab.objectFile(name), 3);
+  assertEquals((await record(tenant, { method: "GET", path: "/files/damaged.txt" })).status, 500);
+}
+
+await broadRun();
+// The log comes by a way of its own.
+await new Promise((resolve) => setTimeout(resolve, 300));
+
+test("no key, hash, secret key or content is in any log line, header, error or progress line", () => {
+  const { stack } = lab;
+  for (const [name, secret] of Object.entries(lab.secrets)) {
+    if (name !== "publishableKey" && name !== "anonKey") secrets.set(name, secret);
+  }
+  secrets.set("the secret key", stack.secretKey);
+  secrets.set("content", MARK);
+  for (const what of lab.log) out.push({ where: "log", what });
+  for (const what of progress) out.push({ where: "progress", what });
+  let places = 0;
+  for (const { where, what } of out) {
+    for (const [name, secret] of secrets) {
+      assert(!what.includes(secret), `${name} in ${where}: ${what.slice(0, 300)}`);
+      places++;
+    }
+    if (where === "log") assert(!what.includes(ASIDE), `a path, query or header in the log: ${what}`);
+  }
+  const kinds = new Set([...answered.values()].map(({ status }) => status));
+  figures(
+    `${answered.size} requests (statuses ${[...kinds].sort().join(", ")}), ${lab.log.length} log lines, ` +
+      `${secrets.size} secrets: ${places} comparisons`,
+  );
+  for (const status of [200, 400, 401, 404, 405, 409, 412, 415, 422, 429, 500, 503]) {
+    assert(kinds.has(status), `the run never met ${status}`);
+  }
+});
+
+test("each request makes exactly one JSON log line, with its id, route, status, durations, project and key", () => {
+  const rest = lab.log.filter((line) => !line.startsWith("{"));
+  for (const line of rest) {
+    assert(/^(Deno\.serve|ApiError: |\s+at )/.test(line), `a line of nobody's: ${line}`);
+  }
+  const requests = logLines().filter(({ event }) => event === "request").map((line) =>
+    requestLine.parse(line)
+  );
+  const byId = new Map(requests.map((line) => [line.id, line]));
+  assertEquals(byId.size, requests.length, "a request has two lines");
+  for (const [id, outcome] of answered) {
+    const line = byId.get(id);
+    assert(line !== undefined, `no line for ${id}`);
+    assertEquals(line?.status, outcome.status);
+    if (outcome.status >= 400) assertEquals(line?.code ?? "degraded", codeIn(outcome) ?? "degraded");
+    assert((line?.durationMilliseconds ?? 0) < 60_000);
+  }
+  const known = requests.filter(({ projectId }) => projectId !== undefined);
+  assert(known.length > 50);
+  for (const { projectId, keyId } of known) assert(projectId !== undefined && keyId !== undefined);
+  const slow = requests.find(({ backendMilliseconds }) => backendMilliseconds > 0);
+  assert(slow, "no request waited for its back end");
+  // Those that were never a project's say nobody's name.
+  for (const line of requests.filter(({ status }) => status === 401)) assertEquals(line.keyId, undefined);
+});
+
+test("the other lines of the log are faults and damages, each with what it takes to find it, none a defect", () => {
+  const others = logLines().filter(({ event }) => event !== "request");
+  const events = new Map<string, number>();
+  for (const line of others) {
+    events.set(line.event, (events.get(line.event) ?? 0) + 1);
+    if (line.event === "backend_fault") {
+      assertEquals([typeof line.call, typeof line.try, typeof line.reason], ["string", "number", "string"]);
+      assert(/^[\w.-]{0,40}$/.test(line.reason), `a reason is a code: ${line.reason}`);
+    } else {
+      assertEquals(line.event, "corrupt_segment", JSON.stringify(line));
+    }
+  }
+  assert((events.get("backend_fault") ?? 0) > 20 && (events.get("corrupt_segment") ?? 0) > 0);
+  figures([...events].map(([event, count]) => `${count} × ${event}`).join(", "));
+});
+
+function codeIn(outcome: Outcome): string | undefined {
+  if (outcome.broken || outcome.bytes.length === 0) return undefined;
+  return JSON.parse(text(outcome)).error?.code;
+}
+
+test("deno task start prints the demo key on standard output once, and no other secret anywhere", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "filestore-secrets-" });
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "supabase/local/start.ts", "--data", dataDir, "--port", "0"],
+    cwd: REPOSITORY,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const lines: string[] = [];
+  const reading = [
+    eachLine(child.stdout, (line) => lines.push(line)),
+    eachLine(child.stderr, (line) => lines.push(line)),
+  ];
+  try {
+    for (let tries = 0; tries < 300 && !lines.some((line) => line.includes("oa_")); tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  } finally {
+    child.kill("SIGTERM");
+    await child.status;
+    await Promise.all(reading);
+  }
+  const printed = lines.join("\n");
+  const stored = JSON.parse(await Deno.readTextFile(`${dataDir}/secrets.json`));
+  await Deno.remove(dataDir, { recursive: true });
+  assert(printed.includes("oa_"), printed);
+  for (const name of ["secretKey", "jwtSecret", "serviceRoleKey"]) {
+    assert(!printed.includes(stored[name]), `${name} is printed`);
+  }
+});

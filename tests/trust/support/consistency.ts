@@ -1,0 +1,55 @@
+/** What must hold of the tables whenever nothing is under way, whatever happened before. */
+import { assertEquals } from "@std/assert";
+
+export type Sql = <Row>(statement: string, parameters?: readonly unknown[]) => Promise<Row[]>;
+
+const INCONSISTENCIES = `
+  select 'versions not dense: ' || f.path as what from filestore.files f
+  where (select array_agg(v.version order by v.version) from filestore.file_versions v where v.file_id = f.id)
+    is distinct from (select array_agg(n) from generate_series(1, f.version) n)
+  union all
+  select 'file is not its last version: ' || f.path from filestore.files f
+  where not exists (
+    select from filestore.file_versions v
+    where v.file_id = f.id and v.project_id = f.project_id and v.version = f.version and v.size = f.size
+      and v.mime_type = f.mime_type and v.is_deleted = f.is_deleted and v.created_at = f.updated_at)
+  union all
+  select 'times run backwards: ' || f.path from filestore.file_versions v
+  join filestore.file_versions w on w.file_id = v.file_id and w.version = v.version + 1
+  join filestore.files f on f.id = v.file_id
+  where w.created_at < v.created_at
+  union all
+  select 'version lacks bytes: ' || v.file_id || ' ' || v.version from filestore.file_versions v
+  where v.size <> (
+    select coalesce(sum(s.size), 0) from unnest(v.segment_ids) i (id)
+    join filestore.segments s on s.id = i.id and s.project_id = v.project_id)
+  union all
+  select 'rope lacks bytes: ' || f.path from filestore.files f
+  where f.size <> (
+    select coalesce(sum(s.size), 0) from unnest(f.segment_ids) i (id)
+    join filestore.segments s on s.id = i.id and s.project_id = f.project_id)
+  union all
+  select 'directory count: ' || d.path from filestore.directories d
+  where d.file_count <> (
+      select count(*) from filestore.files f
+      where f.project_id = d.project_id and f.directory = d.path and not f.is_deleted)
+    or d.subtree_file_count <> (
+      select count(*) from filestore.files f
+      where f.project_id = d.project_id and not f.is_deleted
+        and (d.path = '' or f.directory = d.path or starts_with(f.directory, d.path || '/')))
+  union all
+  select 'no directory count: ' || f.path from filestore.files f
+  where not exists (
+    select from filestore.directories d where d.project_id = f.project_id and d.path = f.directory)
+  union all
+  select 'usage: ' || p.name from filestore.projects p
+  where (select coalesce(sum(u.bytes), 0) from filestore.project_usage u where u.project_id = p.id)
+      <> (select coalesce(sum(s.size), 0) from filestore.segments s where s.project_id = p.id)
+    or (select coalesce(sum(u.versions), 0) from filestore.project_usage u where u.project_id = p.id)
+      <> (select count(*) from filestore.file_versions v where v.project_id = p.id)
+  union all
+  select 'idempotency key without an answer: ' || i.key from filestore.idempotency_keys i where i.answer is null`;
+
+export async function assertConsistent(sql: Sql): Promise<void> {
+  assertEquals(await sql<{ what: string }>(INCONSISTENCIES), []);
+}

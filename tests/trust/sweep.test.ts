@@ -1,0 +1,393 @@
+/**
+ * The sweep removes uploads of days gone by that nothing names, and never one that something names: beside writes,
+ * merges, restores and refused commits, by several slices at once, under a clock that the tests move.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { createClient } from "@supabase/supabase-js";
+import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
+import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
+import { buildApp } from "../../supabase/functions/api/app.ts";
+import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
+import type { Log } from "../../supabase/functions/api/log.ts";
+import { sweepSlice } from "../../supabase/functions/api/operations/sweep.ts";
+import { runCommand } from "../support/command.ts";
+import { test } from "../support/suite.ts";
+import {
+  codeOf,
+  figures,
+  inParallel,
+  IS_LONG,
+  Laboratory,
+  type Outcome,
+  present,
+  send,
+  type Sending,
+  type Tenant,
+  text,
+} from "./laboratory.ts";
+
+const lab = await Laboratory.start({ withFaultProxy: false });
+Deno.test.afterAll(() => lab.stop());
+
+const DAY = 24 * 60 * 60 * 1000;
+const client = createClient(lab.stack.backendUrl, lab.stack.secretKey, {
+  auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+  global: { fetch: fetchInTime },
+});
+const bucket = client.storage.from(BUCKET);
+
+/** How far the clock of the database's sweep and that of the function here are ahead, in days. */
+let daysAhead = 0;
+
+async function moveClock(days: number): Promise<void> {
+  daysAhead = days;
+  await lab.stack.script(
+    `create or replace function filestore.now() returns timestamptz language sql volatile
+     as $$ select clock_timestamp() + interval '${days} days' $$`,
+  );
+}
+
+const defects: unknown[] = [];
+const silent: Log = {
+  request: () => {},
+  backendFault: () => {},
+  corruptSegment: (id) => void defects.push(`corrupt ${id}`),
+  backgroundFault: (work, error) => void defects.push([work, error]),
+  defect: (_id, error) => void defects.push(error),
+};
+
+/** One isolate of the function, in this process: it has no memory of any other, and its own clock. */
+function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
+  const metadata = new SupabaseMetadata(client, silent);
+  const segments = new SupabaseSegments(client, silent);
+  const background: Promise<unknown>[] = [];
+  const app = buildApp({
+    metadata,
+    segments,
+    log: silent,
+    operatorKeys: [lab.stack.secretKey],
+    background: (work) => void background.push(work),
+    now: clock,
+  });
+  return { app, metadata, segments, background };
+}
+
+type Isolate = ReturnType<typeof isolate>;
+
+async function ask(
+  { app }: Isolate,
+  tenant: Tenant,
+  { method, path, headers, body }: Sending,
+): Promise<Outcome> {
+  const request = new Request(`http://function/api${path}`, {
+    method,
+    headers: { "x-api-key": tenant.key, "content-type": "application/json", ...headers },
+    body: body instanceof Uint8Array
+      ? new Uint8Array(body)
+      : body === undefined
+      ? null
+      : JSON.stringify(body),
+  });
+  const response = await app(request);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes, broken: false };
+}
+
+const write = (path: string, content: string): Sending => ({
+  method: "POST",
+  path: "/files",
+  body: { path, content },
+});
+const put = (route: string, path: string, body: unknown): Sending => ({
+  method: "PUT",
+  path: `/files/${route}/${path}`,
+  body,
+});
+
+/** Sweeps until nothing is left, with so many slices at the same time. */
+async function sweepAll(atOnce = 1): Promise<{ seen: number; removed: number }> {
+  const { metadata, segments } = isolate();
+  const total = { seen: 0, removed: 0 };
+  const one = async () => {
+    for (;;) {
+      const { seen, removed, isDone } = await sweepSlice(metadata, segments);
+      total.seen += seen;
+      total.removed += removed;
+      if (isDone) return;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return total;
+}
+
+function dayName(days: number): string {
+  return new Date(Date.now() + days * DAY).toISOString().slice(0, 10).replaceAll("-", "");
+}
+
+/** Uploads that nothing names, of that day. */
+async function orphans(tenant: Tenant, day: string, count: number): Promise<string[]> {
+  const names = Array.from({ length: count }, () => `${tenant.id}/${day}/${crypto.randomUUID()}`);
+  await inParallel(names, 8, async (name) => {
+    const { error } = await bucket.upload(name, new Uint8Array(16), {
+      contentType: "application/octet-stream",
+    });
+    assertEquals(error, null);
+  });
+  return names;
+}
+
+async function storedNames(tenant: Tenant): Promise<string[]> {
+  return [...(await lab.objects(tenant)).stored];
+}
+
+test("uploads of days gone by are removed and those of late are not; what is named and what is foreign stays", async () => {
+  await moveClock(0);
+  const tenant = await lab.tenant();
+  await lab.prepare(tenant, write("a.txt", "named\n"));
+  const old = await orphans(tenant, dayName(-5), 3);
+  const older = await orphans(tenant, dayName(-40), 2);
+  // A commit of yesterday may still be under way.
+  const late = [...await orphans(tenant, dayName(-1), 2), ...await orphans(tenant, dayName(0), 2)];
+  const foreign = [
+    `${tenant.id}/${dayName(-5)}/not-a-segment.txt`,
+    `${tenant.id}/notes/x.txt`,
+    "elsewhere/20200101/x",
+  ];
+  for (const name of foreign) assertEquals((await bucket.upload(name, new Uint8Array(3))).error, null);
+
+  await sweepAll();
+  const left = await storedNames(tenant);
+  for (const name of [...old, ...older]) assert(!left.includes(name), `${name} is still there`);
+  for (const name of [...late, ...foreign.slice(0, 2)]) assert(left.includes(name), `${name} is gone`);
+  assertEquals((await bucket.download("elsewhere/20200101/x")).error, null);
+  await lab.state(tenant);
+  assertEquals(await sweepAll(), { seen: 0, removed: 0 }, "nothing is left to do");
+
+  // When their day is over, the late ones go, and the named one of the same day stays.
+  await moveClock(3);
+  await sweepAll(3);
+  const leftLater = await storedNames(tenant);
+  for (const name of late) assert(!leftLater.includes(name), `${name} is still there`);
+  assertEquals((await lab.objects(tenant)).unnamed.length, 2, "the foreign ones alone");
+  await lab.state(tenant);
+});
+
+test("a day of more objects than a slice, named and unnamed mixed, is swept to its end, by several slices at once too", async () => {
+  await moveClock(0);
+  for (const slices of [1, 4]) {
+    const tenant = await lab.tenant();
+    const day = dayName(-3);
+    // Rows alone, as Storage keeps them: the sweep never reads a byte.
+    const count = 2 * SWEEP_PAGE_OBJECTS + 300;
+    await lab.stack.exec(
+      `with ids as (select gen_random_uuid() as id, n from generate_series(1, $3::integer) n),
+            named as (
+              insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+              select id, $1::uuid, to_date($2, 'YYYYMMDD'), 1, sha256('x'), 0, false, true from ids where n % 2 = 0)
+       insert into storage.objects (bucket_id, name, metadata)
+       select '${BUCKET}', $1 || '/' || $2 || '/' || id, '{"size": 1, "mimetype": "application/octet-stream"}'::jsonb from ids`,
+      [tenant.id, day, count],
+    );
+    const { removed } = await sweepAll(slices);
+    const { stored, unnamed } = await lab.objects(tenant);
+    assertEquals([stored.length, unnamed.length], [count / 2, 0], `${slices} at once`);
+    assert(removed >= count / 2);
+    figures(`${count} objects in a day, ${slices} slices at once: ${count / 2} removed, ${count / 2} kept`);
+  }
+});
+
+/** What clients do meanwhile, by chance. Answers whether it was a success. */
+async function someRequest(one: Isolate, tenant: Tenant, random: () => number): Promise<boolean> {
+  const path = `file-${Math.floor(random() * 4)}.txt`;
+  const line = `${"x".repeat(Math.floor(random() * 40))}\n`;
+  const choices: Sending[] = [
+    write(path, line),
+    put("append", path, { content: line }),
+    put("append", path, { content: line }),
+    put("append", path, { content: line }),
+    put("overwrite", path, { content: line }),
+    put("edit", path, { oldString: "x\n", newString: "y\n", replaceAll: true }),
+    put("restore", path, { version: 1 + Math.floor(random() * 5) }),
+    put("copy", path, { destination: `copy-${path}`, overwrite: true }),
+    put("move", `copy-${path}`, { destination: path, overwrite: true }),
+    { method: "DELETE", path: `/files/${path}` },
+    { ...write(path, line), headers: { "if-none-match": "*" } },
+    { ...put("append", path, { content: line }), headers: { "if-match": '"no.1.j"' } },
+    { ...write(path, line), headers: { "idempotency-key": `key-${Math.floor(random() * 3)}` } },
+    { method: "POST", path: `/files?path=${path}`, body: new Uint8Array(100).fill(0xfe) },
+    { method: "GET", path: `/files/${path}` },
+  ];
+  const outcome = await ask(one, tenant, present(choices[Math.floor(random() * choices.length)]));
+  assert(outcome.status < 500 && outcome.status !== 401, `${outcome.status}: ${text(outcome)}`);
+  return outcome.status < 300;
+}
+
+/** A small generator of its own (mulberry32), so that a seed tells the whole run. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+test("no named segment ever goes: sweeps beside writes, merges, restores and refusals while the days pass", async () => {
+  await moveClock(0);
+  const days = IS_LONG ? 40 : 6;
+  const seed = Number(Deno.env.get("TEST_SEED") ?? Date.now() % 1_000_000);
+  const random = randomOf(seed);
+  const tenants = [await lab.tenant(), await lab.tenant()];
+  let [requests, successes, planted, removed] = [0, 0, 0, 0];
+  for (let day = 0; day < days; day++) {
+    // Some days nobody sweeps, and some the clock jumps.
+    await moveClock(daysAhead + (random() < 0.2 ? 4 : 1));
+    const isolates = [isolate(), isolate()];
+    const sweeping = random() < 0.8;
+    for (const tenant of tenants) planted += (await orphans(tenant, dayName(daysAhead), 2)).length;
+    await Promise.all([
+      ...tenants.flatMap((tenant) =>
+        isolates.map(async (one) => {
+          for (let n = 0; n < 30; n++) {
+            requests++;
+            if (await someRequest(one, tenant, random)) successes++;
+          }
+        })
+      ),
+      ...Array.from({ length: sweeping ? 3 : 0 }, async () => {
+        const { metadata, segments } = isolate();
+        for (let slice = 0; slice < 4; slice++) removed += (await sweepSlice(metadata, segments)).removed;
+      }),
+      // The clock goes on while they work: midnight in the middle of a request.
+      (async () => {
+        if (random() < 0.5) await moveClock(daysAhead + 1);
+      })(),
+    ]);
+    for (const tenant of tenants) await lab.state(tenant);
+  }
+  await moveClock(daysAhead + 3);
+  removed += (await sweepAll(2)).removed;
+  let named = 0;
+  for (const tenant of tenants) {
+    await lab.state(tenant);
+    const { stored, unnamed } = await lab.objects(tenant);
+    assertEquals(unnamed, [], "all that nothing names is gone");
+    named += stored.length;
+  }
+  assertEquals(defects, []);
+  assert(removed > 0 && successes > requests / 3);
+  figures(
+    `${days} days, seed ${seed}: ${requests} requests (${successes} made something), ${planted} uploads left behind on purpose, ` +
+      `${removed} removed, ${named} named ones all there`,
+  );
+});
+
+test("a commit of segments older than what the sweep leaves alone is refused, and names nothing", async () => {
+  await moveClock(0);
+  const tenant = await lab.tenant();
+  // A function whose clock is days behind, or a request that took days.
+  const late = isolate(() => Date.now() - 3 * DAY);
+  const outcome = await ask(late, tenant, write("late.txt", "too late"));
+  assert(outcome.status >= 500, text(outcome));
+  codeOf(outcome);
+  defects.length = 0;
+  assertEquals(
+    (await lab.stack.exec("select from filestore.segments where project_id = $1", [tenant.id])).length,
+    0,
+  );
+  assertEquals(
+    (await lab.stack.exec("select from filestore.files where project_id = $1", [tenant.id])).length,
+    0,
+  );
+  // Yesterday's are taken: a request may pass midnight.
+  const slow = isolate(() => Date.now() - DAY);
+  assertEquals((await ask(slow, tenant, write("slow.txt", "in time"))).status, 200);
+  await sweepAll();
+  await lab.state(tenant);
+  assertEquals((await lab.objects(tenant)).unnamed, [], "what the refused one had uploaded is gone");
+});
+
+test("POST /sweep takes the project's secret key and no other", async () => {
+  await moveClock(0);
+  const tenant = await lab.tenant();
+  const [orphan = ""] = await orphans(tenant, dayName(-9), 1);
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const others: Record<string, Record<string, string>> = {
+    "no key": {},
+    "an API key": { "x-api-key": tenant.key },
+    "an API key as bearer": bearer(tenant.key),
+    "the publishable key": { apikey: lab.stack.publishableKey, ...bearer(lab.stack.publishableKey) },
+    "the anonymous key": bearer(lab.secrets.anonKey),
+    "a piece of the secret key": bearer(lab.stack.secretKey.slice(0, -1)),
+    "the secret key as x-api-key": { "x-api-key": lab.stack.secretKey },
+    "nothing": bearer(""),
+  };
+  for (const [name, headers] of Object.entries(others)) {
+    const outcome = await send(lab.stack.baseUrl, null, { method: "POST", path: "/sweep", headers });
+    assertEquals([outcome.status, codeOf(outcome)], [401, "INVALID_API_KEY"], name);
+  }
+  for (const method of ["GET", "PUT", "DELETE"]) {
+    const outcome = await send(lab.stack.baseUrl, null, {
+      method,
+      path: "/sweep",
+      headers: bearer(lab.stack.secretKey),
+    });
+    assertEquals(outcome.status, 405, method);
+  }
+  assert((await storedNames(tenant)).includes(orphan), "nothing was swept for them");
+  for (
+    const headers of [
+      bearer(lab.stack.secretKey),
+      { apikey: lab.stack.secretKey },
+      bearer(lab.secrets.serviceRoleKey),
+    ]
+  ) {
+    const outcome = await send(lab.stack.baseUrl, null, { method: "POST", path: "/sweep", headers });
+    assertEquals(outcome.status, 200, text(outcome));
+  }
+});
+
+test("deno task sweep sweeps slice by slice until nothing is left, and says how much", async () => {
+  await moveClock(0);
+  const tenant = await lab.tenant();
+  await orphans(tenant, dayName(-9), 3);
+  await orphans(tenant, dayName(-8), 2);
+  const connection = ["--url", lab.stack.supabaseUrl, "--secret-key", lab.stack.secretKey];
+  const first = await runCommand("sweep.ts", ...connection, "--json");
+  assertEquals(first.code, 0, first.stderr);
+  assert(JSON.parse(first.stdout).removed >= 5, first.stdout);
+  assertEquals(await storedNames(tenant), []);
+  const second = await runCommand("sweep.ts", ...connection);
+  assertEquals([second.code, second.stdout.trim()], [0, "Removed 0 of 0 objects."], second.stderr);
+  const wrong = await runCommand(
+    "sweep.ts",
+    "--url",
+    lab.stack.supabaseUrl,
+    "--secret-key",
+    "sb_secret_wrong",
+  );
+  assertEquals([wrong.code === 0, wrong.stdout], [false, ""]);
+});
+
+test(`after every ${SWEEP_EVERY_COMMITS} commits one slice runs in the background, and its failure hurts nobody`, async () => {
+  await moveClock(0);
+  await sweepAll();
+  const tenant = await lab.tenant();
+  const one = isolate();
+  assertEquals((await ask(one, tenant, write("a.txt", "x"))).status, 200);
+  const [orphan = ""] = await orphans(tenant, dayName(-9), 1);
+  const restores = Array.from({ length: SWEEP_EVERY_COMMITS - 2 }, (_, index) => index);
+  await inParallel(restores, 4, async () => {
+    assertEquals((await ask(one, tenant, put("restore", "a.txt", { version: 1 }))).status, 200);
+  });
+  assertEquals(one.background.length, 0, "one commit too early");
+  assertEquals((await ask(one, tenant, put("restore", "a.txt", { version: 99999 }))).status, 404);
+  assertEquals(one.background.length, 0, "a refused commit does not count");
+  assertEquals((await ask(one, tenant, put("restore", "a.txt", { version: 1 }))).status, 200);
+  assertEquals(one.background.length, 1);
+  await Promise.all(one.background);
+  assertEquals(defects, []);
+  assert(!(await storedNames(tenant)).includes(orphan), "the slice removed nothing");
+});
