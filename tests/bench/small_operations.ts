@@ -18,7 +18,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
   const bare = new Bare(stack.supabase);
   const content = bytesOf(CONTENT);
 
-  report.group("Small operations, through the gateway on both sides, with a request limit to be counted in");
+  report.group("Small operations, through the gateway");
   await client.write("overwritten.txt", CONTENT);
   await client.write("appended.txt", CONTENT);
   const written = await interleave({

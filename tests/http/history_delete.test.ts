@@ -151,7 +151,7 @@ test("200: counts and sub-folders of lists follow what is deleted and written ag
 test("200: deleted=true lists the deleted files alone: flat, recursive, filtered, in pages, with totals", async () => {
   const own = await files();
   const gone = ["a/1", "a/2", "a/b/3", "a/bc/4", "z", "ä/5"];
-  for (const path of [...gone, "a/live", "live"]) await own.write(path, "x");
+  for (const path of [...gone, "a/live", "b/live", "live"]) await own.write(path, "x");
   const records = new Map<string, unknown>();
   for (const path of gone) records.set(path, await own.remove(path));
   await own.write("back", "x");
@@ -198,6 +198,7 @@ test("200: deleted=true lists the deleted files alone: flat, recursive, filtered
   const live = await own.list({ deleted: false, recursive: true });
   assertEquals(live.files.map(({ path, deleted }) => [path, deleted]), [
     ["a/live", undefined],
+    ["b/live", undefined],
     ["back", undefined],
     ["live", undefined],
   ]);

@@ -46,7 +46,7 @@ test("Accept: the bytes for application/octet-stream by name, preferred to JSON;
   for (const [accept, isRaw] of ACCEPTS) {
     const answer = await own.bytes("GET", "f.txt", { accept });
     assertEquals(answer.status, 200, accept);
-    assertEquals(answer.headers.get("vary"), "Accept", accept);
+    assertEquals((answer.headers.get("vary") ?? "").split(", ").includes("Accept"), true, accept);
     if (isRaw) assertEquals(text(answer), "content", accept);
     else assertEquals((await own.read("f.txt")).content, "content");
     assertEquals(tagOf(answer).endsWith(isRaw ? '.r"' : '.j"'), true, accept);

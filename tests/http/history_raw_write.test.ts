@@ -1,8 +1,8 @@
 /** Writing the bytes themselves: which bodies are raw, what type the file gets, and what is refused when. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { MEDIA_TYPES } from "../../supabase/functions/api/domain/media_type.ts";
 import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/contract.ts";
-import { type History, historySuite } from "../support/history.ts";
+import { type History, historySuite, trafficOf } from "../support/history.ts";
 import { patternBytes, patternStream } from "../support/streams.ts";
 import { test } from "../support/suite.ts";
 
@@ -242,14 +242,17 @@ for (const [method, target, kept] of OVER) {
         `Content-Type: application/octet-stream\r\nContent-Length: ${declared}\r\n\r\nx`,
     );
     assertEquals(assertRefused(early, "CONTENT_TOO_LARGE", "write_file"), details(LIMIT + 1));
-    // In chunks: once that much has come.
-    const late = await own.request(method, target, {
-      body: patternStream(declared, 100_000),
-      headers: OCTETS,
+    // In chunks: once that much has come, however much would follow.
+    const { puts } = await trafficOf(service, async () => {
+      const late = await own.request(method, target, {
+        body: patternStream(30 * MIB, 100_000),
+        headers: OCTETS,
+      });
+      const { sizeBytes, ...rest } = assertRefused(late, "CONTENT_TOO_LARGE", "write_file");
+      assertEquals(rest, { limitBytes: LIMIT, tier: "enterprise" });
+      assert(Number(sizeBytes) > LIMIT && Number(sizeBytes) < LIMIT + MIB, `refused at ${sizeBytes}`);
     });
-    const { sizeBytes, ...rest } = assertRefused(late, "CONTENT_TOO_LARGE", "write_file");
-    assertEquals(rest, { limitBytes: LIMIT, tier: "enterprise" });
-    assertEquals(Number(sizeBytes) > LIMIT, true);
+    assert(puts <= 3, `${puts} objects were stored`);
     assertEquals(await service.tables(), before);
     // Exactly the limit is admitted.
     const fits = await own.request(method, target, { body: patternStream(LIMIT - kept), headers: OCTETS });

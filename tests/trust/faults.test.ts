@@ -32,8 +32,8 @@ Deno.test.afterAll(() => lab.stop());
 const AT_ONCE = 6;
 /** Those that end by themselves; silence has a test of its own, since it takes the function's patience. */
 const QUICK = (Object.keys(FAULTS) as Fault[]).filter((fault) => !fault.startsWith("silent"));
-/** In the short form each call meets so many kinds of fault, in turn; in the long form all. */
-const KINDS_A_CALL = IS_LONG ? QUICK.length : 2;
+/** In the short form each call meets one kind of fault, in turn; in the long form all. */
+const KINDS_A_CALL = IS_LONG ? QUICK.length : 1;
 
 /** What an operation does when nothing fails. */
 interface Expected {

@@ -74,12 +74,10 @@ Deno.test("parseEntityTags ends for any text, and finds what was put together", 
   }));
 });
 
-Deno.test("parseEntityTags takes a long list in no time", () => {
+Deno.test("parseEntityTags is linear: a quadratic one would never come back", () => {
   const value = Array(20_000).fill('"a"').join(" , ");
-  const started = performance.now();
   assertEquals(parseEntityTags(value)?.length, 20_000);
-  assertEquals(parseEntityTags(`${" ".repeat(50_000)}x`), null);
-  assert(performance.now() - started < 2000);
+  assertEquals(parseEntityTags(`${" ".repeat(5_000_000)}x`), null);
 });
 
 Deno.test("versionOfTag drops the representation of our tags, and leaves others", () => {

@@ -14,8 +14,8 @@ export interface EntityTag {
   readonly isWeak: boolean;
 }
 
-/** A list member; what follows it is a comma or the end. */
-const MEMBER = /^[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)")?[ \t]*(?:,|$)/;
+/** A list member, maybe empty; what follows it is a comma or the end. No two parts take the same blanks: it is linear. */
+const MEMBER = /^[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
 
 /** The members of If-Match or If-None-Match, or "*"; null where the value is neither. */
 export function parseEntityTags(value: string): "*" | readonly EntityTag[] | null {
