@@ -57,8 +57,8 @@ $$;
 select is(pg_temp.attempt(role, statement), '42501', role || ' is refused: ' || statement)
 from unnest(array['anon', 'authenticated']) role,
   unnest(array[
-    'select public.filestore_admit(''00'', false)',
-    'select public.filestore_list(''00'', false, ''{}'')',
+    'select public.filestore_admit(''00'', gen_random_uuid())',
+    'select public.filestore_list(''00'', gen_random_uuid(), ''{}'')',
     'select public.filestore_admin_list_keys()',
     'select * from filestore.files'
   ]) statement;

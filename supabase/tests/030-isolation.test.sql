@@ -18,7 +18,7 @@ language sql as $$
 $$;
 create function pg_temp.commit(p_project text, p_kind text, p_commit jsonb) returns jsonb
 language sql as $$
-  select public.filestore_commit(pg_temp.key(p_project), true, p_kind,
+  select public.filestore_commit(pg_temp.key(p_project), null, p_kind,
     jsonb_build_object('commitId', gen_random_uuid(), 'segments', '[]'::jsonb)
     || case p_kind when 'write' then '{"mimeType": "text/plain"}'::jsonb else '{}'::jsonb end || p_commit)
 $$;
@@ -58,43 +58,43 @@ create temporary table before as select pg_temp.rows_of_b() as rows;
 set local role service_role;
 -- Reading. A path of the other project is answered as one that does not exist.
 select is(
-  (pg_temp.code(public.filestore_record(pg_temp.key('a'), true, 'secret.txt'))), 'FILE_NOT_FOUND', 'record of a path that b has');
+  (pg_temp.code(public.filestore_record(pg_temp.key('a'), null, 'secret.txt'))), 'FILE_NOT_FOUND', 'record of a path that b has');
 select is(
-  public.filestore_record(pg_temp.key('a'), true, 'secret.txt'), public.filestore_record(pg_temp.key('a'), true, 'no such file'),
+  public.filestore_record(pg_temp.key('a'), null, 'secret.txt'), public.filestore_record(pg_temp.key('a'), null, 'no such file'),
   'the record of b''s path cannot be told from one of no path');
 select is(
-  public.filestore_record(pg_temp.key('a'), true, 'gone.txt'), public.filestore_record(pg_temp.key('a'), true, 'no such file'),
+  public.filestore_record(pg_temp.key('a'), null, 'gone.txt'), public.filestore_record(pg_temp.key('a'), null, 'no such file'),
   'nor that of a path b deleted');
-select is(public.filestore_record(pg_temp.key('a'), true, 'same.txt') #>> '{value,size}', '10', 'record of a path both have');
-select is(pg_temp.code(public.filestore_record(pg_temp.key('a'), true, 'same.txt', 2)), 'VERSION_NOT_FOUND', 'record of a version b has');
-select is(pg_temp.code(public.filestore_content(pg_temp.key('a'), true, 'secret.txt')), 'FILE_NOT_FOUND', 'content of a path b has');
+select is(public.filestore_record(pg_temp.key('a'), null, 'same.txt') #>> '{value,size}', '10', 'record of a path both have');
+select is(pg_temp.code(public.filestore_record(pg_temp.key('a'), null, 'same.txt', 2)), 'VERSION_NOT_FOUND', 'record of a version b has');
+select is(pg_temp.code(public.filestore_content(pg_temp.key('a'), null, 'secret.txt')), 'FILE_NOT_FOUND', 'content of a path b has');
 select is(
-  public.filestore_content(pg_temp.key('a'), true, 'same.txt') #>> '{value,segments,0,id}', pg_temp.segment(1, 10) ->> 'id',
+  public.filestore_content(pg_temp.key('a'), null, 'same.txt') #>> '{value,segments,0,id}', pg_temp.segment(1, 10) ->> 'id',
   'content of a path both have');
 select is(
-  jsonb_array_length(public.filestore_content(pg_temp.key('a'), true, 'same.txt') #> '{value,segments}'), 1, 'and only that');
-select is(pg_temp.code(public.filestore_versions(pg_temp.key('a'), true, 'secret.txt', 10, 0)::jsonb), 'FILE_NOT_FOUND', 'versions of a path b has');
-select is(public.filestore_versions(pg_temp.key('a'), true, 'same.txt', 10, 0) #>> '{value,total}', '1', 'versions of a path both have');
-select is(pg_temp.code(public.filestore_diff(pg_temp.key('a'), true, 'secret.txt')), 'FILE_NOT_FOUND', 'diff of a path b has');
-select is(pg_temp.code(public.filestore_diff(pg_temp.key('a'), true, 'same.txt', 1, 2)), 'VERSION_NOT_FOUND', 'diff with a version b has');
+  jsonb_array_length(public.filestore_content(pg_temp.key('a'), null, 'same.txt') #> '{value,segments}'), 1, 'and only that');
+select is(pg_temp.code(public.filestore_versions(pg_temp.key('a'), null, 'secret.txt', 10, 0)::jsonb), 'FILE_NOT_FOUND', 'versions of a path b has');
+select is(public.filestore_versions(pg_temp.key('a'), null, 'same.txt', 10, 0) #>> '{value,total}', '1', 'versions of a path both have');
+select is(pg_temp.code(public.filestore_diff(pg_temp.key('a'), null, 'secret.txt')), 'FILE_NOT_FOUND', 'diff of a path b has');
+select is(pg_temp.code(public.filestore_diff(pg_temp.key('a'), null, 'same.txt', 1, 2)), 'VERSION_NOT_FOUND', 'diff with a version b has');
 select is(
-  public.filestore_list(pg_temp.key('a'), true, q.query) #>> '{value,files}' like '%secret.txt%', false, 'list ' || q.query::text)
+  public.filestore_list(pg_temp.key('a'), null, q.query) #>> '{value,files}' like '%secret.txt%', false, 'list ' || q.query::text)
 from (values
   ('{"directory": "", "recursive": false, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc"}'::jsonb),
   ('{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "size", "sortOrder": "desc", "minSize": 500}'),
   ('{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc", "after": "same.txt"}')) q (query);
 select is(
-  public.filestore_list(pg_temp.key('a'), true,
+  public.filestore_list(pg_temp.key('a'), null,
     '{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc", "deleted": true}')
     #>> '{value,files}', '[]', 'deleted files of b');
 select is(
-  public.filestore_list(pg_temp.key('a'), true,
+  public.filestore_list(pg_temp.key('a'), null,
     '{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc"}') #>> '{value,total}',
   '1', 'the total counts own files only');
-select is(public.filestore_admit(pg_temp.key('a'), true, 'secret.txt') #> '{value,file}', 'null', 'admission with a path b has');
-select is(public.filestore_admit(pg_temp.key('a'), true, 'same.txt') #>> '{value,file,size}', '10', 'admission with a path both have');
+select is(public.filestore_admit(pg_temp.key('a'), null, 'secret.txt') #> '{value,file}', 'null', 'admission with a path b has');
+select is(public.filestore_admit(pg_temp.key('a'), null, 'same.txt') #>> '{value,file,size}', '10', 'admission with a path both have');
 select is(
-  public.filestore_admit(pg_temp.key('a'), true) #>> '{grant,projectId}', 'a0000000-0000-4000-8000-000000000000', 'the key decides the project');
+  public.filestore_admit(pg_temp.key('a'), null) #>> '{grant,projectId}', 'a0000000-0000-4000-8000-000000000000', 'the key decides the project');
 
 -- Writing.
 select is(pg_temp.code(pg_temp.commit('a', kind, '{"path": "secret.txt", "version": 1, "baseVersion": 2, "rope": []}')), 'FILE_NOT_FOUND', kind || ' of a path b has')
@@ -108,7 +108,7 @@ select throws_ok(
   format($q$select pg_temp.commit('a', 'edit', '{"path": "same.txt", "baseVersion": 1, "rope": [%s]}')$q$, pg_temp.segment(2, 0) -> 'id'),
   'P0001', null, 'an edit cannot take a segment of b');
 select is(
-  public.filestore_merge(pg_temp.key('a'), true, 'secret.txt',
+  public.filestore_merge(pg_temp.key('a'), null, 'secret.txt',
     array[(pg_temp.segment(3, 0) ->> 'id')::uuid, (pg_temp.segment(6, 0) ->> 'id')::uuid], jsonb_build_array(pg_temp.segment(90, 2000))) -> 'value',
   'false', 'merge at a path b has');
 select is(

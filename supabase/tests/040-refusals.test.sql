@@ -18,7 +18,7 @@ language sql as $$
 $$;
 create function pg_temp.commit(p_project text, p_kind text, p_commit jsonb) returns jsonb
 language sql as $$
-  select public.filestore_commit(pg_temp.key(p_project), true, p_kind,
+  select public.filestore_commit(pg_temp.key(p_project), null, p_kind,
     jsonb_build_object('commitId', gen_random_uuid(), 'segments', '[]'::jsonb)
     || case p_kind when 'write' then '{"mimeType": "text/plain"}'::jsonb else '{}'::jsonb end || p_commit)
 $$;
@@ -33,19 +33,19 @@ update filestore.projects set max_file_bytes = 100, max_project_bytes = 250 wher
 
 set local role service_role;
 -- Keys. One answer for all that is wrong with one.
-select is(public.filestore_admit(pg_temp.key(key), false), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', key || ' key is refused')
+select is(public.filestore_admit(pg_temp.key(key), gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', key || ' key is refused')
 from unnest(array['unknown', 'revoked', 'expired']) key;
-select is(public.filestore_admit(text, false), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', 'refused: ' || coalesce(quote_literal(text), 'null'))
+select is(public.filestore_admit(text, gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', 'refused: ' || coalesce(quote_literal(text), 'null'))
 from unnest(array['', null]) text;
-select is(public.filestore_admit(pg_temp.key('later'), false) ? 'refusal', false, 'a key is good until it expires');
+select is(public.filestore_admit(pg_temp.key('later'), gen_random_uuid()) ? 'refusal', false, 'a key is good until it expires');
 select is(pg_temp.code(answer), 'INVALID_API_KEY', 'every operation asks for the key')
 from unnest(array[
-  public.filestore_record(pg_temp.key('unknown'), false, 'x'),
-  public.filestore_content(pg_temp.key('unknown'), false, 'x'),
-  public.filestore_versions(pg_temp.key('unknown'), false, 'x', 10, 0)::jsonb,
-  public.filestore_diff(pg_temp.key('unknown'), false, 'x'),
-  public.filestore_list(pg_temp.key('unknown'), false, '{"directory": ""}')::jsonb,
-  public.filestore_merge(pg_temp.key('unknown'), false, 'x', '{}', '[]'),
+  public.filestore_record(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
+  public.filestore_content(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
+  public.filestore_versions(pg_temp.key('unknown'), gen_random_uuid(), 'x', 10, 0)::jsonb,
+  public.filestore_diff(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
+  public.filestore_list(pg_temp.key('unknown'), gen_random_uuid(), '{"directory": ""}')::jsonb,
+  public.filestore_merge(pg_temp.key('unknown'), gen_random_uuid(), 'x', '{}', '[]'),
   pg_temp.commit('unknown', 'write', '{"path": "x"}')
 ]) answer;
 
@@ -62,7 +62,7 @@ select is(
   pg_temp.commit('a', 'edit', '{"path": "f.txt", "baseVersion": 7, "rope": []}') #> '{refusal}',
   '{"code": "VERSION_CONFLICT", "details": {"version": 1}}', 'an edit of another version than the latest');
 select is(
-  public.filestore_record(pg_temp.key('a'), true, 'f.txt', 9) #> '{refusal}',
+  public.filestore_record(pg_temp.key('a'), null, 'f.txt', 9) #> '{refusal}',
   '{"code": "VERSION_NOT_FOUND", "details": {"latestVersion": 1}}', 'a version that is not there');
 select is(pg_temp.code(pg_temp.commit('a', 'copy', '{"path": "f.txt", "destination": "f.txt"}')), 'FILE_ALREADY_EXISTS', 'copy onto a file');
 select is(pg_temp.code(pg_temp.commit('a', 'write', '{"path": "f.txt", "ifNoneMatch": ["*"]}')), 'FILE_ALREADY_EXISTS', 'create only');

@@ -18,7 +18,7 @@ language sql as $$
 $$;
 create function pg_temp.commit(p_project text, p_kind text, p_commit jsonb) returns jsonb
 language sql as $$
-  select public.filestore_commit(pg_temp.key(p_project), true, p_kind,
+  select public.filestore_commit(pg_temp.key(p_project), null, p_kind,
     jsonb_build_object('commitId', gen_random_uuid(), 'segments', '[]'::jsonb)
     || case p_kind when 'write' then '{"mimeType": "text/plain"}'::jsonb else '{}'::jsonb end || p_commit)
 $$;
@@ -66,7 +66,7 @@ select is((select sum(u.versions) from filestore.project_usage u), 7::numeric, '
 select pg_temp.commit('a', 'write', pg_temp.one('m.txt', 10)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 11)),
   pg_temp.commit('a', 'append', pg_temp.one('m.txt', 12)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 13));
 select is(
-  public.filestore_merge(pg_temp.key('a'), true, 'm.txt', pg_temp.ids(11, 12), jsonb_build_array(pg_temp.segment(20, 20))) -> 'value',
+  public.filestore_merge(pg_temp.key('a'), null, 'm.txt', pg_temp.ids(11, 12), jsonb_build_array(pg_temp.segment(20, 20))) -> 'value',
   'true', 'a run in the middle');
 select is(pg_temp.rope('m.txt'), pg_temp.ids(10, 20, 13), 'is replaced where it was');
 select is((select f.version || ':' || f.size from filestore.files f where f.path = 'm.txt'), '4:40', 'version and size stay');
@@ -74,14 +74,14 @@ select is(
   array(select v.segment_ids::text from filestore.file_versions v join filestore.files f on f.id = v.file_id where f.path = 'm.txt' and v.version in (3, 4) order by v.version),
   array[pg_temp.ids(10, 11, 12)::text, pg_temp.ids(10, 11, 12, 13)::text], 'versions keep their lists');
 select is(
-  public.filestore_merge(pg_temp.key('a'), true, path, run, jsonb_build_array(pg_temp.segment(21, 20))) -> 'value', 'false', what)
+  public.filestore_merge(pg_temp.key('a'), null, path, run, jsonb_build_array(pg_temp.segment(21, 20))) -> 'value', 'false', what)
 from (values
   ('m.txt', pg_temp.ids(11, 12), 'a run that was merged already'),
   ('m.txt', pg_temp.ids(13, 10), 'segments in another order'),
   ('m.txt', pg_temp.ids(13, 99), 'a run that goes on beyond the end'),
   ('none.txt', pg_temp.ids(10, 20), 'a file that is not there')) m (path, run, what);
 select throws_ok(
-  format($q$select public.filestore_merge(pg_temp.key('a'), true, 'm.txt', %L, %L)$q$, pg_temp.ids(10, 20), merged), 'P0001', null,
+  format($q$select public.filestore_merge(pg_temp.key('a'), null, 'm.txt', %L, %L)$q$, pg_temp.ids(10, 20), merged), 'P0001', null,
   'merged segments of another size: ' || merged::text)
 from unnest(array['[]'::jsonb, jsonb_build_array(pg_temp.segment(22, 29))]) merged;
 select is(pg_temp.rope('m.txt'), pg_temp.ids(10, 20, 13), 'and the rope is as it was');

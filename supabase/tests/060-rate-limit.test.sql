@@ -18,7 +18,7 @@ language sql as $$
 $$;
 create function pg_temp.commit(p_project text, p_kind text, p_commit jsonb) returns jsonb
 language sql as $$
-  select public.filestore_commit(pg_temp.key(p_project), true, p_kind,
+  select public.filestore_commit(pg_temp.key(p_project), null, p_kind,
     jsonb_build_object('commitId', gen_random_uuid(), 'segments', '[]'::jsonb)
     || case p_kind when 'write' then '{"mimeType": "text/plain"}'::jsonb else '{}'::jsonb end || p_commit)
 $$;
@@ -32,30 +32,30 @@ values ('a0000000-0000-4000-8000-000000000000', sha256('pgtap second'), 'oa_test
 insert into filestore.rate_windows values
   ('a0000000-0000-4000-8000-000000000000', date_trunc('minute', now()) + interval '1 hour', 0);
 
-create function pg_temp.rate(p_key text default 'a', p_counted boolean default false) returns text
+create function pg_temp.rate(p_key text default 'a', p_request_id uuid default gen_random_uuid()) returns text
 language sql as $$
   select coalesce(pg_temp.code(a), 'admitted') || ' ' || coalesce(a #>> '{rate,remaining}', 'null') || ' of ' || coalesce(a #>> '{rate,limit}', 'null')
-  from public.filestore_admit(pg_temp.key(p_key), p_counted) a
+  from public.filestore_admit(pg_temp.key(p_key), p_request_id) a
 $$;
 create function pg_temp.counted() returns integer
 language sql as $$ select w.request_count from filestore.rate_windows w where w.project_id = 'a0000000-0000-4000-8000-000000000000' $$;
 
-select is(pg_temp.rate('a', true), 'admitted 3 of 3', 'a request that was counted already is not counted again');
+select is(pg_temp.rate('a', null), 'admitted 3 of 3', 'a request that was counted already is not counted again');
 select is(pg_temp.rate(), 'admitted 2 of 3', 'one');
 select is(pg_temp.rate('second'), 'admitted 1 of 3', 'another key of the project spends the same limit');
 select is(pg_temp.rate(), 'admitted 0 of 3', 'the limit itself is admitted');
 select is(pg_temp.rate(), 'RATE_LIMIT_EXCEEDED 0 of 3', 'one more is not');
 select is(pg_temp.rate('second'), 'RATE_LIMIT_EXCEEDED 0 of 3', 'with no key');
 select is(pg_temp.counted(), 3, 'what was refused is not counted');
-select is(pg_temp.rate('a', true), 'admitted 0 of 3', 'further calls of an admitted request go on');
+select is(pg_temp.rate('a', null), 'admitted 0 of 3', 'further calls of an admitted request go on');
 select is(
-  pg_temp.code(public.filestore_commit(pg_temp.key('a'), false, 'write', '{"path": "x", "mimeType": "text/plain", "commitId": "c0000000-0000-4000-8000-000000000000"}')),
+  pg_temp.code(public.filestore_commit(pg_temp.key('a'), gen_random_uuid(), 'write', '{"path": "x", "mimeType": "text/plain", "commitId": "c0000000-0000-4000-8000-000000000000"}')),
   'RATE_LIMIT_EXCEEDED', 'an operation over the limit is refused');
 select is((select count(*) from filestore.files), 0::bigint, 'and does nothing');
 select is(pg_temp.rate('b'), 'admitted null of null', 'another project has its own limit, or none');
 select is((select count(*) from filestore.rate_windows where project_id = 'b0000000-0000-4000-8000-000000000000'), 0::bigint, 'without a limit nothing is counted');
 select is(
-  (public.filestore_admit(pg_temp.key('a'), false) #>> '{rate,reset}')::bigint,
+  (public.filestore_admit(pg_temp.key('a'), gen_random_uuid()) #>> '{rate,reset}')::bigint,
   extract(epoch from date_trunc('minute', now()) + interval '61 minutes')::bigint, 'the reset is the end of the window');
 
 -- The window moves on.
@@ -74,7 +74,7 @@ update filestore.projects set requests_per_minute = null where name = 'pgtap a';
 select is(pg_temp.rate(), 'admitted 97 of 100', 'free');
 update filestore.projects set tier = 'pro' where name = 'pgtap a';
 select is(pg_temp.rate(), 'admitted 996 of 1000', 'pro');
-select public.filestore_admit(pg_temp.key('unknown'), false);
+select public.filestore_admit(pg_temp.key('unknown'), gen_random_uuid());
 select is(pg_temp.counted(), 4, 'a refused key spends nothing');
 update filestore.projects set requests_per_minute = 2 where name = 'pgtap a';
 select is(pg_temp.rate(), 'RATE_LIMIT_EXCEEDED 0 of 2', 'a lower limit holds at once');

@@ -54,14 +54,14 @@ const administration = operation("filestore_admin");
 
 export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
-  "filestore.admit(p_key_hash text, p_counted boolean)": engine,
+  "filestore.admit(p_key_hash text, p_request_id uuid, p_scope text)": engine,
   "filestore.broken_precondition(p_file filestore.files, p_commit jsonb)": engine,
   "filestore.commit_once(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.committed(p_file filestore.files, p_extra jsonb, p_rope jsonb)": engineInlinable,
   "filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb)": engine,
   "filestore.count_file(p_project_id uuid, p_directory text, p_change integer)": engine,
-  "filestore.count_request(p_project_id uuid, p_limit integer, p_counted boolean)": engine,
+  "filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
   "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
     engine,
   "filestore.current_key_hash()": engineInlinable,
@@ -101,23 +101,23 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_admin_rotate_key(p_id uuid, p_key_hash text, p_prefix text)": administration,
   "public.filestore_admin_set_tier(p_project text, p_tier text, p_requests_per_minute integer, p_max_file_bytes bigint, p_max_project_bytes bigint)":
     administration,
-  "public.filestore_admit(p_key_hash text, p_counted boolean, p_path text)": fileOperation,
-  "public.filestore_commit(p_key_hash text, p_counted boolean, p_kind text, p_commit jsonb)": fileOperation,
-  "public.filestore_content(p_key_hash text, p_counted boolean, p_path text, p_version integer, p_idempotency jsonb)":
+  "public.filestore_admit(p_key_hash text, p_request_id uuid, p_path text)": fileOperation,
+  "public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb)": fileOperation,
+  "public.filestore_content(p_key_hash text, p_request_id uuid, p_path text, p_version integer, p_idempotency jsonb)":
     fileOperation,
-  "public.filestore_diff(p_key_hash text, p_counted boolean, p_path text, p_from integer, p_to integer)":
+  "public.filestore_diff(p_key_hash text, p_request_id uuid, p_path text, p_from integer, p_to integer)":
     fileOperation,
-  "public.filestore_list(p_key_hash text, p_counted boolean, p_query jsonb)": fileOperation,
-  "public.filestore_merge(p_key_hash text, p_counted boolean, p_path text, p_run uuid[], p_merged jsonb)":
+  "public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
+  "public.filestore_merge(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_merged jsonb)":
     fileOperation,
   "public.filestore_ping()": fileOperation,
   "public.filestore_sweep_next()": administration,
   "public.filestore_sweep_progress(p_project_id uuid, p_swept_through date, p_day date, p_kept integer)":
     administration,
   "public.filestore_sweep_unnamed(p_project_id uuid, p_ids uuid[])": administration,
-  "public.filestore_record(p_key_hash text, p_counted boolean, p_path text, p_version integer)":
+  "public.filestore_record(p_key_hash text, p_request_id uuid, p_path text, p_version integer)":
     fileOperation,
-  "public.filestore_versions(p_key_hash text, p_counted boolean, p_path text, p_limit integer, p_offset integer)":
+  "public.filestore_versions(p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer)":
     fileOperation,
 };
 

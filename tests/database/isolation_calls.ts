@@ -38,7 +38,9 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
       ...extra,
     };
     const [row] = await sql<{ answer: { refusal?: object } }[]>`
-      select public.filestore_commit(${project.keyHash}, ${!contents.isOther}, ${kind}, ${
+      select public.filestore_commit(${project.keyHash}, ${
+      contents.isOther ? crypto.randomUUID() : null
+    }::uuid, ${kind}, ${
       JSON.stringify(body)
     }::text::jsonb) as answer`;
     if (row?.answer.refusal) throw new Error(`${kind} ${path}: ${JSON.stringify(row.answer.refusal)}`);
@@ -83,7 +85,7 @@ function list(what: string, query: object): Call {
     sortOrder: "asc",
     ...query,
   };
-  return call("filestore_list", what, `true, '${JSON.stringify(whole)}'`);
+  return call("filestore_list", what, `null, '${JSON.stringify(whole)}'`);
 }
 
 function commit(what: string, kind: string, change: { path: string; [key: string]: unknown }): Call {
@@ -92,39 +94,44 @@ function commit(what: string, kind: string, change: { path: string; [key: string
     ...kind === "write" ? { mimeType: "text/css" } : {},
     ...change,
   };
-  return call("filestore_commit", what, `true, '${kind}', '${JSON.stringify(body)}'`);
+  return call("filestore_commit", what, `null, '${kind}', '${JSON.stringify(body)}'`);
 }
 
 function merge(what: string, path: string, run: readonly string[], size: number): Call {
   const merged = JSON.stringify([segmentOf(segmentId(OWN, 901), size)]);
-  return call("filestore_merge", what, `true, '${path}', '{${run.join(",")}}', '${merged}'`);
+  return call("filestore_merge", what, `null, '${path}', '{${run.join(",")}}', '${merged}'`);
 }
 
 const added = [segmentOf(segmentId(OWN, 902), 7)];
 
 export const calls: readonly Call[] = [
-  call("filestore_admit", "a path that the other has", "true, 'only/secret.txt'"),
-  call("filestore_admit", "a path that both have", "true, 'notes/a.txt'"),
-  call("filestore_admit", "the state of the limit", "true"),
-  call("filestore_admit", "a counted request", "false"),
-  call("filestore_record", "a path that both have", "true, 'notes/a.txt'"),
-  call("filestore_record", "a path that the other has", "true, 'only/secret.txt'"),
-  call("filestore_record", "a version that the other has", "true, 'notes/a.txt', 4"),
-  call("filestore_record", "a path that the other deleted", "true, 'only-gone.txt'"),
-  call("filestore_content", "a path that both have", "true, 'notes/a.txt'"),
-  call("filestore_content", "a path that the other has", "true, 'only/secret.txt'"),
-  call("filestore_content", "a version that the other has", "true, 'notes/a.txt', 3"),
-  call("filestore_content", "a version that both have", "true, 'notes/a.txt', 1"),
+  call("filestore_admit", "a path that the other has", "null, 'only/secret.txt'"),
+  call("filestore_admit", "a path that both have", "null, 'notes/a.txt'"),
+  call("filestore_admit", "the state of the limit", "null"),
+  call("filestore_admit", "a counted request", "gen_random_uuid()"),
+  ...["project", "keys", "activity"].map((action) =>
+    call("filestore_administer", action, `null, '${action}', '{"limit": 100}'`)
+  ),
+  call("filestore_administer", "rename", `null, 'rename', '{"name": "renamed"}'`),
+  call("filestore_administer", "revoke the other's key", `null, 'revoke_key', '{"id": "${OTHER_KEY_ID}"}'`),
+  call("filestore_record", "a path that both have", "null, 'notes/a.txt'"),
+  call("filestore_record", "a path that the other has", "null, 'only/secret.txt'"),
+  call("filestore_record", "a version that the other has", "null, 'notes/a.txt', 4"),
+  call("filestore_record", "a path that the other deleted", "null, 'only-gone.txt'"),
+  call("filestore_content", "a path that both have", "null, 'notes/a.txt'"),
+  call("filestore_content", "a path that the other has", "null, 'only/secret.txt'"),
+  call("filestore_content", "a version that the other has", "null, 'notes/a.txt', 3"),
+  call("filestore_content", "a version that both have", "null, 'notes/a.txt', 1"),
   call(
     "filestore_content",
     "an idempotency key that the other used",
-    `true, 'notes/a.txt', null, '{"key": "again", "fingerprint": "${FINGERPRINT}"}'`,
+    `null, 'notes/a.txt', null, '{"key": "again", "fingerprint": "${FINGERPRINT}"}'`,
   ),
-  call("filestore_versions", "a path that both have", "true, 'notes/a.txt', 100, 0"),
-  call("filestore_versions", "a path that the other has", "true, 'only/secret.txt', 100, 0"),
-  call("filestore_diff", "a path that both have", "true, 'notes/a.txt'"),
-  call("filestore_diff", "a path that the other has", "true, 'only/secret.txt'"),
-  call("filestore_diff", "versions that the other has", "true, 'notes/a.txt', 3, 4"),
+  call("filestore_versions", "a path that both have", "null, 'notes/a.txt', 100, 0"),
+  call("filestore_versions", "a path that the other has", "null, 'only/secret.txt', 100, 0"),
+  call("filestore_diff", "a path that both have", "null, 'notes/a.txt'"),
+  call("filestore_diff", "a path that the other has", "null, 'only/secret.txt'"),
+  call("filestore_diff", "versions that the other has", "null, 'notes/a.txt', 3, 4"),
   list("the root", {}),
   list("everything", { recursive: true }),
   list("a directory that both have", { directory: "notes" }),

@@ -102,13 +102,13 @@ export interface CommitValue {
 
 export type CommitKind = "write" | "overwrite" | "append" | "edit" | "delete" | "restore" | "copy" | "move";
 
-/** `counted`: the request was counted already. Default true, so that the rate row is left alone. */
+/** `requestId`: of a request that is not counted yet. Default null, so that the rate row is left alone. */
 export async function commit(
   sql: Sql,
   project: Project,
   kind: CommitKind,
   change: Commit,
-  counted = true,
+  requestId: string | null = null,
 ): Promise<Answer<CommitValue>> {
   const body = {
     commitId: crypto.randomUUID(),
@@ -116,7 +116,7 @@ export async function commit(
     ...change,
   };
   const [row] = await sql<{ answer: Answer<CommitValue> }[]>`
-    select public.filestore_commit(${project.keyHash}, ${counted}, ${kind}, ${
+    select public.filestore_commit(${project.keyHash}, ${requestId}::uuid, ${kind}, ${
     JSON.stringify(body)
   }::text::jsonb) as answer`;
   return answered(row);
@@ -132,7 +132,7 @@ export async function merge(
 ): Promise<Answer<boolean>> {
   const [row] = await sql<{ answer: Answer<boolean> }[]>`
     select public.filestore_merge(
-      ${project.keyHash}, true, ${path}, ${[...run]}::uuid[], ${
+      ${project.keyHash}, null, ${path}, ${[...run]}::uuid[], ${
     JSON.stringify(merged)
   }::text::jsonb) as answer`;
   return answered(row);
@@ -141,11 +141,11 @@ export async function merge(
 export async function admit(
   sql: Sql,
   project: Project,
-  counted = false,
+  requestId: string | null = crypto.randomUUID(),
   path: string | null = null,
 ): Promise<Answer> {
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_admit(${project.keyHash}, ${counted}, ${path}) as answer`;
+    select public.filestore_admit(${project.keyHash}, ${requestId}::uuid, ${path}) as answer`;
   return answered(row);
 }
 
@@ -157,7 +157,7 @@ export async function content(
   version: number | null = null,
 ): Promise<Answer<{ file: FileRecord; segments: Segment[] }>> {
   const [row] = await sql<{ answer: Answer<{ file: FileRecord; segments: Segment[] }> }[]>`
-    select public.filestore_content(${project.keyHash}, true, ${path}, ${version}) as answer`;
+    select public.filestore_content(${project.keyHash}, null, ${path}, ${version}) as answer`;
   return answered(row);
 }
 
@@ -168,7 +168,7 @@ export async function record(
   version: number | null = null,
 ): Promise<Answer> {
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_record(${project.keyHash}, true, ${path}, ${version}) as answer`;
+    select public.filestore_record(${project.keyHash}, null, ${path}, ${version}) as answer`;
   return answered(row);
 }
 
@@ -180,7 +180,7 @@ export async function versions(
   offset = 0,
 ): Promise<Answer> {
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_versions(${project.keyHash}, true, ${path}, ${limit}, ${offset}) as answer`;
+    select public.filestore_versions(${project.keyHash}, null, ${path}, ${limit}, ${offset}) as answer`;
   return answered(row);
 }
 
@@ -195,7 +195,7 @@ export async function list(sql: Sql, project: Project, query: Json): Promise<Ans
     ...query,
   };
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_list(${project.keyHash}, true, ${JSON.stringify(whole)}::text::jsonb) as answer`;
+    select public.filestore_list(${project.keyHash}, null, ${JSON.stringify(whole)}::text::jsonb) as answer`;
   return answered(row);
 }
 

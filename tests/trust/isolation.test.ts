@@ -254,7 +254,7 @@ async function doors(): Promise<Door[]> {
     p_project_id: owner.id,
     p_project: owner.id,
     p_id: owner.keyId,
-    p_counted: true,
+    p_request_id: null,
     p_query: { directory: "", recursive: true, limit: 10, offset: 0, sortBy: "path", sortOrder: "asc" },
     p_limit: 10,
     p_offset: 0,

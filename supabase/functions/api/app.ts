@@ -4,6 +4,7 @@ import { unavailable } from "./adapters/backend.ts";
 import type { Context } from "./context.ts";
 import { AddressWindows, clientAddress } from "./domain/address_windows.ts";
 import { ByteBudget } from "./domain/budget.ts";
+import { ConsoleSessions } from "./domain/console_sessions.ts";
 import { KeyMemory } from "./domain/key_memory.ts";
 import { parseQuery } from "./domain/query.ts";
 import { ApiError } from "./errors.ts";
@@ -12,10 +13,10 @@ import { BODY_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { MergesUnderWay } from "./operations/merges_under_way.ts";
 import { sweepSlice } from "./operations/sweep.ts";
-import type { Metadata, Segments } from "./ports.ts";
+import type { Accounts, Metadata, Segments } from "./ports.ts";
 import { drainBody } from "./request_body.ts";
 import { failure, type Operation, preflight, setCommonHeaders } from "./respond.ts";
-import { allowedMethods, matches, ROUTES } from "./routes/mod.ts";
+import { allowedMethods, matches, ROUTES, scopesOf } from "./routes/mod.ts";
 import { readOperation } from "./routes/read.ts";
 import type { Route } from "./routes/route.ts";
 import { Stopwatch } from "./stopwatch.ts";
@@ -24,9 +25,10 @@ import { Stopwatch } from "./stopwatch.ts";
 export interface Parts {
   readonly metadata: Metadata;
   readonly segments: Segments;
+  readonly accounts: Accounts;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
-  readonly operatorKeys: readonly string[];
+  readonly operatorKeys: readonly [string, ...string[]];
   /** Keeps work going after the answer: EdgeRuntime.waitUntil. */
   readonly background: (work: Promise<unknown>) => void;
   /** Milliseconds since the epoch. */
@@ -73,6 +75,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const { log, now } = parts;
   const keys = new KeyMemory();
   const addresses = new AddressWindows();
+  const sessions = new ConsoleSessions(parts.operatorKeys[0]);
   const budget = new ByteBudget(BODY_BUDGET_BYTES);
   const merges = new MergesUnderWay();
   const onCommit = sweepNowAndThen(parts);
@@ -84,9 +87,11 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
     const backendTime = new Stopwatch();
     const metadata = backendTime.time(parts.metadata);
     const segments = backendTime.time(parts.segments);
+    const accounts = backendTime.time(parts.accounts);
+    const id = crypto.randomUUID();
     const passing: Passing = {
-      id: crypto.randomUUID(),
-      gate: new Gate({ metadata, keys, addresses, now }, address),
+      id,
+      gate: new Gate({ metadata, accounts, sessions, keys, addresses, now }, address, id),
       metadata,
       segments,
       code: undefined,
@@ -105,7 +110,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       durationMilliseconds: Math.round((performance.now() - started) * 10) / 10,
       backendMilliseconds: Math.round(backendTime.milliseconds * 10) / 10,
       projectId: passing.gate.grant?.projectId,
-      keyId: passing.gate.grant?.keyId,
+      keyId: passing.gate.grant?.keyId ?? undefined,
     });
   });
 
@@ -132,7 +137,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       ? readOperation(context)
       : route.operation ?? undefined;
     try {
-      if (route.needsKey) await passing.gate.identify(c.req.raw.headers);
+      if (route.needsKey) await passing.gate.identify(c.req.raw.headers, scopesOf(route));
       return await route.handle(context);
     } finally {
       for (const release of releases) release();

@@ -15,8 +15,15 @@ export const ERRORS = {
     status: 401,
     meaning: "The API key is missing, malformed, unknown, revoked or expired.",
   },
+  INVALID_SESSION: { status: 401, meaning: "The access token is missing, malformed or expired." },
+  FORBIDDEN_SCOPE: {
+    status: 403,
+    meaning: "The key lacks `details.scope`, or may not write outside `details.pathPrefix`.",
+  },
   FILE_NOT_FOUND: { status: 404, meaning: "The project has no such file." },
   VERSION_NOT_FOUND: { status: 404, meaning: "The file has no such version; see `details.latestVersion`." },
+  PROJECT_NOT_FOUND: { status: 404, meaning: "The account has no such project." },
+  KEY_NOT_FOUND: { status: 404, meaning: "The project has no such key." },
   ROUTE_NOT_FOUND: { status: 404, meaning: "There is no such route." },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -30,6 +37,8 @@ export const ERRORS = {
     status: 409,
     meaning: "A request with this Idempotency-Key is still running; try again.",
   },
+  PROJECT_NAME_TAKEN: { status: 409, meaning: "The account has a project of this name." },
+  KEY_REVOKED: { status: 409, meaning: "The key is revoked or expired, so it cannot be rotated." },
   VERSION_CONFLICT: {
     status: 409,
     meaning: "The file kept changing while it was edited; nothing was written.",
@@ -50,7 +59,9 @@ export const ERRORS = {
   RANGE_NOT_SATISFIABLE: { status: 416, meaning: "The range or the lines begin beyond the end." },
   DIFF_TOO_LARGE: { status: 422, meaning: "One of the versions is too large to be compared." },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
+  KEY_LIMIT_REACHED: { status: 422, meaning: "The project has as many working keys as it may have." },
   NOT_TEXT: { status: 422, meaning: "The file is not text, so it cannot be edited or read as text." },
+  PROJECT_LIMIT_REACHED: { status: 422, meaning: "The account has as many projects as it may have." },
   STRING_NOT_FOUND: {
     status: 422,
     meaning: "`oldString` does not occur in the file; see `details.nearest`.",

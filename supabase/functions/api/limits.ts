@@ -52,6 +52,9 @@ export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /** Memory that a raw upload takes, in bytes: the pieces on their way. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
+/** Body of a request about projects and keys, in bytes. */
+export const ADMINISTRATION_BYTES_MAX = 64 * 1024;
+
 /** Records of one list page. */
 export const PAGE_LIMIT_MAX = 100;
 export const PAGE_LIMIT_DEFAULT = 10;
@@ -99,6 +102,21 @@ export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
 
 /** How long an isolate relies on the database's answer for a key. */
 export const KEY_REMEMBERED_SECONDS = 60;
+/** How long what the console works with stands for a key, unless it is opened again (in SQL). */
+export const CONSOLE_SESSION_SECONDS = 600;
+/** How long an isolate relies on the database's answer for an access token; less than CONSOLE_SESSION_SECONDS. */
+export const ACCESS_TOKEN_REMEMBERED_SECONDS = 60;
+/** Longest access token, in characters. */
+export const ACCESS_TOKEN_LENGTH_MAX = 8192;
+/** Projects an account may have, and working keys a project (in SQL, too). */
+export const ACCOUNT_PROJECTS_MAX = 20;
+export const PROJECT_KEYS_MAX = 100;
+/** A name of a project or key, in characters. */
+export const NAME_LENGTH_MAX = 100;
+/** How long a rotated key may go on working beside the new one, in seconds: a week. */
+export const KEY_OVERLAP_SECONDS_MAX = 604_800;
+/** Writes in one answer of the project's activity. */
+export const ACTIVITY_DEFAULT = 20;
 /** Keys an isolate remembers. */
 export const KEYS_REMEMBERED_MAX = 10_000;
 /** Failed authentications per client address and minute. */

@@ -1,8 +1,9 @@
 /**
- * The two things the service needs from outside: Metadata (Postgres) and Segments (object storage).
+ * What the service needs from outside: Metadata (Postgres), Segments (object storage) and Accounts (Postgres, as a
+ * signed-in person).
  * The comments are contracts: every adapter keeps them, and `tests/contract` checks that it does.
  *
- * Both throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach; no other failure of the
+ * All throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach; no other failure of the
  * back end reaches a caller.
  */
 
@@ -48,20 +49,25 @@ export interface RateState {
   readonly reset: number;
 }
 
+/** What a key may do: see files, change files, change the project's name and keys. */
+export type Scope = "read" | "write" | "admin";
+
 /** What the database says about a key. */
 export interface Grant {
   readonly projectId: string;
-  readonly keyId: string;
+  /** Null where the project's owner works in the console. */
+  readonly keyId: string | null;
+  readonly scopes: readonly Scope[];
   readonly tier: string;
   /** Bytes a file may have; null: no limit. */
   readonly maxFileBytes: number | null;
 }
 
-/** Said with every call: who asks, and whether this HTTP request was counted already. */
+/** Said with every call: who asks, and for which HTTP request. */
 export interface Caller {
   readonly keyHash: KeyHash;
-  /** True once an earlier call of the same request was counted: one HTTP request counts once. */
-  readonly counted: boolean;
+  /** UUID of a request that may not be counted yet: it counts once, however often it asks. Null: it was counted. */
+  readonly requestId: string | null;
 }
 
 /** Every answer of the database carries the rate state and, where the key was admitted, the grant. */
@@ -79,6 +85,8 @@ export interface Refusal {
   readonly code:
     | "INVALID_API_KEY"
     | "RATE_LIMIT_EXCEEDED"
+    /** The key lacks `details.scope`, or the path lies outside `details.pathPrefix`. */
+    | "FORBIDDEN_SCOPE"
     | "FILE_NOT_FOUND"
     | "VERSION_NOT_FOUND"
     | "VERSION_CONFLICT"
@@ -90,11 +98,39 @@ export interface Refusal {
     | "CONTENT_TOO_LARGE"
     | "QUOTA_EXCEEDED"
     /** The rope has as many segments as a rope may have: merge some of `rope`, then commit again. */
-    | "ROPE_FULL";
+    | "ROPE_FULL"
+    | AdministrativeCode;
   readonly details: Readonly<Record<string, unknown>>;
   /** With ROPE_FULL: the segments of the file's rope, in order. */
   readonly rope?: readonly Segment[] | undefined;
 }
+
+/** Codes of what is done with accounts, projects and keys. */
+export type AdministrativeCode =
+  | "VALIDATION_ERROR"
+  | "INVALID_SESSION"
+  | "PROJECT_NOT_FOUND"
+  | "PROJECT_NAME_TAKEN"
+  | "PROJECT_LIMIT_REACHED"
+  | "KEY_NOT_FOUND"
+  | "KEY_REVOKED"
+  | "KEY_LIMIT_REACHED";
+
+/** What can be done with a project besides its files; see `filestore.administer`. */
+export type AdministrativeAction =
+  | "project"
+  | "rename"
+  | "keys"
+  | "create_key"
+  | "rotate_key"
+  | "regenerate_key"
+  | "revoke_key"
+  | "activity";
+
+/** The answer to a signed-in account. */
+export type AccountAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: Refusal };
 
 /** A file at one version with the segments its bytes are made of, in order. */
 export interface Content {
@@ -112,6 +148,8 @@ export interface VersionPage {
     readonly updatedAt: string;
     /** Present on a tombstone. */
     readonly deleted?: boolean | undefined;
+    /** The key it was written with: to the owner alone, absent where that was the console. */
+    readonly keyId?: string | undefined;
   }[];
   readonly total: number;
   readonly limit: number;
@@ -282,6 +320,12 @@ export interface Metadata {
     run: readonly string[],
     merged: readonly Segment[],
   ): Promise<Answer<boolean>>;
+  /** Does `action` with the key's project. What it answers is checked by who asks. */
+  administer(
+    caller: Caller,
+    action: AdministrativeAction,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<Answer<unknown>>;
   /** The project whose sweep is furthest behind; null where nothing is left to sweep. */
   nextSweep(): Promise<Sweep | null>;
   /** Those of the segment ids, of days that no commit accepts any more, that nothing names. */
@@ -290,6 +334,25 @@ export interface Metadata {
   noteSweep(sweep: Omit<Sweep, "through">): Promise<void>;
   /** Throws unless the database answers. */
   ping(): Promise<void>;
+}
+
+/**
+ * What signed-in people may do. Each method is one back-end call under the account's own access token, which the
+ * back end verifies: INVALID_SESSION where it does not hold. The database decides by the owner of the project.
+ */
+export interface Accounts {
+  /** The account's projects, oldest first. The first call makes one. */
+  projects(accessToken: string): Promise<AccountAnswer<unknown>>;
+  createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>>;
+  /** Does `action` with a project of the account, by default its oldest. */
+  administer(
+    accessToken: string,
+    projectId: string | null,
+    action: AdministrativeAction,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<AccountAnswer<unknown>>;
+  /** Lets the token with this hash stand for a key of the project for CONSOLE_SESSION_SECONDS. */
+  openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>>;
 }
 
 /** Bytes, in objects that never change. */

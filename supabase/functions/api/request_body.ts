@@ -76,13 +76,16 @@ export function declaredBytes(headers: Headers): number | null {
   return declared === null ? null : Number(declared);
 }
 
+/** Reads the body of a request that was refused unread. */
+export async function drainBody(request: Request): Promise<void> {
+  if (request.body !== null && !request.bodyUsed) await drain(request.body.getReader());
+}
+
 /**
- * Reads the body of a request that was refused unread, up to BODY_BYTES_MAX and for DRAIN_MILLISECONDS: where the server
+ * Reads what is left of a body that nobody wants, up to BODY_BYTES_MAX and for DRAIN_MILLISECONDS: where the server
  * closes the connection on a client that still sends, the client may see a broken connection instead of the refusal.
  */
-export async function drainBody(request: Request): Promise<void> {
-  if (request.body === null || request.bodyUsed) return;
-  const reader = request.body.getReader();
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => reader.cancel().catch(() => {}), DRAIN_MILLISECONDS);
   try {
     for (let bytes = 0; bytes < BODY_BYTES_MAX;) {
@@ -125,7 +128,7 @@ export async function* requestChunks(
       yield value;
     }
   } finally {
-    await reader.cancel().catch(() => {});
+    await drain(reader);
   }
 }
 

@@ -24,7 +24,17 @@ export type Operation =
   | "copy_file"
   | "move_file"
   | "diff_file"
-  | "sweep";
+  | "sweep"
+  | "list_projects"
+  | "create_project"
+  | "get_project"
+  | "update_project"
+  | "list_api_keys"
+  | "create_api_key"
+  | "rotate_api_key"
+  | "revoke_api_key"
+  | "regenerate_api_key"
+  | "list_activity";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers of a success. */
@@ -85,9 +95,9 @@ export function preflight(): Response {
   return new Response(null, {
     status: 204,
     headers: {
-      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+      "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
       "Access-Control-Allow-Headers":
-        "content-type, authorization, x-api-key, if-match, if-none-match, idempotency-key, range, if-range",
+        "content-type, authorization, x-api-key, x-project-id, accept, if-match, if-none-match, idempotency-key, range, if-range",
       "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
     },
   });

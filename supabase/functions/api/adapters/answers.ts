@@ -1,12 +1,13 @@
 /** Shapes of what the SQL functions answer, checked where they enter. See the migration `…_operations.sql`. */
 import { z } from "zod";
-import type { Answer } from "../ports.ts";
+import type { AccountAnswer, Answer } from "../ports.ts";
 
 const rate = z.object({ limit: z.number().nullable(), remaining: z.number().nullable(), reset: z.number() });
 
 const grant = z.object({
   projectId: z.string(),
-  keyId: z.string(),
+  keyId: z.string().nullable(),
+  scopes: z.array(z.enum(["read", "write", "admin"])),
   tier: z.string(),
   maxFileBytes: z.number().nullable(),
 });
@@ -25,6 +26,7 @@ const refusal = z.object({
   code: z.enum([
     "INVALID_API_KEY",
     "RATE_LIMIT_EXCEEDED",
+    "FORBIDDEN_SCOPE",
     "FILE_NOT_FOUND",
     "VERSION_NOT_FOUND",
     "VERSION_CONFLICT",
@@ -36,6 +38,14 @@ const refusal = z.object({
     "CONTENT_TOO_LARGE",
     "QUOTA_EXCEEDED",
     "ROPE_FULL",
+    "VALIDATION_ERROR",
+    "INVALID_SESSION",
+    "PROJECT_NOT_FOUND",
+    "PROJECT_NAME_TAKEN",
+    "PROJECT_LIMIT_REACHED",
+    "KEY_NOT_FOUND",
+    "KEY_REVOKED",
+    "KEY_LIMIT_REACHED",
   ]),
   details: z.record(z.string(), z.unknown()),
 });
@@ -67,6 +77,7 @@ export const versionPage = z.object({
       createdAt: z.string(),
       updatedAt: z.string(),
       deleted: z.boolean().optional(),
+      keyId: z.string().optional(),
     }),
   ),
   total: z.number(),
@@ -119,6 +130,14 @@ const envelope = z.object({
   refusal: refusal.optional(),
   rope: z.array(segment).optional(),
 });
+
+const accountEnvelope = z.object({ value: z.unknown().optional(), refusal: refusal.optional() });
+
+/** The answer of a function for accounts. Throws where the database answers another shape. */
+export function parseAccountAnswer(data: unknown): AccountAnswer<unknown> {
+  const answer = accountEnvelope.parse(data);
+  return answer.refusal ? { ok: false, refusal: answer.refusal } : { ok: true, value: answer.value };
+}
 
 /** The answer of one SQL function, its value checked by `schema`. Throws where the database answers another shape. */
 export function parseAnswer<T>(data: unknown, isRepeated: boolean, schema: z.ZodType<T>): Answer<T> {

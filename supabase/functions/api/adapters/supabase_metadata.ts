@@ -3,6 +3,7 @@ import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
 import type { Log } from "../log.ts";
 import type {
+  AdministrativeAction,
   Admission,
   Answer,
   Caller,
@@ -45,7 +46,7 @@ const ROLLED_BACK_SQLSTATE = /^(53|40001|40P01|55P03|57014)/;
 const PASSING_POSTGREST = /^PGRST00[0-3]$/;
 
 /** Whether a failed call may succeed when it is repeated. */
-function isPassing(status: number, error: PostgrestError): boolean {
+export function isPassing(status: number, error: PostgrestError): boolean {
   if (PASSING_SQLSTATE.test(error.code) || PASSING_POSTGREST.test(error.code)) return true;
   // No code of Postgres or PostgREST: a network failure (status 0) or a gateway's own page.
   const isFromDatabase = /^([0-9A-Z]{5}|PGRST\d+)$/.test(error.code ?? "");
@@ -104,6 +105,15 @@ export class SupabaseMetadata implements Metadata {
     return this.ask("filestore_merge", caller, { p_path: path, p_run: run, p_merged: merged }, z.boolean());
   }
 
+  administer(
+    caller: Caller,
+    action: AdministrativeAction,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<Answer<unknown>> {
+    const request = { p_action: action, p_parameters: parameters };
+    return this.ask("filestore_administer", caller, request, z.unknown());
+  }
+
   async nextSweep(): Promise<Sweep | null> {
     return sweep.nullable().parse(await this.call("filestore_sweep_next", () => ({})));
   }
@@ -131,8 +141,7 @@ export class SupabaseMetadata implements Metadata {
     let isRepeated = false;
     const data = await this.call(
       name,
-      // A try whose answer was lost may have been counted: a request is never counted twice.
-      () => ({ p_key_hash: caller.keyHash, p_counted: caller.counted || isRepeated, ...parameters }),
+      () => ({ p_key_hash: caller.keyHash, p_request_id: caller.requestId, ...parameters }),
       () => isRepeated = true,
     );
     return parseAnswer(data, isRepeated, schema);

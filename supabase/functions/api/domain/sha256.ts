@@ -6,8 +6,12 @@ const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).p
  * Hashes a copy: the caller may reuse its buffer at once, and it may lie in shared memory.
  */
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.slice()));
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes.slice())));
+}
+
+/** Two lower-case hexadecimal digits for each byte. */
+export function toHex(bytes: Uint8Array): string {
   let hex = "";
-  for (const byte of digest) hex += HEX_OF_BYTE[byte];
+  for (const byte of bytes) hex += HEX_OF_BYTE[byte];
   return hex;
 }

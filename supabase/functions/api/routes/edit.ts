@@ -101,6 +101,8 @@ export const edit: Route = {
   pattern: "/files/edit/*",
   operation: "write_file",
   needsKey: true,
+  // Its refusals tell what is in the file.
+  scopes: ["read", "write"],
   handle,
   document: {
     id: "editFile",

@@ -12,6 +12,9 @@ import { overwrite } from "./overwrite.ts";
 import { read } from "./read.ts";
 import { restore } from "./restore.ts";
 import { sweep } from "./sweep.ts";
+import { createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
+import { activity, createProject, getProject, listProjects, renameProject } from "./projects.ts";
+import type { Scope } from "../ports.ts";
 import type { Route } from "./route.ts";
 import { write } from "./write.ts";
 
@@ -28,13 +31,33 @@ export const ROUTES: readonly Route[] = [
   copy,
   move,
   diff,
+  listProjects,
+  createProject,
+  getProject,
+  renameProject,
+  activity,
+  listKeys,
+  createKey,
+  rotateKey,
+  regenerateKey,
+  revokeKey,
   sweep,
   openapi,
 ];
 
+/** What a key must be allowed for a route. */
+export function scopesOf({ scopes, method }: Route): readonly Scope[] {
+  return scopes ?? [method === "GET" ? "read" : "write"];
+}
+
 /** Whether a raw path belongs to a route's pattern. */
 export function matches(pattern: string, rawPath: string): boolean {
-  return pattern.endsWith("/*") ? rawPath.startsWith(pattern.slice(0, -1)) : rawPath === pattern;
+  if (pattern.endsWith("/*")) return rawPath.startsWith(pattern.slice(0, -1));
+  if (!pattern.includes(":")) return rawPath === pattern;
+  const parts = pattern.split("/");
+  const given = rawPath.split("/");
+  return parts.length === given.length &&
+    parts.every((part, index) => part.startsWith(":") ? given[index] !== "" : part === given[index]);
 }
 
 /** The methods that a path takes, for the `Allow` header; empty for an unknown route. */

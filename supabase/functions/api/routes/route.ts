@@ -2,22 +2,27 @@
 import type { z } from "zod";
 import type { Context } from "../context.ts";
 import type { ErrorCode } from "../errors.ts";
+import type { Scope } from "../ports.ts";
 import type { Operation } from "../respond.ts";
 
 export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the function's address. A trailing `/*` stands for the path of a file, slashes and all. */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the function's address. A trailing `/*` stands for the path of a file, slashes and all; `:id` for one segment. */
   readonly pattern: string;
   /** Named in answers and refusals; null outside the envelope. */
   readonly operation: Operation | null;
-  /** False for the few routes that anyone may call. */
+  /** False for routes that anyone may call, or that look at credentials themselves. */
   readonly needsKey: boolean;
+  /** What the key must be allowed; by default `read` for GET, else `write`. */
+  readonly scopes?: readonly Scope[];
   readonly handle: (context: Context) => Promise<Response> | Response;
   readonly document: RouteDocument;
 }
 
 /** For /openapi.json. */
 export interface RouteDocument {
+  /** Of an account's access token, and of a key where that will do; by default a key, where the route needs one. */
+  readonly credentials?: "account" | "account or key";
   readonly id: string;
   readonly summary: string;
   readonly description?: string;

@@ -1,0 +1,59 @@
+/** Accounts over supabase-js: one SQL function a call, under the account's own access token. */
+import type { SupabaseClient } from "@supabase/supabase-js";
+import type { Log } from "../log.ts";
+import type { AccountAnswer, Accounts, AdministrativeAction, KeyHash } from "../ports.ts";
+import { parseAccountAnswer } from "./answers.ts";
+import { type Outcome, withRetries } from "./backend.ts";
+import { isPassing } from "./supabase_metadata.ts";
+
+/** PostgREST's codes for a token it does not take, and Postgres's for a role that may not call the function. */
+const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
+
+export class SupabaseAccounts implements Accounts {
+  /** `client` has the publishable key: by itself it may call none of these functions. */
+  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+
+  projects(accessToken: string): Promise<AccountAnswer<unknown>> {
+    return this.ask(accessToken, "filestore_account_projects", {});
+  }
+
+  createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>> {
+    return this.ask(accessToken, "filestore_account_create_project", {
+      p_name: name,
+      p_id: crypto.randomUUID(),
+    });
+  }
+
+  administer(
+    accessToken: string,
+    projectId: string | null,
+    action: AdministrativeAction,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<AccountAnswer<unknown>> {
+    const request = { p_project_id: projectId, p_action: action, p_parameters: parameters };
+    return this.ask(accessToken, "filestore_account_administer", request);
+  }
+
+  openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>> {
+    const request = { p_project_id: projectId, p_token_hash: tokenHash };
+    return this.ask(accessToken, "filestore_account_session", request);
+  }
+
+  private async ask(
+    accessToken: string,
+    name: string,
+    parameters: Record<string, unknown>,
+  ): Promise<AccountAnswer<unknown>> {
+    const data = await withRetries(name, this.log, async (): Promise<Outcome<unknown>> => {
+      const { data, error, status } = await this.client.rpc(name, parameters)
+        .setHeader("Authorization", `Bearer ${accessToken}`);
+      if (error === null) return { value: data };
+      if (status === 401 || status === 403 || NOT_SIGNED_IN.test(error.code)) {
+        return { value: { refusal: { code: "INVALID_SESSION", details: {} } } };
+      }
+      if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
+      return { passing: error.code || String(status) };
+    });
+    return parseAccountAnswer(data);
+  }
+}

@@ -1,0 +1,197 @@
+/** /project/apikeys: the keys of a project. A new key is shown once; what is stored is its hash. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { apiKeyPrefix, generateApiKey, hashApiKey } from "../domain/api_key.ts";
+import { checkPath } from "../domain/path.ts";
+import { ApiError, fail } from "../errors.ts";
+import { KEY_OVERLAP_SECONDS_MAX } from "../limits.ts";
+import type { AdministrativeAction } from "../ports.ts";
+import { success } from "../respond.ts";
+import { ACCOUNT_OR_KEY_ERRORS, nameOf, PROJECT_HEADERS, readFields } from "./projects.ts";
+import type { Route, RouteDocument } from "./route.ts";
+import { BODY_ERRORS } from "./schemas.ts";
+
+const environment = z.enum(["development", "production"]);
+const scopes = z.array(z.enum(["read", "write", "admin"])).min(1);
+const key = z.object({
+  id: z.uuid(),
+  prefix: z.string(),
+  name: z.string(),
+  environment,
+  scopes,
+  pathPrefix: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable(),
+}).meta({ id: "ApiKey" });
+const shown = z.string().meta({ description: "The key itself, shown this once." });
+const newKey = key.extend({ key: shown }).meta({ id: "NewApiKey" });
+const rotatedKey = key.extend({ key: shown, replaced: key.nullable() }).meta({ id: "RotatedApiKey" });
+
+/** A directory, with or without slashes at its ends. */
+const pathPrefix = z.string().transform((text, context) => {
+  const directory = text.replace(/^\/+|\/+$/g, "");
+  try {
+    checkPath(directory);
+    return directory;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    context.addIssue({ code: "custom", message: error.message });
+    return z.NEVER;
+  }
+}).meta({ type: "string", description: "A directory: the key sees and writes only what lies below it." });
+
+const creation = z.object({
+  name: nameOf(0).nullish().transform((name) => name ?? ""),
+  environment: environment.nullish().transform((name) => name ?? "development"),
+  scopes: scopes.nullish().transform((names) => names ?? ["read", "write"]),
+  pathPrefix: pathPrefix.nullish().transform((prefix) => prefix ?? null),
+  expiresAt: z.iso.datetime({ offset: true }).nullish().transform((time) => time ?? null)
+    .refine((time) => time === null || Date.parse(time) > Date.now(), "must lie in the future"),
+}).refine((fields) => fields.pathPrefix === null || !fields.scopes.includes("admin"), {
+  path: ["pathPrefix"],
+  message: "does not go with the scope admin",
+});
+const overlap = z.object({
+  overlapSeconds: z.int().min(0).max(KEY_OVERLAP_SECONDS_MAX).nullish()
+    .meta({ description: "How long the old key goes on working; by default it ends at once." }),
+});
+
+/** Makes a key, and has its hash stored by `action`. */
+async function storeNew(context: Context, action: AdministrativeAction, parameters: Record<string, unknown>) {
+  const made = generateApiKey();
+  const hash = { keyHash: await hashApiKey(made), prefix: apiKeyPrefix(made) };
+  const stored = await context.gate.administer(action, { ...parameters, ...hash });
+  return { key: made, ...Object(stored) };
+}
+
+/** The body may be left away. */
+async function readOverlap(context: Context): Promise<z.infer<typeof overlap>> {
+  const { headers } = context.request;
+  const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
+  return isAbsent ? {} : await readFields(context, overlap);
+}
+
+/** The id in `/project/apikeys/{id}…`. What is no id is no key's. */
+function keyIdOf(context: Context): string {
+  const id = context.rawPath.split("/")[3] ?? "";
+  if (!z.uuid().safeParse(id).success) fail("KEY_NOT_FOUND", "There is no such key in this project.");
+  return id;
+}
+
+const common = { needsKey: false } as const;
+const commonDocument = {
+  credentials: "account or key",
+  headers: PROJECT_HEADERS,
+} satisfies Partial<RouteDocument>;
+const ROTATION_ERRORS = [
+  ...ACCOUNT_OR_KEY_ERRORS,
+  ...BODY_ERRORS,
+  "VALIDATION_ERROR",
+  "KEY_LIMIT_REACHED",
+] as const;
+
+export const listKeys: Route = {
+  ...common,
+  method: "GET",
+  pattern: "/project/apikeys",
+  operation: "list_api_keys",
+  async handle(context) {
+    await context.gate.identifyAccount(context.request.headers, true);
+    const keys = z.array(key).parse(await context.gate.administer("keys", {}));
+    return success("list_api_keys", { keys }, `${keys.length} keys.`);
+  },
+  document: {
+    ...commonDocument,
+    id: "listApiKeys",
+    summary: "The project's keys, newest first; of keys, with the scope `admin`",
+    answer: z.object({ keys: z.array(key) }).meta({ id: "ApiKeyList" }),
+    errors: ACCOUNT_OR_KEY_ERRORS,
+  },
+};
+
+export const createKey: Route = {
+  ...common,
+  method: "POST",
+  pattern: "/project/apikeys",
+  operation: "create_api_key",
+  async handle(context) {
+    await context.gate.identifyAccount(context.request.headers, true);
+    const fields = await readFields(context, creation);
+    const data = newKey.parse(await storeNew(context, "create_key", fields));
+    return success("create_api_key", data, "Created. The key is shown this once.");
+  },
+  document: {
+    ...commonDocument,
+    id: "createApiKey",
+    summary: "Make a key; of keys, with the scope `admin`",
+    body: creation,
+    answer: newKey,
+    errors: ROTATION_ERRORS,
+  },
+};
+
+export const rotateKey: Route = {
+  ...common,
+  method: "POST",
+  pattern: "/project/apikeys/:id/rotate",
+  operation: "rotate_api_key",
+  async handle(context) {
+    await context.gate.identifyAccount(context.request.headers, true);
+    const id = await context.gate.check(() => keyIdOf(context));
+    const fields = await readOverlap(context);
+    const data = rotatedKey.parse(await storeNew(context, "rotate_key", { ...fields, id }));
+    return success("rotate_api_key", data, "Rotated. The new key is shown this once.");
+  },
+  document: {
+    ...commonDocument,
+    id: "rotateApiKey",
+    summary: "A new key in the place of one, with the same rights",
+    body: overlap,
+    answer: rotatedKey,
+    errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
+  },
+};
+
+export const regenerateKey: Route = {
+  ...common,
+  method: "POST",
+  pattern: "/project/apikey/regenerate",
+  operation: "regenerate_api_key",
+  async handle(context) {
+    await context.gate.identifyAccount(context.request.headers, true);
+    const fields = await readOverlap(context);
+    const made = await storeNew(context, "regenerate_key", fields);
+    const data = rotatedKey.parse({ replaced: null, ...made });
+    return success("regenerate_api_key", data, "Regenerated. The new key is shown this once.");
+  },
+  document: {
+    ...commonDocument,
+    id: "regenerateApiKey",
+    summary: "A new key in the place of the newest one that works",
+    body: overlap,
+    answer: rotatedKey,
+    errors: ROTATION_ERRORS,
+  },
+};
+
+export const revokeKey: Route = {
+  ...common,
+  method: "DELETE",
+  pattern: "/project/apikeys/:id",
+  operation: "revoke_api_key",
+  async handle(context) {
+    await context.gate.identifyAccount(context.request.headers, true);
+    const id = await context.gate.check(() => keyIdOf(context));
+    const data = key.parse(await context.gate.administer("revoke_key", { id }));
+    return success("revoke_api_key", data, "Revoked. It no longer works.");
+  },
+  document: {
+    ...commonDocument,
+    id: "revokeApiKey",
+    summary: "End a key at once",
+    answer: key,
+    errors: [...ACCOUNT_OR_KEY_ERRORS, "KEY_NOT_FOUND"],
+  },
+};
