@@ -40,9 +40,7 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
     const [row] = await sql<{ answer: { refusal?: object } }[]>`
       select public.filestore_commit(${project.keyHash}, ${
       contents.isOther ? crypto.randomUUID() : null
-    }::uuid, ${kind}, ${
-      JSON.stringify(body)
-    }::text::jsonb) as answer`;
+    }::uuid, ${kind}, ${JSON.stringify(body)}::text::jsonb) as answer`;
     if (row?.answer.refusal) throw new Error(`${kind} ${path}: ${JSON.stringify(row.answer.refusal)}`);
   };
   await commit("write", "notes/a.txt");

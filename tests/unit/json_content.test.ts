@@ -42,7 +42,7 @@ Deno.test("jsonContent equals JSON.stringify of the whole answer: base64", async
       const { content: _, isBase64: __, ...record } = fields;
       const whole = Uint8Array.from(segments.flatMap((segment) => [...segment]));
       const answer = { record, segments, isBase64: true, operation: "read_file", message: "m" };
-      const data = { ...record, content: encodeBase64(whole), isBase64: true };
+      const data = { ...record, content: new TextDecoder().decode(encodeBase64(whole)), isBase64: true };
       assertEquals(
         await textOf(jsonContent(answer)),
         JSON.stringify({ success: true, data, operation: "read_file", message: "m" }),

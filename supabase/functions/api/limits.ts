@@ -95,6 +95,8 @@ export const READ_AHEAD_SEGMENTS = 3;
 export const UPLOADS_AT_ONCE = 4;
 /** Verified segments kept per isolate, in bytes. */
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
+/** A read of more than this, in bytes, leaves the kept segments as they are: it would push all of them out. */
+export const READ_KEPT_BYTES_MAX = SEGMENT_CACHE_BYTES_MAX / 2;
 /** Memory for request bodies over UNAUTHORISED_BODY_BYTES_MAX and for content being edited, per isolate, in bytes. */
 export const BODY_BUDGET_BYTES = 96 * 1024 * 1024;
 /** How long a request waits for a share of that memory before it is answered 503. */

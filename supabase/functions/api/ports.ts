@@ -364,9 +364,10 @@ export interface Segments {
   put(segment: Segment, bytes: Uint8Array): Promise<void>;
   /**
    * The bytes of a segment, verified against its checksum. Throws `ApiError("CONTENT_CORRUPT")` where the object
-   * is missing, short or changed. May be served from memory.
+   * is missing, short or changed. May be served from memory, and is kept there for the next reader unless `isKept`
+   * is false.
    */
-  get(segment: Segment): Promise<Uint8Array>;
+  get(segment: Segment, isKept?: boolean): Promise<Uint8Array>;
   /** Removes objects. Only for segments that no commit names or can still name. */
   remove(names: readonly string[]): Promise<void>;
   /** Days of a project that have objects, ascending, `yyyy-mm-dd`. */

@@ -1,6 +1,6 @@
 /** Segments over Supabase Storage: one private bucket, one object a segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { sha256Hex } from "../domain/sha256.ts";
+import { sha256Hex, unshared } from "../domain/sha256.ts";
 import { ApiError } from "../errors.ts";
 import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -31,6 +31,8 @@ async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promis
     if (length + chunk.length > size) return null;
     bytes.set(chunk, length);
     length += chunk.length;
+    // Given back at once: the collector does not see how much memory it holds.
+    if (chunk.buffer instanceof ArrayBuffer) chunk.buffer.transfer(0);
   }
   return length === size ? bytes : null;
 }
@@ -42,7 +44,7 @@ export class SupabaseSegments implements Segments {
 
   async put(segment: Segment, bytes: Uint8Array): Promise<void> {
     await withRetries("upload", this.log, async (tryNumber): Promise<Outcome<true>> => {
-      const { error } = await this.client.storage.from(BUCKET).upload(segment.name, new Uint8Array(bytes), {
+      const { error } = await this.client.storage.from(BUCKET).upload(segment.name, unshared(bytes), {
         contentType: "application/octet-stream",
         // The name is random: what a lost try may have left there are these bytes.
         upsert: tryNumber > 1,
@@ -53,7 +55,7 @@ export class SupabaseSegments implements Segments {
     this.cache.set(segment.name, bytes);
   }
 
-  async get(segment: Segment): Promise<Uint8Array> {
+  async get(segment: Segment, isKept = true): Promise<Uint8Array> {
     const cached = this.cache.get(segment.name);
     if (cached !== undefined) return cached;
     const bytes = await withRetries("download", this.log, async (): Promise<Outcome<Uint8Array>> => {
@@ -70,7 +72,7 @@ export class SupabaseSegments implements Segments {
       return { passing: String(status) };
     });
     if (await sha256Hex(bytes) !== segment.sha256) throw this.corrupt(segment, "wrong checksum");
-    this.cache.set(segment.name, bytes);
+    if (isKept) this.cache.set(segment.name, bytes);
     return bytes;
   }
 

@@ -3,7 +3,6 @@
  * things that common encoders make and common decoders take: line breaks and spaces anywhere (`base64 FILE` wraps),
  * and set bits after the last byte (`QQ==` and `QR==` are both "A", as for `atob`, Node and Python).
  */
-import { Buffer } from "node:buffer";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const SKIPPED = " \t\r\n";
@@ -21,9 +20,32 @@ export function decodeBase64(text: Uint8Array | string): Uint8Array | null {
   return bytes !== null && decoder.finish() ? bytes : null;
 }
 
-/** Base64 of the bytes, padded, without line breaks. */
-export function encodeBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+/** The two characters of each twelve bits. */
+const FIRST_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits >> 6));
+const SECOND_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits & 63));
+
+/** Base64 of the bytes in ASCII, padded, without line breaks. A text would have to be made into bytes once more. */
+export function encodeBase64(bytes: Uint8Array): Uint8Array {
+  const encoded = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+  const whole = bytes.length - bytes.length % 3;
+  let into = 0;
+  for (let index = 0; index < whole; index += 3) {
+    const [first, second, third] = [bytes[index] ?? 0, bytes[index + 1] ?? 0, bytes[index + 2] ?? 0];
+    into = writeTwelveBits(encoded, into, first << 4 | second >> 4);
+    into = writeTwelveBits(encoded, into, (second & 15) << 8 | third);
+  }
+  if (whole === bytes.length) return encoded;
+  const [first = 0, second = 0] = bytes.subarray(whole);
+  into = writeTwelveBits(encoded, into, first << 4 | second >> 4);
+  writeTwelveBits(encoded, into, (second & 15) << 8);
+  encoded.fill(PADDING, encoded.length - 3 + (bytes.length - whole));
+  return encoded;
+}
+
+function writeTwelveBits(encoded: Uint8Array, at: number, bits: number): number {
+  encoded[at] = FIRST_CHARACTERS[bits] ?? 0;
+  encoded[at + 1] = SECOND_CHARACTERS[bits] ?? 0;
+  return at + 2;
 }
 
 /** Decodes base64 that comes in pieces of any length, cut anywhere. Holds at most three characters. */
@@ -91,7 +113,7 @@ export class Base64Decoder {
 export class Base64Stream {
   #carry = new Uint8Array(0);
 
-  push(bytes: Uint8Array): string {
+  push(bytes: Uint8Array): Uint8Array {
     const joined = this.#carry.length === 0 ? bytes : concatenate(this.#carry, bytes);
     const whole = joined.length - joined.length % 3;
     this.#carry = joined.slice(whole);
@@ -99,7 +121,7 @@ export class Base64Stream {
   }
 
   /** The rest, with its padding. */
-  finish(): string {
+  finish(): Uint8Array {
     const rest = encodeBase64(this.#carry);
     this.#carry = new Uint8Array(0);
     return rest;

@@ -41,8 +41,8 @@ export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Arra
   yield encoder.encode(`{"success":true,"data":{${fields}${fields === "" ? "" : ","}"content":"`);
   if (answer.isBase64) {
     const base64 = new Base64Stream();
-    for await (const segment of answer.segments) yield encoder.encode(base64.push(segment));
-    yield encoder.encode(base64.finish());
+    for await (const segment of answer.segments) yield base64.push(segment);
+    yield base64.finish();
   } else {
     for await (const segment of answer.segments) yield escapeJson(segment);
   }

@@ -1,7 +1,7 @@
 /** Reading a rope in order, a few segments ahead of the reader. */
 import { cutLines, type SegmentLines } from "../domain/line_window.ts";
 import type { ByteRange } from "../domain/byte_range.ts";
-import { READ_AHEAD_SEGMENTS } from "../limits.ts";
+import { READ_AHEAD_SEGMENTS, READ_KEPT_BYTES_MAX } from "../limits.ts";
 import type { Segment, Segments } from "../ports.ts";
 
 /**
@@ -12,11 +12,12 @@ export async function* readSegments(
   segments: Segments,
   rope: readonly Segment[],
 ): AsyncGenerator<Uint8Array, void, void> {
+  const isKept = rope.reduce((bytes, { size }) => bytes + size, 0) <= READ_KEPT_BYTES_MAX;
   const ahead: Promise<Uint8Array>[] = [];
   const fetchNext = (index: number) => {
     const segment = rope[index];
     if (!segment) return;
-    const bytes = segments.get(segment);
+    const bytes = segments.get(segment, isKept);
     // Seen when its turn comes; a reader that stops before that must not leave it unhandled.
     bytes.catch(() => {});
     ahead.push(bytes);
