@@ -10,7 +10,7 @@ const USAGE = `deno task console --url URL --key KEY [--github] [--out DIR]
   --url URL      address of the Supabase project: https://REF.supabase.co (default: SUPABASE_URL)
   --key KEY      its publishable key, sb_publishable_... (default: SUPABASE_PUBLISHABLE_KEY)
   --github       GitHub is set up as a provider of Supabase Auth: offer it
-  --out DIR      folder of the site; what is in it is removed (default supabase/.temp/console/site)
+  --out DIR      folder of the site; an earlier one in it is replaced (default supabase/.temp/console/site)
   --local        only build, for the local stack; prints the folder
   --update-lock  write supabase/console/deno.lock anew, after a version in import_map.json changed
   --help         this text`;

@@ -37,6 +37,8 @@ export const ACTIVITY_POLL_MILLISECONDS = 30_000;
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pause after the last key before a filter asks the server. */
 export const FILTER_PAUSE_MILLISECONDS = 300;
+/** How long the transfers stay in view once all have arrived. */
+export const TRANSFERS_SHOWN_MILLISECONDS = 5_000;
 /** How long a notice stays; one with a button stays longer. */
 export const NOTICE_MILLISECONDS = 6_000;
 export const UNDO_MILLISECONDS = 20_000;

@@ -106,13 +106,18 @@ async function attempt(request: Call): Promise<Response> {
       cache: "no-store",
     });
     connectionWorks();
-    if (projectId !== undefined) noteWindow(projectId, response.headers);
+    if (projectId !== undefined && isCounted(request)) noteWindow(projectId, response.headers);
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;
     connectionLost();
     throw offline();
   }
+}
+
+/** Routes of the account show another window than the project's. */
+function isCounted({ path }: Call): boolean {
+  return !path.startsWith("/project");
 }
 
 /** Only a read: whether a write was done before the service went away is not known. */

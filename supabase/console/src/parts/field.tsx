@@ -41,7 +41,7 @@ interface TextFieldProperties {
   readonly onInput: (value: string) => void;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  readonly type?: "text" | "email" | "password" | "datetime-local" | "search";
+  readonly type?: "text" | "email" | "password" | "datetime-local";
   readonly input?: InputSettings;
 }
 
@@ -58,15 +58,26 @@ export function TextField(
 ) {
   return (
     <Field label={label} hint={hint} problem={problem}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          type={type}
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          {...input}
-        />
-      )}
+      {(attributes) => {
+        const shared = {
+          ...attributes,
+          ...input,
+          value,
+          onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
+            onInput(event.currentTarget.value),
+        };
+        // Spelled out: what an input may have besides depends on its type.
+        switch (type) {
+          case "email":
+            return <input type="email" {...shared} />;
+          case "password":
+            return <input type="password" {...shared} />;
+          case "datetime-local":
+            return <input type="datetime-local" {...shared} />;
+          case "text":
+            return <input type="text" {...shared} />;
+        }
+      }}
     </Field>
   );
 }

@@ -8,7 +8,9 @@ import { FileView } from "../file/file_view.tsx";
 import { FilesView } from "../files/files_view.tsx";
 import { DeletedView } from "../files/deleted_view.tsx";
 import { KeysView } from "../keys/keys_view.tsx";
+import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
+import { uploadsSettled } from "../state/transfers.ts";
 import { ActivityView } from "../views/activity_view.tsx";
 import { SearchView } from "../views/search_view.tsx";
 import { SettingsView } from "../views/settings_view.tsx";
@@ -26,6 +28,10 @@ export function Frame({ project }: { readonly project: Project }) {
     isMenuOpen.value = false;
     document.title = `${titleOf()} – ${project.name} – Filestore`;
   }, [place.value, project.name]);
+  const settled = uploadsSettled.value;
+  useEffect(() => {
+    if (settled > 0) refreshProject(project.id).catch(() => {});
+  }, [settled]);
   return (
     <div class={isMenuOpen.value ? "frame menu-open" : "frame"}>
       <a class="skip" href="#main" onClick={skipToMain}>Skip to the content</a>

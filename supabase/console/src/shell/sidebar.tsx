@@ -11,7 +11,7 @@ import { UsageBars } from "./usage_bars.tsx";
 export function Sidebar({ project }: { readonly project: Project }) {
   const projectId = project.id;
   return (
-    <div class="sidebar">
+    <aside class="sidebar" aria-label="Project and folders">
       <div class="sidebar-head">
         <a class="brand" href={hrefOf({ name: "files", projectId, directory: "" })}>
           <img src="icon.svg" alt="" width="22" height="22" />Filestore
@@ -26,7 +26,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
         </button>
       </div>
       <ProjectSwitcher project={project} />
-      <nav aria-label="Project">
+      <nav aria-label="Sections">
         <ul class="menu">
           <Item icon="folder" text="Files" to={{ name: "files", projectId, directory: "" }} />
           <Item icon="trash" text="Deleted files" to={{ name: "deleted", projectId }} />
@@ -39,7 +39,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
       <a class="usage-link" href={hrefOf({ name: "settings", projectId })} aria-label="Usage of this project">
         <UsageBars project={project} isShort />
       </a>
-    </div>
+    </aside>
   );
 }
 

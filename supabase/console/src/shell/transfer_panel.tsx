@@ -1,13 +1,22 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** What is being uploaded and downloaded. */
+import { useEffect } from "preact/hooks";
 import { formatCount } from "../format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { TRANSFERS_SHOWN_MILLISECONDS } from "../limits.ts";
 import { cancel, clearTransfers, type Transfer, transfers } from "../state/transfers.ts";
 
 export function TransferPanel() {
   const all = transfers.value;
   const open = all.filter(isOpen).length;
+  const isFinished = all.length > 0 && all.every(({ state }) => state === "done" || state === "cancelled");
+  useEffect(() => {
+    // A failure stays until it is cleared.
+    if (!isFinished) return;
+    const timer = setTimeout(clearTransfers, TRANSFERS_SHOWN_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [isFinished]);
   return (
     <section class={all.length === 0 ? "transfers visually-hidden" : "transfers"} aria-label="Transfers">
       <div class="transfers-head">
