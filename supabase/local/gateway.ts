@@ -4,6 +4,7 @@
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Console } from "./console.ts";
 import type { FunctionPool } from "./function_pool.ts";
 import {
   GATEWAY_KEEP_ALIVE_MILLISECONDS,
@@ -18,6 +19,7 @@ import { codeOf, messageOf, StartError } from "./start_error.ts";
 export interface Routes {
   backendUrl: string | null;
   functions: FunctionPool | null;
+  console: Console | null;
 }
 
 export interface Gateway {
@@ -34,7 +36,7 @@ const FUNCTION_NAMES = ["api"];
 
 /** Takes the port at once, so that a busy one is known before anything else is started. 0 takes any. */
 export async function openGateway(port: number): Promise<Gateway> {
-  const routes: Routes = { backendUrl: null, functions: null };
+  const routes: Routes = { backendUrl: null, functions: null, console: null };
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, outgoing) => {
     route(incoming, outgoing, routes, agent).catch(() => outgoing.destroy());
@@ -95,7 +97,7 @@ async function route(
     if (!upstream) return refuse(outgoing, 503, "The function is starting; try again later.");
     return proxy(incoming, outgoing, { ...upstream, path }, onFailure);
   }
-  // The console is served from here.
+  if (routes.console !== null && Console.owns(url)) return await routes.console.serve(incoming, outgoing);
   refuse(outgoing, 404, "There is no such route.");
 }
 

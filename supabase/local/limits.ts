@@ -47,3 +47,8 @@ export const ADMINISTRATION_TIMEOUT_MILLISECONDS = 15_000;
 export const LAUNCHER_CHECK_MILLISECONDS = 500;
 /** A signal this long after the first one asks to end at once. */
 export const SECOND_SIGNAL_AFTER_MILLISECONDS = 1_000;
+
+/** How often the page that waits for the console's build asks again. */
+export const CONSOLE_BUILD_RETRY_SECONDS = 2;
+/** How much of what a failed build said is shown. */
+export const CONSOLE_PROBLEM_LENGTH_MAX = 2_000;

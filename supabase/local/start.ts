@@ -55,6 +55,7 @@ Ready. Ctrl+C stops it; files and keys stay.
   Base URL   ${baseUrl}
   API key    ${apiKey}   (project demo, tier pro)
   Supabase   ${supabaseUrl}
+  Console    ${supabaseUrl}/console
 
 Write, read, list:
 

@@ -1,0 +1,57 @@
+/** Where the console's sources and builds are, and which build belongs to which sources. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { packageJson } from "./packages.ts";
+
+const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+export const CONSOLE_DIRECTORY = at("..");
+export const BUILD_COMMAND = at("../build.ts");
+export const BUILD_LOCK = at("../deno.lock");
+export const IMPORT_MAP = at("../../../import_map.json");
+/** Packages, copies of the sources and builds; nothing here is worth keeping. */
+export const WORK_DIRECTORY = at("../../.temp/console");
+/** What Vite reads, relative to the console's folder. */
+export const VITE_INPUTS = ["index.html", "vite.config.ts", "public", "src"];
+
+/** The folder of the build of exactly these sources; it exists only when it is complete. */
+export async function buildDirectory(): Promise<string> {
+  return join(WORK_DIRECTORY, "builds", await hashOfSources());
+}
+
+/** Copies Vite's inputs to a folder. */
+export async function copySources(destination: string): Promise<void> {
+  for await (const file of sourceFiles()) {
+    const target = join(destination, file);
+    await Deno.mkdir(join(target, ".."), { recursive: true });
+    await Deno.copyFile(join(CONSOLE_DIRECTORY, file), target);
+  }
+}
+
+async function hashOfSources(): Promise<string> {
+  const lines = [packageJson(await Deno.readTextFile(IMPORT_MAP)), await Deno.readTextFile(BUILD_LOCK)];
+  const files: string[] = [];
+  for await (const file of sourceFiles()) files.push(file);
+  for (const file of files.sort()) {
+    const content = await Deno.readFile(join(CONSOLE_DIRECTORY, file));
+    lines.push(`${file} ${await sha256(content)}`);
+  }
+  return (await sha256(new TextEncoder().encode(lines.join("\n")))).slice(0, 16);
+}
+
+/** Paths relative to the console's folder. */
+async function* sourceFiles(names: readonly string[] = VITE_INPUTS): AsyncGenerator<string> {
+  for (const name of names) {
+    const path = join(CONSOLE_DIRECTORY, name);
+    const { isDirectory } = await Deno.stat(path);
+    if (!isDirectory) yield name;
+    else {
+      const children = await Array.fromAsync(Deno.readDir(path), (entry) => join(name, entry.name));
+      yield* sourceFiles(children);
+    }
+  }
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}

@@ -1,0 +1,164 @@
+/// <reference lib="dom" />
+/** One request to the service: session, envelope, lost connection, and the wait that a 429 asks for. */
+import type * as z from "zod/mini";
+import { config } from "../config.ts";
+import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
+import { connectionLost, connectionWorks, waitForRate } from "../state/connection.ts";
+import { accessToken, renewSession } from "../state/session.ts";
+import { noteWindow } from "../state/window.ts";
+import { ApiFailure, offline } from "./failure.ts";
+import { envelopeSchema } from "./records.ts";
+
+export interface Call {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the function's address, segments encoded: `/files/a%20b/c`. */
+  readonly path: string;
+  readonly projectId?: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The data of an enveloped answer. Throws `ApiFailure`. */
+export async function call<T extends z.ZodMiniType>(request: Call, schema: T): Promise<z.output<T>> {
+  const response = await send(request);
+  const envelope = envelopeSchema.safeParse(await jsonOf(response));
+  const data = schema.safeParse(envelope.success && envelope.data.success ? envelope.data.data : undefined);
+  if (!data.success) throw unexpected(response);
+  return data.data;
+}
+
+/** The answer to a request that succeeded. Throws `ApiFailure`. */
+export async function send(request: Call): Promise<Response> {
+  let sessionRenewed = false;
+  let waits = 0;
+  for (;;) {
+    const response = await attempt(request);
+    if (response.ok) return response;
+    const failure = await failureOf(response);
+    if (response.status === 401 && !sessionRenewed) {
+      sessionRenewed = true;
+      if (await renewSession()) continue;
+    } else if (response.status === 429 && waits++ < RATE_RETRIES_MAX) {
+      await waitForRate(retryAfterSeconds(response.headers.get("retry-after")), request.signal);
+      continue;
+    } else if (mayRepeat(request, response) && waits++ < UNAVAILABLE_RETRIES_MAX) {
+      await pause(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
+      continue;
+    }
+    throw failure;
+  }
+}
+
+export function urlOf({ path, query = {} }: Pick<Call, "path" | "query">): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  // `?metadata` and `?versions` take no value, not even an equals sign.
+  const text = parameters.toString().replace(/\b(metadata|versions)=(?=&|$)/g, "$1");
+  return `${config().functionUrl}${path}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Headers that say who asks, and for which project. */
+export async function identity(projectId: string | undefined): Promise<Record<string, string>> {
+  const token = await accessToken();
+  return {
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(projectId === undefined ? {} : { "x-project-id": projectId }),
+  };
+}
+
+export function retryAfterSeconds(header: string | null): number {
+  const seconds = Number(header ?? NaN);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : RETRY_AFTER_SECONDS_DEFAULT;
+}
+
+/** The failure that an answer's text tells; any answer that is not an envelope is unexpected. */
+export function failureFrom(status: number, text: string, requestId: string | null): ApiFailure {
+  const envelope = envelopeSchema.safeParse(parseJson(text));
+  if (!envelope.success || envelope.data.success) {
+    return new ApiFailure(
+      "UNEXPECTED_ANSWER",
+      `The service answered ${status}.`,
+      status,
+      undefined,
+      requestId,
+    );
+  }
+  const { error, details } = envelope.data;
+  return new ApiFailure(error.code, error.message, status, details, requestId);
+}
+
+async function attempt(request: Call): Promise<Response> {
+  const { method = "GET", body, projectId, signal } = request;
+  const headers: Record<string, string> = { ...await identity(projectId), ...request.headers };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  try {
+    const response = await fetch(urlOf(request), {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+      // The version decides what is fresh; the browser's cache must not answer for a file that changed.
+      cache: "no-store",
+    });
+    connectionWorks();
+    if (projectId !== undefined && isCounted(request)) noteWindow(projectId, response.headers);
+    return response;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    connectionLost();
+    throw offline();
+  }
+}
+
+/** Routes of the account show another window than the project's. */
+function isCounted({ path }: Call): boolean {
+  return !path.startsWith("/project");
+}
+
+/** Only a read: whether a write was done before the service went away is not known. */
+function mayRepeat({ method = "GET" }: Call, response: Response): boolean {
+  return method === "GET" && response.status === 503;
+}
+
+async function failureOf(response: Response): Promise<ApiFailure> {
+  const text = await response.text().catch(() => "");
+  return failureFrom(response.status, text, response.headers.get("x-request-id"));
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  return parseJson(await response.text().catch(() => ""));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unexpected(response: Response): ApiFailure {
+  const id = response.headers.get("x-request-id");
+  return new ApiFailure(
+    "UNEXPECTED_ANSWER",
+    "The service's answer was not understood.",
+    response.status,
+    undefined,
+    id,
+  );
+}
+
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

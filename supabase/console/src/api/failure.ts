@@ -1,0 +1,59 @@
+/// <reference lib="dom" />
+/** Why a request came to nothing, in the service's words where it answered. */
+import * as z from "zod/mini";
+
+export interface Issue {
+  readonly path: string;
+  readonly reason: string;
+}
+
+const issuesSchema = z.object({ issues: z.array(z.object({ path: z.string(), reason: z.string() })) });
+
+export class ApiFailure extends Error {
+  override readonly name = "ApiFailure";
+
+  /** `code` is one of the contract's, or OFFLINE or UNEXPECTED_ANSWER; `status` is 0 where nothing answered. */
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly status: number,
+    readonly details: unknown = undefined,
+    readonly requestId: string | null = null,
+  ) {
+    super(message);
+  }
+
+  /** Field and reason of each bad field. */
+  get issues(): readonly Issue[] {
+    const parsed = issuesSchema.safeParse(this.details);
+    return parsed.success ? parsed.data.issues : [];
+  }
+}
+
+export function offline(): ApiFailure {
+  return new ApiFailure("OFFLINE", "The service cannot be reached.", 0);
+}
+
+/** One sentence for the person, whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ApiFailure) {
+    const [issue] = error.issues;
+    const text = issue ? `${issue.path}: ${issue.reason}` : error.message;
+    return error.status >= 500 && error.requestId ? `${text} (request ${error.requestId})` : text;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The reason for one field, or undefined. */
+export function reasonFor(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ApiFailure)) return undefined;
+  return error.issues.find(({ path }) => path === field || path.startsWith(`${field}.`))?.reason;
+}
+
+export function isCode(error: unknown, ...codes: readonly string[]): error is ApiFailure {
+  return error instanceof ApiFailure && codes.includes(error.code);
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}

@@ -1,0 +1,153 @@
+/// <reference lib="dom" />
+/** The routes for files. */
+import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../limits.ts";
+import { call, send } from "./client.ts";
+import {
+  type Diff,
+  diffSchema,
+  type FileList,
+  fileListSchema,
+  type FileRecord,
+  fileSchema,
+  type SearchAnswer,
+  searchSchema,
+  versionListSchema,
+} from "./records.ts";
+
+export type SortField = "path" | "updated_at" | "size";
+export type SortOrder = "asc" | "desc";
+
+export interface ListQuery {
+  readonly directory: string;
+  readonly sortBy?: SortField;
+  readonly sortOrder?: SortOrder;
+  readonly offset?: number | undefined;
+  readonly after?: string | undefined;
+  readonly deleted?: boolean;
+  readonly recursive?: boolean;
+  readonly limit?: number;
+}
+
+export function listFiles(projectId: string, query: ListQuery, signal?: AbortSignal): Promise<FileList> {
+  return call({
+    path: "/files",
+    projectId,
+    query: { limit: FILES_PER_PAGE, ...query },
+    signal,
+  }, fileListSchema);
+}
+
+/** Each segment encoded, so that every character of a name arrives. */
+export function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+export function fileUrlPath(path: string): string {
+  return `/files/${encodePath(path)}`;
+}
+
+/** `version` undefined: the latest. */
+export function readRecord(
+  projectId: string,
+  path: string,
+  version: number | undefined,
+  signal?: AbortSignal,
+): Promise<FileRecord> {
+  const query = { metadata: "", version };
+  return call({ path: fileUrlPath(path), projectId, query, signal }, fileSchema);
+}
+
+export async function listVersions(projectId: string, path: string, offset: number, signal?: AbortSignal) {
+  const query = { versions: "", limit: VERSIONS_PER_PAGE, offset };
+  return await call({ path: fileUrlPath(path), projectId, query, signal }, versionListSchema);
+}
+
+export interface Content {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly etag: string | null;
+}
+
+/** The bytes of a version, or the first `firstBytes` of them. */
+export async function readBytes(
+  projectId: string,
+  path: string,
+  version: number,
+  options: { readonly firstBytes?: number; readonly signal?: AbortSignal } = {},
+): Promise<Content> {
+  const { firstBytes, signal } = options;
+  const response = await send({
+    path: fileUrlPath(path),
+    projectId,
+    query: { version },
+    headers: {
+      accept: "application/octet-stream",
+      ...(firstBytes === undefined ? {} : { range: `bytes=0-${firstBytes - 1}` }),
+    },
+    signal,
+  });
+  return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") };
+}
+
+/** Makes a file that must not be there yet. */
+export function createFile(projectId: string, path: string): Promise<FileRecord> {
+  const headers = { "if-none-match": "*" };
+  return call(
+    { method: "POST", path: "/files", projectId, headers, body: { path, content: "" } },
+    fileSchema,
+  );
+}
+
+/** Saves a new version; `etag` is what the file must still be at. */
+export function overwriteFile(
+  projectId: string,
+  path: string,
+  content: string,
+  etag: string,
+): Promise<FileRecord> {
+  return call({
+    method: "PUT",
+    path: `/files/overwrite/${encodePath(path)}`,
+    projectId,
+    headers: { "if-match": etag, "idempotency-key": crypto.randomUUID() },
+    body: { content },
+  }, fileSchema);
+}
+
+/** Answers the version that was the latest until now: restoring it takes the deletion back. */
+export async function deleteFile(projectId: string, path: string): Promise<number> {
+  const tombstone = await call({ method: "DELETE", path: fileUrlPath(path), projectId }, fileSchema);
+  return tombstone.version - 1;
+}
+
+export function restoreVersion(projectId: string, path: string, version: number): Promise<FileRecord> {
+  const url = `/files/restore/${encodePath(path)}`;
+  return call({ method: "PUT", path: url, projectId, body: { version } }, fileSchema);
+}
+
+export function moveFile(projectId: string, path: string, destination: string): Promise<FileRecord> {
+  const url = `/files/move/${encodePath(path)}`;
+  return call({ method: "PUT", path: url, projectId, body: { destination } }, fileSchema);
+}
+
+export function readDiff(
+  projectId: string,
+  path: string,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): Promise<Diff> {
+  return call({ path: `/diff/${encodePath(path)}`, projectId, query: { from, to }, signal }, diffSchema);
+}
+
+export interface SearchQuery {
+  readonly q: string;
+  readonly mode: string;
+  readonly directory: string | undefined;
+  readonly glob: string | undefined;
+  readonly offset: number;
+}
+
+export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchAnswer> {
+  const limited = { ...query, limit: SEARCH_RESULTS_PER_PAGE };
+  return call({ path: "/search", projectId, query: limited, signal }, searchSchema);
+}

@@ -1,0 +1,69 @@
+/** Projects, their keys, and what was written lately. */
+import { ACTIVITY_ENTRIES } from "../limits.ts";
+import { call } from "./client.ts";
+import {
+  type ActivityEntry,
+  activitySchema,
+  type Key,
+  keySchema,
+  keysSchema,
+  type NewKey,
+  newKeySchema,
+  type Project,
+  projectSchema,
+  projectsSchema,
+} from "./records.ts";
+
+/** Oldest first; the first call of an account makes its first project. */
+export async function listProjects(): Promise<readonly Project[]> {
+  return (await call({ path: "/projects" }, projectsSchema)).projects;
+}
+
+export function createProject(name: string): Promise<Project> {
+  return call({ method: "POST", path: "/projects", body: { name } }, projectSchema);
+}
+
+export function readProject(projectId: string, signal?: AbortSignal): Promise<Project> {
+  return call({ path: "/project", projectId, signal }, projectSchema);
+}
+
+export function renameProject(projectId: string, name: string): Promise<Project> {
+  return call({ method: "PATCH", path: "/project", projectId, body: { name } }, projectSchema);
+}
+
+/** Newest first, revoked and expired ones too. */
+export async function listKeys(projectId: string, signal?: AbortSignal): Promise<readonly Key[]> {
+  return (await call({ path: "/project/apikeys", projectId, signal }, keysSchema)).keys;
+}
+
+export interface KeyWish {
+  readonly name: string | undefined;
+  readonly environment: string;
+  readonly scopes: readonly string[];
+  readonly pathPrefix: string | undefined;
+  readonly expiresAt: string | undefined;
+}
+
+export function createKey(projectId: string, wish: KeyWish): Promise<NewKey> {
+  return call({ method: "POST", path: "/project/apikeys", projectId, body: wish }, newKeySchema);
+}
+
+/** The old key works for `overlapSeconds` more. */
+export function rotateKey(projectId: string, keyId: string, overlapSeconds: number): Promise<NewKey> {
+  const path = `/project/apikeys/${encodeURIComponent(keyId)}/rotate`;
+  return call({ method: "POST", path, projectId, body: { overlapSeconds } }, newKeySchema);
+}
+
+export function revokeKey(projectId: string, keyId: string): Promise<Key> {
+  const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
+  return call({ method: "DELETE", path, projectId }, keySchema);
+}
+
+/** Newest first. */
+export async function listActivity(
+  projectId: string,
+  signal?: AbortSignal,
+): Promise<readonly ActivityEntry[]> {
+  const query = { limit: ACTIVITY_ENTRIES };
+  return (await call({ path: "/project/activity", projectId, query, signal }, activitySchema)).activity;
+}

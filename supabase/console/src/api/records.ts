@@ -1,0 +1,121 @@
+/** What the service answers, checked where it arrives. */
+import * as z from "zod/mini";
+
+const limit = z.nullable(z.number());
+
+export const projectSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  tier: z.string(),
+  createdAt: z.string(),
+  limits: z.object({ requestsPerMinute: limit, maxFileBytes: limit, maxProjectBytes: limit }),
+  usage: z.object({
+    files: z.number(),
+    bytes: z.number(),
+    versions: z.number(),
+    requestsThisMinute: z.number(),
+  }),
+  keyPrefix: z.nullable(z.string()),
+});
+export type Project = z.infer<typeof projectSchema>;
+
+export const projectsSchema = z.object({ projects: z.array(projectSchema) });
+
+export const keySchema = z.object({
+  id: z.string(),
+  prefix: z.string(),
+  name: z.nullable(z.string()),
+  environment: z.string(),
+  scopes: z.array(z.string()),
+  pathPrefix: z.nullable(z.string()),
+  createdAt: z.string(),
+  expiresAt: z.nullable(z.string()),
+  revokedAt: z.nullable(z.string()),
+  lastUsedAt: z.nullable(z.string()),
+});
+export type Key = z.infer<typeof keySchema>;
+
+export const keysSchema = z.object({ keys: z.array(keySchema) });
+export const newKeySchema = z.extend(keySchema, { key: z.string() });
+export type NewKey = z.infer<typeof newKeySchema>;
+
+export const activitySchema = z.object({
+  activity: z.array(z.object({
+    fileId: z.string(),
+    path: z.string(),
+    version: z.number(),
+    size: z.number(),
+    mimeType: z.string(),
+    deleted: z.optional(z.boolean()),
+    createdAt: z.string(),
+    keyId: z.nullish(z.string()),
+  })),
+});
+export type ActivityEntry = z.infer<typeof activitySchema>["activity"][number];
+
+export const fileSchema = z.object({
+  id: z.string(),
+  path: z.string(),
+  version: z.number(),
+  mimeType: z.string(),
+  size: z.number(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+});
+export type FileRecord = z.infer<typeof fileSchema>;
+
+export const fileListSchema = z.object({
+  files: z.array(fileSchema),
+  directories: z.optional(z.array(z.string())),
+  total: z.number(),
+  hasMore: z.boolean(),
+});
+export type FileList = z.infer<typeof fileListSchema>;
+
+export const versionListSchema = z.object({
+  file: z.object({ path: z.string(), mimeType: z.string() }),
+  versions: z.array(z.object({
+    version: z.number(),
+    size: z.number(),
+    createdAt: z.string(),
+    deleted: z.optional(z.boolean()),
+    keyId: z.nullish(z.string()),
+  })),
+  total: z.number(),
+});
+export type Version = z.infer<typeof versionListSchema>["versions"][number];
+
+export const diffSchema = z.object({
+  from: z.number(),
+  to: z.number(),
+  diff: z.string(),
+  additions: z.number(),
+  deletions: z.number(),
+});
+export type Diff = z.infer<typeof diffSchema>;
+
+export const searchSchema = z.object({
+  results: z.array(z.object({
+    path: z.string(),
+    version: z.number(),
+    mimeType: z.string(),
+    size: z.number(),
+    updatedAt: z.string(),
+    matches: z.array(z.object({
+      line: z.number(),
+      snippet: z.string(),
+    })),
+  })),
+  mode: z.string(),
+  hasMore: z.boolean(),
+});
+export type SearchAnswer = z.infer<typeof searchSchema>;
+
+export const envelopeSchema = z.union([
+  z.object({ success: z.literal(true), data: z.unknown() }),
+  z.object({
+    success: z.literal(false),
+    error: z.object({ code: z.string(), message: z.string() }),
+    details: z.optional(z.unknown()),
+  }),
+]);

@@ -1,0 +1,109 @@
+/// <reference lib="dom" />
+/**
+ * CodeMirror in a shadow tree: there it takes constructed style sheets, which the page's Content-Security-Policy allows
+ * without 'unsafe-inline'. This module and all that it imports are loaded when code is first shown.
+ */
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { MergeView } from "@codemirror/merge";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { EditorState, type Extension } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { DIFF_CONTEXT_LINES, DIFF_FOLD_LINES_MIN } from "../limits.ts";
+import { appearance } from "./appearance.ts";
+import { loadLanguage } from "./languages.ts";
+import { lineBreakOf } from "./line_breaks.ts";
+
+export interface Mounted {
+  readonly destroy: () => void;
+}
+
+export interface CodeOptions {
+  readonly text: string;
+  readonly mimeType: string;
+  /** Names the text for a screen reader. */
+  readonly label: string;
+  /** Only read where it is missing. */
+  readonly onChange?: (text: string) => void;
+  readonly onSave?: () => void;
+}
+
+export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise<Mounted> {
+  const { text, label, onChange, onSave } = options;
+  const lineBreak = lineBreakOf(text);
+  const save = { key: "Mod-s", preventDefault: true, run: () => (onSave?.(), true) };
+  const editing: Extension = onChange === undefined ? reading(label) : [
+    history(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    EditorView.contentAttributes.of({ "aria-label": label }),
+    keymap.of([save, ...historyKeymap]),
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (docChanged) onChange(state.sliceDoc());
+    }),
+  ];
+  const language = await loadLanguage(options.mimeType);
+  const state = EditorState.create({
+    doc: text,
+    extensions: [EditorState.lineSeparator.of(lineBreak), common(), editing, language],
+  });
+  const view = new EditorView({ state, root, parent: place(root) });
+  if (onChange !== undefined) view.focus();
+  return view;
+}
+
+export interface ComparisonOptions {
+  readonly before: string;
+  readonly after: string;
+  readonly mimeType: string;
+  readonly labels: readonly [before: string, after: string];
+}
+
+/** Two texts side by side. */
+export async function mountComparison(root: ShadowRoot, options: ComparisonOptions): Promise<Mounted> {
+  const { before, after, labels, mimeType } = options;
+  const language = await loadLanguage(mimeType);
+  const side = (doc: string, label: string) => ({ doc, extensions: [common(), reading(label), language] });
+  return new MergeView({
+    a: side(before, labels[0]),
+    b: side(after, labels[1]),
+    root,
+    parent: place(root),
+    collapseUnchanged: { margin: DIFF_CONTEXT_LINES, minSize: DIFF_FOLD_LINES_MIN },
+    gutter: true,
+  });
+}
+
+function common(): Extension {
+  return [
+    lineNumbers(),
+    highlightSpecialChars(),
+    drawSelection(),
+    highlightSelectionMatches(),
+    search({ top: true }),
+    keymap.of([...searchKeymap, ...defaultKeymap]),
+    appearance,
+  ];
+}
+
+/** Not editable, but reachable with the keyboard, to scroll and to copy. */
+function reading(label: string): Extension {
+  return [
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label, "aria-readonly": "true" }),
+  ];
+}
+
+function place(root: ShadowRoot): HTMLElement {
+  const element = document.createElement("div");
+  root.replaceChildren(element);
+  return element;
+}

@@ -1,0 +1,33 @@
+/// <reference lib="dom" />
+/** What the page is told by `config.json` beside it. */
+import * as z from "zod/mini";
+
+// Compiled checks need eval, which the Content-Security-Policy forbids.
+z.config({ jitless: true });
+
+const configSchema = z.object({
+  supabaseUrl: z.url(),
+  publishableKey: z.string(),
+  functionUrl: z.url(),
+  github: z.boolean(),
+});
+
+export type Config = z.infer<typeof configSchema>;
+
+async function load(): Promise<Config> {
+  const response = await fetch("config.json", { cache: "no-cache" });
+  if (!response.ok) throw new Error(`config.json answered ${response.status}`);
+  return configSchema.parse(await response.json());
+}
+
+let loaded: Config | undefined;
+
+/** Reads the settings; to be awaited once, before anything else. */
+export async function loadConfig(): Promise<void> {
+  loaded = await load();
+}
+
+export function config(): Config {
+  if (loaded === undefined) throw new Error("the settings are not loaded yet");
+  return loaded;
+}

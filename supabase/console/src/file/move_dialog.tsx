@@ -1,0 +1,48 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { moveFile } from "../api/files.ts";
+import { pathProblem } from "../files/new_file_dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/states.tsx";
+import { useSubmit } from "../parts/submit.ts";
+import { notify } from "../state/notices.ts";
+import { goTo } from "../state/router.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+/** The history stays with the old path, which becomes a deleted file. */
+export function MoveDialog({ projectId, path, onClose }: Properties) {
+  const [destination, setDestination] = useState(path);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const moved = await moveFile(projectId, path, destination);
+    onClose();
+    notify(`Moved to ${moved.path}.`);
+    goTo({ name: "file", projectId, path: moved.path, tab: "content" });
+  });
+  const problem = pathProblem(error, "destination");
+  return (
+    <Dialog title="Move or rename" onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <TextField
+          label="New path"
+          value={destination}
+          onInput={setDestination}
+          hint="The versions until now stay with the old path, under deleted files."
+          problem={problem}
+          input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+        />
+        {problem === undefined && <FormProblem error={error} fields={["destination"]} />}
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" class="primary" disabled={isBusy}>Move</button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,44 @@
+/** @jsxImportSource preact */
+import { hrefOf } from "../state/router.ts";
+
+interface Properties {
+  readonly projectId: string;
+  /** Of a folder, or of a file. */
+  readonly path: string;
+}
+
+/** The way from the root; the last part is the heading of the page. */
+export function Breadcrumbs({ projectId, path }: Properties) {
+  const parts = path === "" ? [] : path.split("/");
+  const last = parts.at(-1);
+  return (
+    <nav class="breadcrumbs" aria-label="Breadcrumbs">
+      <ol>
+        {last === undefined
+          ? (
+            <li>
+              <h1>Files</h1>
+            </li>
+          )
+          : (
+            <li>
+              <a href={hrefOf({ name: "files", projectId, directory: "" })}>Files</a>
+            </li>
+          )}
+        {parts.slice(0, -1).map((part, index) => {
+          const directory = parts.slice(0, index + 1).join("/");
+          return (
+            <li key={directory}>
+              <a href={hrefOf({ name: "files", projectId, directory })}>{part}</a>
+            </li>
+          );
+        })}
+        {last !== undefined && (
+          <li>
+            <h1>{last}</h1>
+          </li>
+        )}
+      </ol>
+    </nav>
+  );
+}

@@ -1,0 +1,51 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { isCode, reasonFor, reasonOf } from "../api/failure.ts";
+import { createFile } from "../api/files.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/states.tsx";
+import { useSubmit } from "../parts/submit.ts";
+import { goTo } from "../state/router.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly directory: string;
+  readonly onClose: () => void;
+}
+
+/** Makes an empty file and opens it for editing. */
+export function NewFileDialog({ projectId, directory, onClose }: Properties) {
+  const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const made = await createFile(projectId, path);
+    onClose();
+    goTo({ name: "file", projectId, path: made.path, tab: "edit" });
+  });
+  return (
+    <Dialog title="New file" onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <TextField
+          label="Path"
+          value={path}
+          onInput={setPath}
+          hint="With its folders: notes/plan.md. The ending decides the type."
+          problem={pathProblem(error)}
+          input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+        />
+        {pathProblem(error) === undefined && <FormProblem error={error} fields={["path"]} />}
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" class="primary" disabled={isBusy}>Create file</button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What is wrong with the path itself. */
+export function pathProblem(error: unknown, field = "path"): string | undefined {
+  if (isCode(error, "INVALID_PATH", "FILE_ALREADY_EXISTS")) return reasonOf(error);
+  return reasonFor(error, field);
+}

@@ -1,0 +1,63 @@
+/** Sizes, times and names as people read them. */
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** Units of 1024, as the limits are. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  const text = unit === 0 || value >= 100 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, "");
+  return `${text} ${UNITS[unit]}`;
+}
+
+const numbers = new Intl.NumberFormat("en");
+
+export function formatNumber(value: number): string {
+  return numbers.format(value);
+}
+
+/** `one file`, `2 files`. */
+export function formatCount(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const exactMoments = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "long" });
+
+export function formatTime(iso: string): string {
+  return moments.format(new Date(iso));
+}
+
+export function formatExactTime(iso: string): string {
+  return exactMoments.format(new Date(iso));
+}
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const STEPS = [["day", 86_400], ["hour", 3_600], ["minute", 60]] as const;
+
+/** `2 hours ago`; the date after a week. */
+export function formatAge(iso: string, now: number = Date.now()): string {
+  const seconds = (new Date(iso).getTime() - now) / 1000;
+  if (Math.abs(seconds) > 7 * 86_400) return formatTime(iso);
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+  }
+  return "just now";
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Empty for the root. */
+export function directoryOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+export function joinPath(directory: string, name: string): string {
+  return directory === "" ? name : `${directory}/${name}`;
+}

@@ -1,0 +1,52 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { reasonFor } from "../api/failure.ts";
+import { rotateKey } from "../api/projects.ts";
+import type { Key, NewKey } from "../api/records.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { SelectField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/states.tsx";
+import { useSubmit } from "../parts/submit.ts";
+import { titleOf } from "./key_status.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly old: Key;
+  readonly onClose: () => void;
+  readonly onMade: (key: NewKey) => void;
+}
+
+/** In seconds, up to the API's longest, a week. */
+const OVERLAPS = [
+  ["0", "Ends at once"],
+  ["3600", "Works for one more hour"],
+  ["86400", "Works for one more day"],
+  ["604800", "Works for seven more days"],
+] as const;
+
+export function RotateKeyDialog({ projectId, old, onClose, onMade }: Properties) {
+  const [overlap, setOverlap] = useState("3600");
+  const { isBusy, error, submit } = useSubmit(async () => {
+    onMade(await rotateKey(projectId, old.id, Number(overlap)));
+  });
+  return (
+    <Dialog title={`Rotate ${titleOf(old)}`} onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <p>A new key with the same name, scopes and path takes the place of this one.</p>
+        <SelectField
+          label="The old key"
+          value={overlap}
+          onChange={setOverlap}
+          options={OVERLAPS}
+          problem={reasonFor(error, "overlapSeconds")}
+        />
+        <FormProblem error={error} fields={["overlapSeconds"]} />
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" class="primary" disabled={isBusy}>Rotate key</button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,40 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A modal dialog: Esc and the cross close it, focus goes back to where it was. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+interface Properties {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly isWide?: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function Dialog({ title, onClose, isWide = false, children }: Properties) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  const onCancel = (event: Event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return (
+    <dialog ref={element} class={isWide ? "dialog wide" : "dialog"} aria-labelledby={id} onCancel={onCancel}>
+      <header class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}

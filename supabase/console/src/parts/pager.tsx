@@ -1,0 +1,27 @@
+/** @jsxImportSource preact */
+import { formatNumber } from "../format.ts";
+
+interface Properties {
+  /** What is paged: names the navigation. */
+  readonly label: string;
+  readonly first: number;
+  readonly count: number;
+  readonly total: number;
+  readonly hasNext: boolean;
+  readonly onPrevious: () => void;
+  readonly onNext: () => void;
+}
+
+/** Nothing where everything is on one page. */
+export function Pager({ label, first, count, total, hasNext, onPrevious, onNext }: Properties) {
+  if (first === 0 && !hasNext) return null;
+  return (
+    <nav class="pager" aria-label={label}>
+      <button type="button" disabled={first === 0} onClick={onPrevious}>Previous</button>
+      <span role="status">
+        {formatNumber(first + 1)}–{formatNumber(first + count)} of {formatNumber(total)}
+      </span>
+      <button type="button" disabled={!hasNext} onClick={onNext}>Next</button>
+    </nav>
+  );
+}

@@ -1,0 +1,51 @@
+/** @jsxImportSource preact */
+/** What a view says while it loads, when there is nothing, and when something went wrong. */
+import type { ComponentChildren } from "preact";
+import { isCode, reasonOf } from "../api/failure.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+export function Loading({ what }: { readonly what: string }) {
+  return <p class="loading" role="status">Loading {what} …</p>;
+}
+
+interface EmptyProperties {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+export function Empty({ icon, title, children }: EmptyProperties) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+interface ProblemProperties {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+export function Problem({ error, onRetry }: ProblemProperties) {
+  // The banner tells about a lost connection, and the view loads again by itself.
+  const hint = isCode(error, "OFFLINE") ? " It is tried again as soon as the connection is back." : "";
+  return (
+    <div class="problem" role="alert">
+      <p>{reasonOf(error)}{hint}</p>
+      {onRetry && <button type="button" onClick={onRetry}>Try again</button>}
+    </div>
+  );
+}
+
+/** The reason of a failed form, beside its button; nothing where a field shows it already. */
+export function FormProblem(
+  { error, fields }: { readonly error: unknown; readonly fields: readonly string[] },
+) {
+  if (error === undefined || error === null) return null;
+  const isShown = error instanceof Error && "issues" in error && Array.isArray(error.issues) &&
+    error.issues.length > 0 && error.issues.every((issue) => fields.includes(issue.path.split(".")[0]));
+  return isShown ? null : <p class="form-problem" role="alert">{reasonOf(error)}</p>;
+}

@@ -1,0 +1,92 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Signed out or in; then the project's frame around the view that the address names. */
+import { useEffect } from "preact/hooks";
+import { Banner } from "../parts/banner.tsx";
+import { Notices } from "../parts/notices.tsx";
+import { Loading, Problem } from "../parts/states.tsx";
+import { NewPasswordPage } from "../signin/new_password.tsx";
+import { SignIn } from "../signin/sign_in.tsx";
+import { dropDrafts } from "../state/drafts.ts";
+import { forgetKeys } from "../state/keys.ts";
+import { useLoad } from "../state/load.ts";
+import {
+  forgetProjects,
+  loadProjects,
+  preferredProject,
+  project,
+  rememberProject,
+} from "../state/projects.ts";
+import { goTo, place, replaceWith } from "../state/router.ts";
+import { account, hasExpired, needsNewPassword } from "../state/session.ts";
+import { cancelAll } from "../state/transfers.ts";
+import { Frame } from "./frame.tsx";
+
+export function App() {
+  const who = account.value;
+  useEffect(() => {
+    // Another account must not see what this one had; a session that merely expired comes back to its work.
+    if (who !== null || hasExpired.value) return;
+    forgetProjects();
+    forgetKeys();
+    dropDrafts();
+    cancelAll();
+  }, [who]);
+  return (
+    <>
+      <Banner />
+      {who === undefined
+        ? (
+          <main class="signin">
+            <Loading what="your session" />
+          </main>
+        )
+        : who === null
+        ? <SignIn />
+        : needsNewPassword.value
+        ? <NewPasswordPage />
+        : <Projects key={who.id} />}
+      <Notices />
+    </>
+  );
+}
+
+function Projects() {
+  const { data, error, reload } = useLoad("projects", async () => {
+    await loadProjects();
+    return true;
+  });
+  const current = project.value;
+  const isHome = place.value.name === "home";
+  useEffect(() => {
+    if (current !== undefined) rememberProject(current.id);
+    const preferred = preferredProject();
+    if (data && isHome && preferred) {
+      replaceWith({ name: "files", projectId: preferred.id, directory: "" });
+    }
+  }, [data, isHome, current?.id]);
+  if (current !== undefined) return <Frame project={current} />;
+  if (error !== undefined) {
+    return (
+      <main class="signin">
+        <Problem error={error} onRetry={reload} />
+      </main>
+    );
+  }
+  if (data === undefined || isHome) {
+    return (
+      <main class="signin">
+        <Loading what="your projects" />
+      </main>
+    );
+  }
+  return (
+    <main class="signin">
+      <div class="signin-card">
+        <h1>No such project</h1>
+        <p>There is no project at this address, or it belongs to another account.</p>
+        <button type="button" class="primary" onClick={() => goTo({ name: "home" })}>Open my project</button>
+      </div>
+    </main>
+  );
+}

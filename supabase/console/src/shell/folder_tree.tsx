@@ -1,0 +1,87 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The folders as a tree. A branch is asked for when it is opened, and drawn from a list where one has shown it. */
+import { useEffect, useState } from "preact/hooks";
+import { reasonOf } from "../api/failure.ts";
+import { directoryOf, joinPath } from "../format.ts";
+import { Icon } from "../parts/icon.tsx";
+import { foldersIn, loadFolders } from "../state/folders.ts";
+import { complain } from "../state/notices.ts";
+import { hrefOf, place } from "../state/router.ts";
+
+interface BranchProperties {
+  readonly projectId: string;
+  readonly directory: string;
+}
+
+export function FolderTree({ projectId }: { readonly projectId: string }) {
+  const names = foldersIn(projectId, "");
+  useEffect(() => {
+    // A view of the root shows its folders anyway.
+    const isListed = place.value.name === "files" && place.value.directory === "";
+    if (names === undefined && !isListed) loadFolders(projectId, "").catch(() => {});
+  }, []);
+  if (names === undefined || names.length === 0) return <div class="tree" />;
+  return (
+    <nav class="tree" aria-label="Folders">
+      <Branch projectId={projectId} directory="" />
+    </nav>
+  );
+}
+
+function Branch({ projectId, directory }: BranchProperties) {
+  const names = foldersIn(projectId, directory) ?? [];
+  return (
+    <ul>
+      {names.map((name) => (
+        <Folder key={name} projectId={projectId} name={name} directory={joinPath(directory, name)} />
+      ))}
+    </ul>
+  );
+}
+
+function Folder({ projectId, name, directory }: BranchProperties & { readonly name: string }) {
+  const here = currentDirectory();
+  const leadsHere = here === directory || here.startsWith(`${directory}/`);
+  const [isOpen, setOpen] = useState(leadsHere);
+  const isKnown = foldersIn(projectId, directory) !== undefined;
+  useEffect(() => {
+    if (leadsHere) setOpen(true);
+  }, [leadsHere]);
+  useEffect(() => {
+    // The folder in view is being listed already.
+    if (!isOpen || isKnown || here === directory) return;
+    loadFolders(projectId, directory).catch((error) => complain(reasonOf(error)));
+  }, [isOpen, isKnown, here]);
+  const isLeaf = foldersIn(projectId, directory)?.length === 0;
+  return (
+    <li>
+      <div class="tree-row">
+        <button
+          type="button"
+          class="twist"
+          aria-label={`${isOpen ? "Close" : "Open"} ${directory}`}
+          aria-expanded={isOpen}
+          disabled={isLeaf}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {!isLeaf && <Icon name="chevron" />}
+        </button>
+        <a
+          href={hrefOf({ name: "files", projectId, directory })}
+          aria-current={here === directory ? "true" : undefined}
+        >
+          <Icon name="folder" />
+          {name}
+        </a>
+      </div>
+      {isOpen && isKnown && <Branch projectId={projectId} directory={directory} />}
+    </li>
+  );
+}
+
+function currentDirectory(): string {
+  const here = place.value;
+  if (here.name === "files") return here.directory;
+  return here.name === "file" ? directoryOf(here.path) : "";
+}

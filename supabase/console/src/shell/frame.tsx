@@ -1,0 +1,83 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Sidebar, top bar and the view. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Project } from "../api/records.ts";
+import { FileView } from "../file/file_view.tsx";
+import { FilesView } from "../files/files_view.tsx";
+import { DeletedView } from "../files/deleted_view.tsx";
+import { KeysView } from "../keys/keys_view.tsx";
+import { refreshProject } from "../state/projects.ts";
+import { place } from "../state/router.ts";
+import { uploadsSettled } from "../state/transfers.ts";
+import { ActivityView } from "../views/activity_view.tsx";
+import { SearchView } from "../views/search_view.tsx";
+import { SettingsView } from "../views/settings_view.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { TopBar } from "./top_bar.tsx";
+import { TransferPanel } from "./transfer_panel.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+
+/** On a phone the sidebar is opened and closed. */
+export const isMenuOpen = signal(false);
+
+export function Frame({ project }: { readonly project: Project }) {
+  useShortcuts();
+  useEffect(() => {
+    isMenuOpen.value = false;
+    document.title = `${titleOf()} – ${project.name} – Filestore`;
+  }, [place.value, project.name]);
+  const settled = uploadsSettled.value;
+  useEffect(() => {
+    if (settled > 0) refreshProject(project.id).catch(() => {});
+  }, [settled]);
+  return (
+    <div class={isMenuOpen.value ? "frame menu-open" : "frame"}>
+      <a class="skip" href="#main" onClick={skipToMain}>Skip to the content</a>
+      <Sidebar project={project} />
+      <div class="frame-body">
+        <TopBar project={project} />
+        <main id="main" tabIndex={-1} key={project.id}>
+          <View />
+        </main>
+      </div>
+      <TransferPanel />
+    </div>
+  );
+}
+
+/** The address's fragment is the place; a plain anchor would change it. */
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function View() {
+  const here = place.value;
+  switch (here.name) {
+    case "home":
+      return null;
+    case "files":
+      return <FilesView key={here.directory} projectId={here.projectId} directory={here.directory} />;
+    case "file":
+      return <FileView key={here.path} place={here} />;
+    case "deleted":
+      return <DeletedView projectId={here.projectId} />;
+    case "activity":
+      return <ActivityView projectId={here.projectId} />;
+    case "keys":
+      return <KeysView projectId={here.projectId} />;
+    case "search":
+      return <SearchView key={here.q} projectId={here.projectId} q={here.q} />;
+    case "settings":
+      return <SettingsView />;
+  }
+}
+
+function titleOf(): string {
+  const here = place.value;
+  if (here.name === "file") return here.path;
+  if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
+  return here.name.charAt(0).toUpperCase() + here.name.slice(1);
+}

@@ -1,0 +1,70 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { createProject } from "../api/projects.ts";
+import { reasonFor } from "../api/failure.ts";
+import type { Project } from "../api/records.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { FormProblem } from "../parts/states.tsx";
+import { useSubmit } from "../parts/submit.ts";
+import { notify } from "../state/notices.ts";
+import { noteProject, projects } from "../state/projects.ts";
+import { goTo } from "../state/router.ts";
+
+export function ProjectSwitcher({ project }: { readonly project: Project }) {
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <div class="switcher">
+      <label class="visually-hidden" for="project-switcher">Project</label>
+      <select
+        id="project-switcher"
+        value={project.id}
+        onChange={(event) => goTo({ name: "files", projectId: event.currentTarget.value, directory: "" })}
+      >
+        {(projects.value ?? []).map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      </select>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="New project"
+        title="New project"
+        onClick={() => setCreating(true)}
+      >
+        <Icon name="plus" />
+      </button>
+      {isCreating && <NewProjectDialog onClose={() => setCreating(false)} />}
+    </div>
+  );
+}
+
+function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState("");
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const made = await createProject(name);
+    noteProject(made);
+    onClose();
+    goTo({ name: "files", projectId: made.id, directory: "" });
+    notify(`Project ${made.name} is ready.`);
+  });
+  return (
+    <Dialog title="New project" onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          hint="A project has its own files, keys and limits."
+          problem={reasonFor(error, "name")}
+          input={{ autoFocus: true, autoComplete: "off" }}
+        />
+        <FormProblem error={error} fields={["name"]} />
+        <footer class="dialog-foot">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" class="primary" disabled={isBusy}>Create project</button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import type { Project } from "../api/records.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { hrefOf, type Place, place } from "../state/router.ts";
+import { FolderTree } from "./folder_tree.tsx";
+import { isMenuOpen } from "./frame.tsx";
+import { ProjectSwitcher } from "./project_switcher.tsx";
+import { UsageBars } from "./usage_bars.tsx";
+
+export function Sidebar({ project }: { readonly project: Project }) {
+  const projectId = project.id;
+  return (
+    <aside class="sidebar" aria-label="Project and folders">
+      <div class="sidebar-head">
+        <a class="brand" href={hrefOf({ name: "files", projectId, directory: "" })}>
+          <img src="icon.svg" alt="" width="22" height="22" />Filestore
+        </a>
+        <button
+          type="button"
+          class="icon-button menu-close"
+          aria-label="Close menu"
+          onClick={() => isMenuOpen.value = false}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      <ProjectSwitcher project={project} />
+      <nav aria-label="Sections">
+        <ul class="menu">
+          <Item icon="folder" text="Files" to={{ name: "files", projectId, directory: "" }} />
+          <Item icon="trash" text="Deleted files" to={{ name: "deleted", projectId }} />
+          <Item icon="activity" text="Activity" to={{ name: "activity", projectId }} />
+          <Item icon="key" text="API keys" to={{ name: "keys", projectId }} />
+          <Item icon="gear" text="Settings and usage" to={{ name: "settings", projectId }} />
+        </ul>
+      </nav>
+      <FolderTree key={projectId} projectId={projectId} />
+      <a class="usage-link" href={hrefOf({ name: "settings", projectId })} aria-label="Usage of this project">
+        <UsageBars project={project} isShort />
+      </a>
+    </aside>
+  );
+}
+
+interface ItemProperties {
+  readonly icon: IconName;
+  readonly text: string;
+  readonly to: Place;
+}
+
+function Item({ icon, text, to }: ItemProperties) {
+  const here = place.value.name === "file" ? "files" : place.value.name;
+  return (
+    <li>
+      <a href={hrefOf(to)} aria-current={here === to.name ? "page" : undefined}>
+        <Icon name={icon} />
+        {text}
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,75 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** What is being uploaded and downloaded. */
+import { useEffect } from "preact/hooks";
+import { formatCount } from "../format.ts";
+import { Icon } from "../parts/icon.tsx";
+import { TRANSFERS_SHOWN_MILLISECONDS } from "../limits.ts";
+import { cancel, clearTransfers, type Transfer, transfers } from "../state/transfers.ts";
+
+export function TransferPanel() {
+  const all = transfers.value;
+  const open = all.filter(isOpen).length;
+  const isFinished = all.length > 0 && all.every(({ state }) => state === "done" || state === "cancelled");
+  useEffect(() => {
+    // A failure stays until it is cleared.
+    if (!isFinished) return;
+    const timer = setTimeout(clearTransfers, TRANSFERS_SHOWN_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [isFinished]);
+  return (
+    <section class={all.length === 0 ? "transfers visually-hidden" : "transfers"} aria-label="Transfers">
+      <div class="transfers-head">
+        <p role="status">{all.length === 0 ? "" : summary(all, open)}</p>
+        {all.length > 0 && open === 0 && (
+          <button type="button" class="icon-button" aria-label="Clear transfers" onClick={clearTransfers}>
+            <Icon name="close" />
+          </button>
+        )}
+      </div>
+      {all.length > 0 && (
+        <ul tabIndex={0} aria-label="Transfers">
+          {all.map((transfer) => <Row key={transfer.id} transfer={transfer} />)}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Row({ transfer }: { readonly transfer: Transfer }) {
+  const { id, direction, path, state, progress, problem } = transfer;
+  return (
+    <li class={`transfer ${state}`}>
+      <Icon name={direction} />
+      <div class="transfer-body">
+        <span class="transfer-path" title={path}>{path}</span>
+        {state === "running"
+          ? <progress aria-label={`Progress of ${path}`} value={progress} max={1} />
+          : <span class="transfer-state">{problem ?? state}</span>}
+      </div>
+      {isOpen(transfer) && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={`Cancel ${path}`}
+          onClick={() => cancel(id)}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+    </li>
+  );
+}
+
+function isOpen({ state }: Transfer): boolean {
+  return state === "waiting" || state === "running";
+}
+
+function summary(all: readonly Transfer[], open: number): string {
+  if (open > 0) return `${formatCount(open, "transfer")} to go`;
+  const failed = all.filter(({ state }) => state === "failed").length;
+  const done = all.filter(({ state }) => state === "done").length;
+  return failed > 0
+    ? `${formatCount(done, "file")} done, ${failed} failed`
+    : `${formatCount(done, "file")} done`;
+}

@@ -1,0 +1,33 @@
+/// <reference lib="dom" />
+/** Changes that are not saved yet. They outlive a change of place and a session that ended, not the page. */
+import { signal } from "@preact/signals";
+
+export interface Draft {
+  readonly text: string;
+  /** The version and entity tag that were edited. */
+  readonly version: number;
+  readonly etag: string;
+}
+
+export const drafts = signal<ReadonlyMap<string, Draft>>(new Map());
+
+export function draftKey(projectId: string, path: string): string {
+  return `${projectId} ${path}`;
+}
+
+export function keepDraft(key: string, draft: Draft): void {
+  drafts.value = new Map(drafts.value).set(key, draft);
+}
+
+export function dropDraft(key: string): void {
+  const rest = new Map(drafts.value);
+  if (rest.delete(key)) drafts.value = rest;
+}
+
+export function dropDrafts(): void {
+  drafts.value = new Map();
+}
+
+globalThis.addEventListener("beforeunload", (event) => {
+  if (drafts.value.size > 0) event.preventDefault();
+});

@@ -1,0 +1,102 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The latest writes across the project, asked for again now and then while the page is looked at. */
+import { useEffect } from "preact/hooks";
+import { listActivity } from "../api/projects.ts";
+import type { ActivityEntry } from "../api/records.ts";
+import { moveInList } from "../files/list_keys.ts";
+import { formatBytes } from "../format.ts";
+import { ACTIVITY_POLL_MILLISECONDS } from "../limits.ts";
+import { Age } from "../parts/age.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Loading, Problem } from "../parts/states.tsx";
+import { ensureKeys, writerName } from "../state/keys.ts";
+import { useLoad } from "../state/load.ts";
+import { hrefOf } from "../state/router.ts";
+
+export function ActivityView({ projectId }: { readonly projectId: string }) {
+  const { data, error, reload } = useLoad(
+    `activity ${projectId}`,
+    (signal) => listActivity(projectId, signal),
+  );
+  useEffect(() => void ensureKeys(projectId), [projectId]);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === "visible") reload();
+    }, ACTIVITY_POLL_MILLISECONDS);
+    return () => clearInterval(timer);
+  }, [reload]);
+  return (
+    <section class="view" aria-labelledby="activity-title">
+      <div class="view-head">
+        <h1 id="activity-title">Activity</h1>
+        <button type="button" onClick={reload}>
+          <Icon name="rotate" />Refresh
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined
+        ? error === undefined && <Loading what="the activity" />
+        : data.length === 0
+        ? (
+          <Empty icon="activity" title="Nothing was written yet.">
+            <p>Writes of your agents and of this console appear here, the latest first.</p>
+          </Empty>
+        )
+        : <Table projectId={projectId} entries={data} />}
+    </section>
+  );
+}
+
+interface TableProperties {
+  readonly projectId: string;
+  readonly entries: readonly ActivityEntry[];
+}
+
+function Table({ projectId, entries }: TableProperties) {
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Latest writes</caption>
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col" class="extra">What</th>
+          <th scope="col" class="writer">Written by</th>
+          <th scope="col" class="when">Time</th>
+          <th scope="col" class="number extra">Size</th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {entries.map((entry) => <Row key={`${entry.fileId} ${entry.version}`} {...{ projectId, entry }} />)}
+      </tbody>
+    </table>
+  );
+}
+
+interface RowProperties {
+  readonly projectId: string;
+  readonly entry: ActivityEntry;
+}
+
+function Row({ projectId, entry }: RowProperties) {
+  const { path, version, size, createdAt, keyId, deleted: isDeleted = false } = entry;
+  const place = isDeleted
+    ? hrefOf({ name: "file", projectId, path, tab: "history" })
+    : hrefOf({ name: "file", projectId, path, tab: "content", version });
+  return (
+    <tr>
+      <td class="name">
+        <a class="row-link" href={place}>
+          <Icon name={isDeleted ? "trash" : "file"} />
+          {path}
+        </a>
+      </td>
+      <td class="extra">{isDeleted ? "deleted" : version === 1 ? "created" : `version ${version}`}</td>
+      <td class="writer">{writerName(projectId, keyId)}</td>
+      <td class="when">
+        <Age iso={createdAt} />
+      </td>
+      <td class="number extra">{isDeleted ? "" : formatBytes(size)}</td>
+    </tr>
+  );
+}

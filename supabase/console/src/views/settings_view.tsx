@@ -1,0 +1,84 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The project's name, tier and usage; the account's password. */
+import { useState } from "preact/hooks";
+import { reasonFor } from "../api/failure.ts";
+import { renameProject } from "../api/projects.ts";
+import type { Project } from "../api/records.ts";
+import { formatBytes, formatNumber, formatTime } from "../format.ts";
+import { TextField } from "../parts/field.tsx";
+import { FormProblem, Problem } from "../parts/states.tsx";
+import { useSubmit } from "../parts/submit.ts";
+import { UsageBars } from "../shell/usage_bars.tsx";
+import { NewPasswordForm } from "../signin/new_password.tsx";
+import { useLoad } from "../state/load.ts";
+import { notify } from "../state/notices.ts";
+import { noteProject, project, refreshProject } from "../state/projects.ts";
+import { account } from "../state/session.ts";
+
+export function SettingsView() {
+  const current = project.value;
+  const id = current?.id ?? "";
+  const { error, reload } = useLoad(`project ${id}`, (signal) => refreshProject(id, signal));
+  if (current === undefined) return null;
+  return (
+    <section class="view settings" aria-labelledby="settings-title">
+      <div class="view-head">
+        <h1 id="settings-title">Settings and usage</h1>
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      <section class="card" aria-labelledby="usage-title">
+        <h2 id="usage-title">Usage</h2>
+        <Tier project={current} />
+        <UsageBars project={current} />
+      </section>
+      <section class="card" aria-labelledby="name-title">
+        <h2 id="name-title">Project</h2>
+        <RenameForm key={current.id} project={current} />
+        <p class="hint">
+          Made {formatTime(current.createdAt)}. Id <code>{current.id}</code>
+        </p>
+      </section>
+      <section class="card" aria-labelledby="account-title">
+        <h2 id="account-title">Account</h2>
+        <p>Signed in as {account.value?.email}.</p>
+        <NewPasswordForm onDone={() => {}} />
+      </section>
+    </section>
+  );
+}
+
+function Tier({ project: { tier, limits } }: { readonly project: Project }) {
+  const requests = limits.requestsPerMinute === null
+    ? "no limit on requests"
+    : `${formatNumber(limits.requestsPerMinute)} requests a minute`;
+  const size = limits.maxFileBytes === null
+    ? "files of any size"
+    : `files of up to ${formatBytes(limits.maxFileBytes)}`;
+  return (
+    <p>
+      Tier <strong class="tag">{tier}</strong> {requests}, {size}.
+    </p>
+  );
+}
+
+function RenameForm({ project: { id, name } }: { readonly project: Project }) {
+  const [text, setText] = useState(name);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    noteProject(await renameProject(id, text));
+    notify("The project is renamed.");
+  });
+  return (
+    <form class="inline-form" onSubmit={submit} noValidate>
+      <TextField
+        label="Project name"
+        value={text}
+        onInput={setText}
+        problem={reasonFor(error, "name")}
+        input={{ autoComplete: "off" }}
+      />
+      <button type="submit" disabled={isBusy || text === name}>Rename</button>
+      <FormProblem error={error} fields={["name"]} />
+    </form>
+  );
+}
