@@ -650,9 +650,9 @@ as $$
 begin
   -- The latest n versions are versions of the n files that changed last: no order of all versions is needed.
   return (
-    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path), '[]')
+    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path, w.version desc), '[]')
     from (
-      select v.created_at, f.path, jsonb_strip_nulls(jsonb_build_object(
+      select v.created_at, f.path, v.version, jsonb_strip_nulls(jsonb_build_object(
         'fileId', f.id, 'path', f.path, 'version', v.version, 'size', v.size, 'mimeType', v.mime_type,
         'deleted', nullif(v.is_deleted, false), 'createdAt', filestore.iso(v.created_at)))
         || jsonb_build_object('keyId', v.key_id) as write

@@ -1,6 +1,6 @@
--- Whoever holds the publishable key, signed in or not, can neither call an operation nor read a table.
+-- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(36);
+select plan(51);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -14,15 +14,21 @@ select is(
         where p.pronamespace = 'filestore'::regnamespace and has_function_privilege(role, p.oid, 'execute')),
   '{}', 'no API role calls what is behind the operations');
 select is(
-  array(select p.proname || ' ' || role from pg_proc p, unnest(array['anon', 'authenticated']) role
+  array(select p.proname::text from pg_proc p
         where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
-          and has_function_privilege(role, p.oid, 'execute')),
-  '{}', 'no operation is open to the publishable key');
+          and has_function_privilege('anon', p.oid, 'execute')),
+  '{}', 'nothing is open to the publishable key');
 select is(
   array(select p.proname::text from pg_proc p
         where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
-          and not has_function_privilege('service_role', p.oid, 'execute')),
-  '{}', 'the secret key calls every operation');
+          and has_function_privilege('authenticated', p.oid, 'execute') order by 1),
+  '{filestore_account_administer,filestore_account_create_project,filestore_account_projects,filestore_account_session}',
+  'what is done with accounts is open to signed-in people, and nothing else');
+select is(
+  array(select p.proname::text from pg_proc p
+        where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
+          and has_function_privilege('service_role', p.oid, 'execute') = (p.proname like 'filestore\_account\_%')),
+  '{}', 'the secret key calls every operation, and nothing in the name of an account');
 
 -- What the engine may do, table by table.
 select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::text[])
@@ -40,7 +46,13 @@ select is(
   '{}', 'administration sees no file');
 select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT'], 'the sweep reads which segments are named');
 select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates nothing in ' || schema)
-from unnest(array['filestore_engine', 'filestore_admin']) role, unnest(array['public', 'filestore']) schema;
+from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account']) role, unnest(array['public', 'filestore']) schema;
+select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
+from (values
+  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'),
+  ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('project_usage', '{SELECT}'),
+  ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}')
+) t (name, privileges);
 
 -- The same, by trying.
 create function pg_temp.attempt(p_role text, p_statement text) returns text
@@ -63,7 +75,7 @@ from unnest(array['anon', 'authenticated']) role,
     'select * from filestore.files'
   ]) statement;
 select is(pg_temp.attempt('service_role', 'select * from filestore.files'), '42501', 'the secret key reads no table');
-select is(pg_temp.attempt('service_role', 'select filestore.admit(''00'', false)'), '42501', 'nor calls an internal function');
+select is(pg_temp.attempt('service_role', 'select filestore.admit(''00'', null, null)'), '42501', 'nor calls an internal function');
 select is(pg_temp.attempt('filestore_engine', 'delete from filestore.files'), '42501', 'the engine deletes no file');
 select is(pg_temp.attempt('filestore_engine', 'update filestore.file_versions set size = 0'), '42501', 'nor changes a version');
 

@@ -1,6 +1,6 @@
--- The rate limit is exact at its edge, counts per project, and its window is the clock minute.
+-- The rate limit is exact at its edge, counts per project and once a request, and its window is the clock minute.
 begin;
-select plan(22);
+select plan(36);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -68,6 +68,31 @@ update filestore.rate_windows set window_start = date_trunc('minute', clock_time
 select is(pg_temp.rate(), 'admitted 1 of 3', 'a clock that steps back');
 select is(
   (select w.window_start > clock_timestamp() from filestore.rate_windows w), true, 'never takes a window back');
+
+-- A request that asks again, since it got no answer, is known by its id.
+update filestore.projects set requests_per_minute = 3 where name = 'pgtap a';
+update filestore.rate_windows set window_start = date_trunc('minute', now()) + interval '1 hour', request_count = 0, request_ids = '{}';
+create function pg_temp.id(p_number integer) returns uuid language sql as $$ select md5('request ' || p_number)::uuid $$;
+select is(pg_temp.rate('a', pg_temp.id(1)), 'admitted 2 of 3', 'a request');
+select is(pg_temp.rate('a', pg_temp.id(1)), 'admitted 2 of 3', 'asked again it counts once');
+select is(pg_temp.rate('second', pg_temp.id(1)), 'admitted 2 of 3', 'whatever it asks with');
+select pg_temp.rate('a', pg_temp.id(2)), pg_temp.rate('a', pg_temp.id(3));
+select is(pg_temp.rate('a', pg_temp.id(4)), 'RATE_LIMIT_EXCEEDED 0 of 3', 'the window is full');
+select is(pg_temp.rate('a', pg_temp.id(4)), 'RATE_LIMIT_EXCEEDED 0 of 3', 'what was refused is not known: asked again it is refused again');
+select is(pg_temp.rate('a', pg_temp.id(1)), 'admitted 0 of 3', 'in a full window the first of those that were counted is admitted');
+select is(pg_temp.rate('a', pg_temp.id(3)), 'admitted 0 of 3', 'and the last');
+select is(pg_temp.counted(), 3, 'which counts nothing');
+update filestore.rate_windows set window_start = date_trunc('minute', clock_timestamp()) - interval '1 minute';
+select is(split_part(pg_temp.rate('a', pg_temp.id(3)), ' ', 1), 'admitted', 'across the end of the window it is admitted');
+select is(pg_temp.counted(), 3, 'and not counted in the next one either');
+select is(pg_temp.rate('a', pg_temp.id(5)), 'admitted 2 of 3', 'another one begins the next window');
+select is(pg_temp.rate('a', pg_temp.id(3)), 'admitted 2 of 3', 'in which it is still known');
+update filestore.projects set requests_per_minute = 100 where name = 'pgtap a';
+select count(pg_temp.rate('a', pg_temp.id(n))) from generate_series(6, 60) n;
+select is((select cardinality(w.request_ids) from filestore.rate_windows w), 32, 'the last 32 requests are known, and no more');
+select is(
+  (select w.request_ids from filestore.rate_windows w), array(select pg_temp.id(n) from generate_series(60, 29, -1) n), 'the latest first');
+update filestore.rate_windows set window_start = date_trunc('minute', clock_timestamp()) + interval '1 hour', request_count = 2;
 
 -- The limit in force is the project's own, else its tier's; refused keys count nothing.
 update filestore.projects set requests_per_minute = null where name = 'pgtap a';

@@ -20,6 +20,27 @@ export class Bare {
     return await checked(await this.supabase.storage.from(BENCH_BUCKET).download(name)).text();
   }
 
+  /** Objects of one size, for `editSeveral`. */
+  async writeSeveral(name: string, bytesEach: number, count: number): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      const object = `bare/${name}/${index}`;
+      const bytes = new Uint8Array(bytesEach);
+      checked(await this.supabase.storage.from(BENCH_BUCKET).upload(object, bytes, OCTETS));
+    }
+  }
+
+  /** Downloads of all these objects at once, and what it takes to write one of them. */
+  async editSeveral(name: string, bytesEach: number, count: number): Promise<void> {
+    const downloads = Array.from({ length: count }, async (_, index) => {
+      const object = checked(
+        await this.supabase.storage.from(BENCH_BUCKET).download(`bare/${name}/${index}`),
+      );
+      return await object.arrayBuffer();
+    });
+    await Promise.all(downloads);
+    await this.write(5, new Uint8Array(bytesEach));
+  }
+
   /** One call that answers stored JSON. */
   async payload(name: string): Promise<unknown> {
     return checked(await this.supabase.rpc("bench_payload", { p_name: name }));

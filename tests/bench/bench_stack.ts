@@ -13,6 +13,7 @@ import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 /** Entries of functions to compare with. */
+export const BARE_FUNCTION = at("./bare_function.ts");
 export const EMPTY_FUNCTION = at("./functions/empty.ts");
 export const EMPTY_FUNCTION_WITH_IMPORTS = at("./functions/empty_with_imports.ts");
 export const SERVICE_FUNCTION = FUNCTION_ENTRY;

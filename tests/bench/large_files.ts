@@ -1,5 +1,5 @@
 /** Appends and edits: their cost follows the change, not the file. */
-import { ByHand } from "./baselines.ts";
+import { Bare, ByHand } from "./baselines.ts";
 import { type Bench, fewer } from "./bench.ts";
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lineOf, lines, MEGABYTE } from "./contents.ts";
@@ -18,6 +18,7 @@ const BY_HAND_EDIT = "by hand: select, download, replace, upload, insert";
 export async function largeAppends({ stack, rounds, report }: Bench): Promise<void> {
   const client = new Client(stack.baseUrl, (await stack.project()).key);
   const byHand = new ByHand(stack.supabase);
+  const bare = new Bare(stack.supabase);
   report.group("Appends of 100 bytes");
   await client.write("1kb.txt", lines(KILOBYTE));
   await client.write("10mb.txt", LARGE);
@@ -31,12 +32,23 @@ export async function largeAppends({ stack, rounds, report }: Bench): Promise<vo
     {
       byHand: () => byHand.append("10mb.txt", bytesOf(ADDED)),
       append: () => client.append("10mb.txt", ADDED),
+      bare: () => bare.write(4, bytesOf(ADDED)),
     },
     fewer(rounds, 10),
     1,
   );
   const [append, hand] = [median(large.append), median(large.byHand)];
   report.against("append to 10 MB, times faster", append, "ms", BY_HAND_APPEND, hand, atLeast(20), true);
+  const floor = median(large.bare);
+  report.against(
+    "  one upload and one RPC alone, times faster",
+    floor,
+    "ms",
+    BY_HAND_APPEND,
+    hand,
+    null,
+    true,
+  );
   await appendCostBySize({ stack, rounds, report });
 }
 
@@ -93,6 +105,8 @@ export async function largeEdits({ stack, rounds, report }: Bench): Promise<void
     atMost(2, "value"),
   );
   const few = fewer(rounds, 20);
+  const bare = new Bare(stack.supabase);
+  await bare.writeSeveral("edit", MEGABYTE, 10);
   const warm = await interleave(
     {
       byHand: () => byHand.edit("edited.txt", ...toggled("hand")),
@@ -105,18 +119,21 @@ export async function largeEdits({ stack, rounds, report }: Bench): Promise<void
   report.against("warm, times faster", median(warm.edit), "ms", BY_HAND_EDIT, hand, atLeast(4), true);
   const cold: number[] = [];
   const coldByHand: number[] = [];
+  const coldBare: number[] = [];
   for (let round = 0; round < few; round++) {
     for (const index of [1, 2, 3]) await client.drain(`other-${index}.txt`);
     const times = await interleave(
       {
         byHand: () => byHand.edit("edited.txt", ...toggled("hand")),
         edit: () => client.edit("edited.txt", ...toggled("own")),
+        bare: () => bare.editSeveral("edit", MEGABYTE, 10),
       },
       1,
       0,
     );
     cold.push(...times.edit);
     coldByHand.push(...times.byHand);
+    coldBare.push(...times.bare);
   }
   report.against(
     "cold, times faster",
@@ -125,6 +142,15 @@ export async function largeEdits({ stack, rounds, report }: Bench): Promise<void
     BY_HAND_EDIT,
     median(coldByHand),
     atLeast(1.8),
+    true,
+  );
+  report.against(
+    "  ten downloads of 1 MB, one upload and one RPC alone, times faster",
+    median(coldBare),
+    "ms",
+    BY_HAND_EDIT,
+    median(coldByHand),
+    null,
     true,
   );
 }

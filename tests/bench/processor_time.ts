@@ -1,8 +1,8 @@
 /** CPU time of the function's own process: what the platform bills and limits. */
 import { type Bench, fewer } from "./bench.ts";
-import { EMPTY_FUNCTION, type OwnFunction, SERVICE_FUNCTION } from "./bench_stack.ts";
+import { BARE_FUNCTION, EMPTY_FUNCTION, type OwnFunction, SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
-import { KILOBYTE, lines, MEGABYTE, noise } from "./contents.ts";
+import { bytesOf, KILOBYTE, lines, MEGABYTE, noise } from "./contents.ts";
 import { median } from "./measure.ts";
 import { cpuDuring } from "./processes.ts";
 import { atMost } from "./report.ts";
@@ -28,6 +28,7 @@ export async function processorTime({ stack, rounds, report }: Bench): Promise<v
   const project = await stack.project();
   const service = await stack.ownFunction(SERVICE_FUNCTION);
   const empty = await stack.ownFunction(EMPTY_FUNCTION);
+  const bare = await stack.ownFunction(BARE_FUNCTION);
   try {
     const client = new Client(service.url, project.key);
     await client.write("small.txt", CONTENT);
@@ -35,10 +36,12 @@ export async function processorTime({ stack, rounds, report }: Bench): Promise<v
     for (let index = 0; index < 10; index++) await client.write(`listed-${index}.txt`, "x");
     report.group("CPU of the function's process, without the gateway");
     await smallRequests(service, empty, project.key, report);
+    await bareCalls(bare, report);
     await largeContents(client, service, fewer(rounds, 20), report);
   } finally {
     await service.stop();
     await empty.stop();
+    await bare.stop();
   }
 }
 
@@ -68,6 +71,18 @@ async function smallRequests(
     report.against(`${name}, mean of 1,000`, mean, "ms", "the empty function", meanOfEmpty, null);
     report.value(`${name}, over the empty function`, mean - meanOfEmpty, "ms", atMost(1, "value"));
   }
+}
+
+/** What of a write is the two calls that no function can do without. */
+async function bareCalls(bare: OwnFunction, report: Bench["report"]): Promise<void> {
+  const write = async () => {
+    await (await fetch(`${bare.url}/write/3`, { method: "POST", body: bytesOf(CONTENT) })).text();
+  };
+  for (let index = 0; index < WARM_UP_REQUESTS / 5; index++) await write();
+  const spent = await cpuDuring(bare.pid, async () => {
+    for (let index = 0; index < REQUESTS; index++) await write();
+  });
+  report.value("  an upload and an RPC alone, through supabase-js", spent / REQUESTS * 1000, "ms", null);
 }
 
 async function largeContents(

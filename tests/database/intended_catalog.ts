@@ -20,13 +20,13 @@ export interface IntendedTable {
 /** The role that applies migrations; on a hosted project it is no superuser. */
 const MIGRATING_ROLE = "postgres";
 
-/** An interface function: runs as `owner`, callable with the secret key alone. */
-function operation(owner: string): IntendedFunction {
+/** An interface function: runs as `owner`, callable by one API role; by default with the secret key alone. */
+function operation(owner: string, caller = "service_role"): IntendedFunction {
   return {
     owner,
     definer: true,
     settings: 'search_path=""',
-    execute: ["service_role"],
+    execute: [caller],
     commented: true,
   };
 }
@@ -51,9 +51,19 @@ const admin = internal("filestore_admin");
 const adminInlinable = inlinable("filestore_admin");
 const fileOperation = operation("filestore_engine");
 const administration = operation("filestore_admin");
+const account = internal("filestore_account");
+const accountInlinable = inlinable("filestore_account");
+const accountOperation = operation("filestore_account", "authenticated");
 
 export const FUNCTIONS: Record<string, IntendedFunction> = {
+  "filestore.account_key(p_key filestore.api_keys)": accountInlinable,
+  "filestore.account_project(p_project_id uuid)": account,
   "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
+  // What an opened project is administered with: for its owner, and from the engine for a key with the scope admin.
+  "filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb)": operation(
+    "filestore_account",
+    "filestore_engine",
+  ),
   "filestore.admit(p_key_hash text, p_request_id uuid, p_scope text)": engine,
   "filestore.broken_precondition(p_file filestore.files, p_commit jsonb)": engine,
   "filestore.commit_once(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
@@ -64,22 +74,36 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
   "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
     engine,
+  "filestore.create_key(p_project_id uuid, p_key jsonb)": account,
+  "filestore.create_project(p_name text, p_id uuid)": account,
+  "filestore.current_account_id()": accountInlinable,
   "filestore.current_key_hash()": engineInlinable,
-  "filestore.current_project_id()": engineInlinable,
+  "filestore.current_path_prefix()": engineInlinable,
+  "filestore.current_project_id()": inlinable("filestore_account", "filestore_engine"),
   "filestore.file_record(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamp with time zone, p_updated_at timestamp with time zone)":
     engineInlinable,
   "filestore.find_version(p_session filestore.session, p_path text, p_version integer, p_with_segments boolean)":
     engine,
   "filestore.first_answer(p_session filestore.session, p_idempotency jsonb)": engine,
   "filestore.is_live(p_file filestore.files)": engineInlinable,
-  "filestore.iso(p_time timestamp with time zone)": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.iso(p_time timestamp with time zone)": inlinable(
+    "filestore_account",
+    "filestore_admin",
+    "filestore_engine",
+  ),
   "filestore.key_record(p_key filestore.api_keys)": adminInlinable,
+  "filestore.latest_writes(p_project_id uuid, p_limit integer)": account,
   "filestore.list_page(p_session filestore.session, p_query jsonb)": engine,
   "filestore.lock_file(p_project_id uuid, p_path text)": engine,
+  "filestore.lock_account()": account,
   "filestore.max_segments(p_size bigint)": engineInlinable,
+  "filestore.may_write(p_session filestore.session, p_path text)": engineInlinable,
+  "filestore.name_problem(p_name text, p_minimum integer)": accountInlinable,
   "filestore.not_found(p_file filestore.files)": engineInlinable,
   "filestore.now()": inlinable("filestore_admin", "filestore_engine"),
   "filestore.oldest_committable_day()": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.open_own_project(p_project_id uuid)": account,
+  "filestore.outside_prefix(p_session filestore.session)": engineInlinable,
   "filestore.page_answer(p_session filestore.session, p_page json)": engineInlinable,
   "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT refusal jsonb)":
     engine,
@@ -88,10 +112,19 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.put_version(p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version, p_commit_id uuid)":
     engine,
   "filestore.quota_left(p_session filestore.session)": engine,
-  "filestore.refusal(p_code text, p_details jsonb)": engineInlinable,
+  "filestore.refusal(p_code text, p_details jsonb)": inlinable("filestore_account", "filestore_engine"),
   "filestore.repeated_commit(p_file filestore.files, p_commit jsonb)": engine,
+  "filestore.repeated_key(p_project_id uuid, p_key jsonb)": account,
   "filestore.resolve_project(p_project text, OUT project_id uuid, OUT problem jsonb)": admin,
+  "filestore.revoke_key(p_project_id uuid, p_id uuid)": account,
+  "filestore.rotate_key(p_project_id uuid, p_key jsonb)": account,
   "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": engine,
+  "filestore.works(p_key filestore.api_keys)": accountInlinable,
+  "public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb)":
+    accountOperation,
+  "public.filestore_account_create_project(p_name text, p_id uuid)": accountOperation,
+  "public.filestore_account_projects()": accountOperation,
+  "public.filestore_account_session(p_project_id uuid, p_token_hash text)": accountOperation,
   "public.filestore_admin_create_key(p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamp with time zone)":
     administration,
   "public.filestore_admin_create_project(p_name text, p_tier text)": administration,
@@ -101,6 +134,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_admin_rotate_key(p_id uuid, p_key_hash text, p_prefix text)": administration,
   "public.filestore_admin_set_tier(p_project text, p_tier text, p_requests_per_minute integer, p_max_file_bytes bigint, p_max_project_bytes bigint)":
     administration,
+  "public.filestore_administer(p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb)":
+    fileOperation,
   "public.filestore_admit(p_key_hash text, p_request_id uuid, p_path text)": fileOperation,
   "public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb)": fileOperation,
   "public.filestore_content(p_key_hash text, p_request_id uuid, p_path text, p_version integer, p_idempotency jsonb)":
@@ -123,24 +158,45 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
 
 /** Nothing is ever deleted but idempotency keys, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
-  api_keys: table("filestore_admin insert, select, update", "filestore_engine select, update(last_used_at)"),
-  directories: table("filestore_engine insert, select, update"),
-  file_versions: table("filestore_engine insert, select"),
-  files: table("filestore_engine insert, select, update"),
+  api_keys: table(
+    "filestore_account insert, select, update(expires_at), update(revoked_at)",
+    "filestore_admin insert, select, update",
+    "filestore_engine select, update(last_used_at)",
+  ),
+  console_sessions: table(
+    "filestore_account insert, select, update(expires_at), update(token_hash)",
+    "filestore_engine select",
+  ),
+  directories: table("filestore_account select", "filestore_engine insert, select, update"),
+  file_versions: table("filestore_account select", "filestore_engine insert, select"),
+  files: table("filestore_account select", "filestore_engine insert, select, update"),
   idempotency_keys: table("filestore_engine delete, insert, select, update"),
-  project_usage: table("filestore_engine insert, select, update"),
-  projects: table("filestore_admin insert, select, update", "filestore_engine select"),
-  rate_windows: table("filestore_engine insert, select, update"),
+  project_usage: table("filestore_account select", "filestore_engine insert, select, update"),
+  projects: table(
+    "filestore_account insert, select, update(name)",
+    "filestore_admin insert, select, update",
+    "filestore_engine select",
+  ),
+  rate_windows: table("filestore_account select", "filestore_engine insert, select, update"),
   segments: table("filestore_admin select", "filestore_engine insert, select"),
   sweeps: table("filestore_admin insert, select, update"),
-  tiers: table("filestore_admin select", "filestore_engine select"),
+  tiers: table("filestore_account select", "filestore_admin select", "filestore_engine select"),
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
+/** What a key with a prefix sees and makes of the project's files. */
+const BELOW_PREFIX = `(${OWN_ROWS} AND ((filestore.current_path_prefix() IS NULL) OR ` +
+  "((path >= (filestore.current_path_prefix() || '/'::text)) AND " +
+  "(path < (filestore.current_path_prefix() || '0'::text)))))";
+const OWNED = "(owner_id = filestore.current_account_id())";
+const OPENED = "(id = filestore.current_project_id())";
 
-const changingTables = ["directories", "files", "idempotency_keys", "project_usage", "rate_windows"];
+const changingTables = ["directories", "idempotency_keys", "project_usage", "rate_windows"];
 const tenantTables = [...changingTables, "file_versions", "segments"];
+/** What an account changes of its project, and what it only reads. */
+const accountTables = ["api_keys", "console_sessions"];
+const readTables = ["files", "file_versions", "directories", "project_usage", "rate_windows"];
 
 export const POLICIES: string[] = [
   ...tenantTables.flatMap((name) => [
@@ -148,22 +204,36 @@ export const POLICIES: string[] = [
     `${name}: filestore_engine insert check ${OWN_ROWS}`,
   ]),
   ...changingTables.map((name) => `${name}: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`),
+  `files: filestore_engine select using ${BELOW_PREFIX}`,
+  `files: filestore_engine insert check ${BELOW_PREFIX}`,
+  `files: filestore_engine update using ${BELOW_PREFIX} check ${OWN_ROWS}`,
   `idempotency_keys: filestore_engine delete using ${OWN_ROWS}`,
-  "projects: filestore_engine select using (id = filestore.current_project_id())",
+  `projects: filestore_engine select using ${OPENED}`,
   `api_keys: filestore_engine select using ${OWN_KEY}`,
   `api_keys: filestore_engine update using ${OWN_KEY}`,
+  "console_sessions: filestore_engine select using (token_hash = filestore.current_key_hash())",
   "tiers: filestore_engine select using true",
   "tiers: filestore_admin select using true",
+  "tiers: filestore_account select using true",
   "segments: filestore_admin select using true",
   ...["projects", "api_keys", "sweeps"].flatMap((name) => [
     `${name}: filestore_admin select using true`,
     `${name}: filestore_admin insert check true`,
     `${name}: filestore_admin update using true check true`,
   ]),
+  `projects: filestore_account select using (${OWNED} OR ${OPENED})`,
+  `projects: filestore_account insert check ${OWNED}`,
+  `projects: filestore_account update using ${OPENED} check ${OPENED}`,
+  ...[...accountTables, ...readTables].map((name) => `${name}: filestore_account select using ${OWN_ROWS}`),
+  ...accountTables.flatMap((name) => [
+    `${name}: filestore_account insert check ${OWN_ROWS}`,
+    `${name}: filestore_account update using ${OWN_ROWS} check ${OWN_ROWS}`,
+  ]),
 ].sort();
 
 /** CREATE in public is nobody's but its owner's: the roles have it only while a migration hands functions over. */
 export const SCHEMA_PRIVILEGES: string[] = [
+  "filestore: filestore_account usage",
   "filestore: filestore_admin usage",
   "filestore: filestore_engine usage",
   "public: PUBLIC usage",
@@ -174,4 +244,8 @@ export const SCHEMA_PRIVILEGES: string[] = [
 ];
 
 const powerless = { hasAttribute: false, members: [MIGRATING_ROLE], memberOf: [], commented: true };
-export const ROLES = { filestore_admin: powerless, filestore_engine: powerless };
+export const ROLES = {
+  filestore_account: powerless,
+  filestore_admin: powerless,
+  filestore_engine: powerless,
+};

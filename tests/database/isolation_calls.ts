@@ -13,6 +13,14 @@ export const OWN: Contents = { segmentSize: 10, versions: 2, isOther: false };
 export const OTHER: Contents = { segmentSize: 1000, versions: 4, isOther: true };
 
 const FINGERPRINT = "ab".repeat(32);
+/** What belongs to the two projects, fixed so that a call can name what is the other's. */
+export const OWN_IDS = ids("0a");
+export const OTHER_IDS = ids("0b");
+
+function ids(start: string) {
+  const id = (kind: string) => `${start}000000-0000-4000-8${kind}00-000000000000`;
+  return { projectId: id("1"), keyId: id("2"), accountId: id("3") };
+}
 
 /** Fixed, so that a call can name what the other project holds. */
 export function segmentId(contents: Contents, number: number): string {
@@ -26,6 +34,9 @@ export function commitId(contents: Contents, number: number): string {
 /** Writes the contents through the operations, as `service_role`. */
 export async function fill(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
   let number = 0;
+  const [signature] = await sql`
+    select from pg_proc where proname = 'filestore_commit' and 'p_request_id' = any (proargnames)`;
+  const takesRequestId = signature !== undefined;
   const commit = async (kind: string, path: string, withSegment = true, extra: object = {}) => {
     number++;
     const id = segmentId(contents, number);
@@ -37,10 +48,13 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
       ...kind === "write" ? { mimeType: "text/plain" } : {},
       ...extra,
     };
+    const counted = contents.isOther ? crypto.randomUUID() : null;
+    // Before accounts it was said whether the request counts, not by which id.
+    const counting = takesRequestId ? sql`${counted}::uuid` : sql`${counted !== null}::boolean`;
     const [row] = await sql<{ answer: { refusal?: object } }[]>`
-      select public.filestore_commit(${project.keyHash}, ${
-      contents.isOther ? crypto.randomUUID() : null
-    }::uuid, ${kind}, ${JSON.stringify(body)}::text::jsonb) as answer`;
+      select public.filestore_commit(${project.keyHash}, ${counting}, ${kind}, ${
+      JSON.stringify(body)
+    }::text::jsonb) as answer`;
     if (row?.answer.refusal) throw new Error(`${kind} ${path}: ${JSON.stringify(row.answer.refusal)}`);
   };
   await commit("write", "notes/a.txt");
@@ -62,15 +76,34 @@ function segmentOf(id: string, size: number) {
   return { id, name, size, sha256: "00".repeat(32), newlines: 0, endsWithNewline: false, isText: true };
 }
 
-interface Call {
+export interface Call {
   readonly operation: string;
   readonly what: string;
   /** An SQL expression; `$1` is the hash of the calling project's key. */
   readonly sql: string;
+  readonly caller: "service_role" | "authenticated";
 }
 
 function call(operation: string, what: string, parameters: string): Call {
-  return { operation, what, sql: `public.${operation}($1, ${parameters})` };
+  return { operation, what, sql: `public.${operation}($1, ${parameters})`, caller: "service_role" };
+}
+
+/** Called by the account that owns the calling project. */
+function account(operation: string, what: string, parameters: string): Call {
+  return { operation, what, sql: `public.${operation}(${parameters})`, caller: "authenticated" };
+}
+
+function administer(what: string, action: string, parameters: object): Call[] {
+  const given = `'${action}', '${JSON.stringify(parameters)}'`;
+  return [
+    call("filestore_administer", what, `null, ${given}`),
+    account("filestore_account_administer", `${what}, of the own project`, `null, ${given}`),
+    account(
+      "filestore_account_administer",
+      `${what}, of the other's project`,
+      `'${OTHER_IDS.projectId}', ${given}`,
+    ),
+  ];
 }
 
 function list(what: string, query: object): Call {
@@ -107,11 +140,33 @@ export const calls: readonly Call[] = [
   call("filestore_admit", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_admit", "the state of the limit", "null"),
   call("filestore_admit", "a counted request", "gen_random_uuid()"),
-  ...["project", "keys", "activity"].map((action) =>
-    call("filestore_administer", action, `null, '${action}', '{"limit": 100}'`)
+  ...["project", "keys", "activity"].flatMap((action) => administer(action, action, { limit: 100 })),
+  ...administer("rename", "rename", { name: "renamed" }),
+  ...administer("make a key", "create_key", {
+    environment: "production",
+    scopes: ["read"],
+    keyHash: "01".repeat(32),
+    prefix: "oa_new",
+  }),
+  ...administer("revoke the other's key", "revoke_key", { id: OTHER_IDS.keyId }),
+  ...administer("rotate the other's key", "rotate_key", {
+    id: OTHER_IDS.keyId,
+    keyHash: "02".repeat(32),
+    prefix: "oa_new",
+  }),
+  ...administer("regenerate", "regenerate_key", { keyHash: "03".repeat(32), prefix: "oa_new" }),
+  account("filestore_account_projects", "the account's projects", ""),
+  account(
+    "filestore_account_create_project",
+    "a name that the other has",
+    `'other', '${segmentId(OWN, 910)}'`,
   ),
-  call("filestore_administer", "rename", `null, 'rename', '{"name": "renamed"}'`),
-  call("filestore_administer", "revoke the other's key", `null, 'revoke_key', '{"id": "${OTHER_KEY_ID}"}'`),
+  account("filestore_account_session", "the own project", `'${OWN_IDS.projectId}', '${"04".repeat(32)}'`),
+  account(
+    "filestore_account_session",
+    "the other's project",
+    `'${OTHER_IDS.projectId}', '${"05".repeat(32)}'`,
+  ),
   call("filestore_record", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_record", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_record", "a version that the other has", "null, 'notes/a.txt', 4"),

@@ -97,6 +97,30 @@ Deno.test("plans in a project of a million files", async (t) => {
         assertBounded(rows, { files: ROWS_PER_PAGE_MAX, directories: ROWS_PER_FILE_MAX });
       });
     }
+    const confined = await addConfinedKey(sql, project, "top-3");
+    const CONFINED_LISTS = [
+      {},
+      { after: "top-3/sub-00503/file-0503500.txt" },
+      { directory: "top-3", recursive: false },
+    ];
+    for (const query of CONFINED_LISTS) {
+      await t.step(
+        `a key with a path prefix lists a page and no more: ${JSON.stringify(query)}`,
+        async () => {
+          const rows = await readBy(() => list(sql, confined, { recursive: true, limit: PAGE, ...query }));
+          assertBounded(rows, { files: ROWS_PER_PAGE_MAX, directories: ROWS_PER_PAGE_MAX });
+        },
+      );
+    }
+    await t.step("the latest writes are found among the files that changed last", async () => {
+      const rows = await readBy(async () => {
+        const [row] = await sql<{ answer: Answer<unknown> }[]>`
+          select public.filestore_administer(${project.keyHash}, null, 'activity', '{"limit": 20}') as answer`;
+        if (!row) throw new Error("no answer");
+        return row.answer;
+      });
+      assertBounded(rows, { files: 100, file_versions: 20 * 20 });
+    });
     for (
       const [name, offset] of [["newest", 0], ["middle", VERSIONS / 2], ["oldest", VERSIONS - PAGE]] as const
     ) {
@@ -119,6 +143,15 @@ Deno.test("plans in a project of a million files", async (t) => {
     await server.stop();
   }
 });
+
+/** The project, as a key sees it that is confined to a directory. */
+async function addConfinedKey(sql: postgres.Sql, project: Project, pathPrefix: string): Promise<Project> {
+  const keyHash = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  await sql`
+    insert into filestore.api_keys (project_id, key_hash, prefix, path_prefix)
+    values (${project.id}, decode(${keyHash}, 'hex'), 'oa_test', ${pathPrefix})`;
+  return { id: project.id, keyHash };
+}
 
 function operationsOnOneFile(
   sql: postgres.Sql,

@@ -11,7 +11,7 @@ import type postgres from "postgres";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { connect, createMigrated } from "../support/postgres_hosted.ts";
 import { makeProject, type Project } from "../support/postgres_filestore.ts";
-import { calls, type Contents, fill, OTHER, OWN } from "./isolation_calls.ts";
+import { type Call, calls, type Contents, fill, OTHER, OTHER_IDS, OWN, OWN_IDS } from "./isolation_calls.ts";
 
 const TENANT_TABLES = [
   "rate_windows",
@@ -22,6 +22,8 @@ const TENANT_TABLES = [
   "project_usage",
   "idempotency_keys",
 ];
+/** Their rows are found by a key, or by an account, and then changed under the account's policies. */
+const ACCOUNT_TABLES = ["projects", "api_keys", "console_sessions"];
 
 interface Guard {
   readonly policies: boolean;
@@ -49,7 +51,8 @@ Deno.test("isolation of projects", async (t) => {
       const sql = connect(server.urlOf("supabase_admin", "both"), 1);
       const rows = await sql<{ name: string }[]>`
         select p.proname as name from pg_proc p
-        where p.proowner = 'filestore_engine'::regrole and p.proname <> 'filestore_ping'`;
+        where p.pronamespace = 'public'::regnamespace and p.proname <> 'filestore_ping'
+          and p.proowner in ('filestore_engine'::regrole, 'filestore_account'::regrole)`;
       await sql.end();
       assertEquals(new Set(calls.map((call) => call.operation)), new Set(rows.map((row) => row.name)));
     });
@@ -91,12 +94,17 @@ async function outcomes(
       for (const table of TENANT_TABLES) {
         await sql`alter table ${sql(`filestore.${table}`)} disable row level security`;
       }
+      for (const table of ACCOUNT_TABLES) {
+        await sql`alter policy account_select on ${sql(`filestore.${table}`)} using (true)`;
+        await sql`alter policy account_insert on ${sql(`filestore.${table}`)} with check (true)`;
+        await sql`alter policy account_update on ${sql(`filestore.${table}`)} using (true) with check (true)`;
+      }
     }
     const before = await rowsOf(sql, other);
     const found: Outcome[] = [];
     for (const call of calls) {
       await sql`begin`;
-      const answer = await answerOf(sql, call.sql, own);
+      const answer = await answerOf(sql, call, own);
       found.push({ answer, isOtherChanged: before !== await rowsOf(sql, other) });
       await sql`rollback`;
     }
@@ -107,18 +115,47 @@ async function outcomes(
 }
 
 async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Project> {
-  const project = await makeProject(sql, contents.isOther ? "other" : "own", { requestsPerMinute: 50 });
+  const { projectId: id, keyId, accountId: ownerId } = contents.isOther ? OTHER_IDS : OWN_IDS;
+  const project = await makeProject(sql, contents.isOther ? "other" : "own", {
+    id,
+    keyId,
+    ownerId,
+    requestsPerMinute: 50,
+  });
+  await sql`update filestore.api_keys set scopes = '{read,write,admin}' where id = ${keyId}`;
   await sql`set role service_role`;
   await fill(sql, project, contents);
   await sql`reset role`;
+  if (contents.isOther) {
+    // As many as an account may have: counted for another account they would leave no room.
+    await sql`
+      insert into filestore.projects (owner_id, name, tier)
+      select ${ownerId}::uuid, 'other ' || n, 'free' from generate_series(2, 20) n`;
+  }
+  await setTimes(sql, project);
   return project;
 }
 
-async function answerOf(sql: postgres.Sql, call: string, project: Project): Promise<string> {
+/** One write after the other, however fast they came: what is sorted by time comes in the same order in every run. */
+async function setTimes(sql: postgres.Sql, { id }: Project): Promise<void> {
+  await sql`
+    update filestore.file_versions v set created_at = now() - interval '1 hour' + t.position * interval '1 second'
+    from (
+      select w.file_id, w.version, row_number() over (order by f.path, w.version) as position
+      from filestore.file_versions w join filestore.files f on f.id = w.file_id where w.project_id = ${id}
+    ) t where v.file_id = t.file_id and v.version = t.version`;
+  await sql`
+    update filestore.files f set updated_at = v.created_at from filestore.file_versions v
+    where f.project_id = ${id} and v.file_id = f.id and v.version = f.version`;
+}
+
+async function answerOf(sql: postgres.Sql, call: Call, project: Project): Promise<string> {
   await sql`savepoint call`;
-  await sql`set local role service_role`;
+  await sql`select set_config('request.jwt.claims', ${JSON.stringify({ sub: OWN_IDS.accountId })}, true)`;
+  await sql`set local role ${sql(call.caller)}`;
   try {
-    const [row] = await sql.unsafe(`select (${call})::text as answer`, [project.keyHash]);
+    const parameters = call.caller === "service_role" ? [project.keyHash] : [];
+    const [row] = await sql.unsafe(`select (${call.sql})::text as answer`, parameters);
     await sql`reset role`;
     return normalised(String(row?.answer));
   } catch (error) {
@@ -142,14 +179,16 @@ function normalised(answer: string): string {
 async function rowsOf(sql: postgres.Sql, project: Project | undefined): Promise<string> {
   if (project === undefined) return "";
   const rows: string[] = [];
-  for (const table of [...TENANT_TABLES, "api_keys"]) {
+  for (const table of [...TENANT_TABLES, "api_keys", "console_sessions"]) {
     const found = await sql<{ row: string }[]>`
       select t::text as row from ${
       sql(`filestore.${table}`)
     } t where t.project_id = ${project.id} order by 1`;
     rows.push(...found.map(({ row }) => `${table} ${row}`));
   }
-  return rows.join("\n");
+  const [row] = await sql<{ row: string }[]>`
+    select p::text as row from filestore.projects p where p.id = ${project.id}`;
+  return [...rows, row?.row].join("\n");
 }
 
 /** Takes the project out of every condition of every function: what is left to isolate is the policies. */
@@ -163,8 +202,14 @@ async function removeConditions(sql: postgres.Sql): Promise<void> {
   for (const { definition } of functions) {
     const rewritten = definition
       .replaceAll(/\b\w+\.project_id = (\(\w+\)\.\w+|[\w.]+|\$1)/g, () => (removed++, "true"))
-      .replaceAll(/\bp\.id = v_session\.project_id/g, () => (removed++, "true"));
-    assert(!/project_id = /.test(rewritten), rewritten);
+      .replaceAll(/\bp\.id = v_session\.project_id/g, () => (removed++, "true"))
+      // Not where it is asked for: which project the request is about.
+      .replaceAll(/(?<! or )\bp\.id = p_project_id/g, () => (removed++, "true"))
+      .replaceAll(
+        /\bp\.owner_id = (\(select filestore\.current_account_id\(\)\)|[\w.]+(\(\))?)/g,
+        () => (removed++, "true"),
+      );
+    assert(!/(\bproject|\bowner)_id = /.test(rewritten), rewritten);
     if (rewritten !== definition) await sql.unsafe(rewritten);
   }
   assert(removed > 30, `only ${removed} conditions were found`);

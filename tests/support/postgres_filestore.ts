@@ -47,21 +47,27 @@ export interface ProjectOptions {
   readonly tier?: "free" | "pro" | "enterprise";
   readonly requestsPerMinute?: number;
   readonly maxProjectBytes?: number;
+  /** The account it belongs to; by default none. */
+  readonly ownerId?: string;
+  /** Ids that a test wants to name; by default random. */
+  readonly id?: string;
+  readonly keyId?: string;
 }
 
 /** Makes a project and its key directly, as the tables' owner. Default tier: enterprise, so nothing is limited. */
 export async function makeProject(sql: Sql, name: string, options: ProjectOptions = {}): Promise<Project> {
   const keyHash = crypto.getRandomValues(new Uint8Array(32)).toHex();
   const [project] = await sql<{ id: string }[]>`
-    insert into filestore.projects (name, tier, requests_per_minute, max_project_bytes)
-    values (${name}, ${options.tier ?? "enterprise"}, ${options.requestsPerMinute ?? null}, ${
+    insert into filestore.projects (id, owner_id, name, tier, requests_per_minute, max_project_bytes)
+    values (${options.id ?? crypto.randomUUID()}, ${options.ownerId ?? null}, ${name},
+      ${options.tier ?? "enterprise"}, ${options.requestsPerMinute ?? null}, ${
     options.maxProjectBytes ?? null
   })
     returning id`;
   if (project === undefined) throw new Error("no project was made");
   await sql`
-    insert into filestore.api_keys (project_id, key_hash, prefix)
-    values (${project.id}, decode(${keyHash}, 'hex'), 'oa_test')`;
+    insert into filestore.api_keys (id, project_id, key_hash, prefix)
+    values (${options.keyId ?? crypto.randomUUID()}, ${project.id}, decode(${keyHash}, 'hex'), 'oa_test')`;
   return { id: project.id, keyHash };
 }
 

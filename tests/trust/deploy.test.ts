@@ -164,7 +164,11 @@ async function healthOf(directory: string): Promise<unknown> {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-config", "--no-lock", "--no-check", "--import-map", "import_map.json", boot],
     cwd: directory,
-    env: { SUPABASE_URL: "http://127.0.0.1:9", SUPABASE_SECRET_KEYS: '{"default":"sb_secret_x"}' },
+    env: {
+      SUPABASE_URL: "http://127.0.0.1:9",
+      SUPABASE_SECRET_KEYS: '{"default":"sb_secret_x"}',
+      SUPABASE_PUBLISHABLE_KEYS: '{"default":"sb_publishable_x"}',
+    },
     stdout: "null",
     stderr: "null",
   }).spawn();

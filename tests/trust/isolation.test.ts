@@ -255,6 +255,9 @@ async function doors(): Promise<Door[]> {
     p_project: owner.id,
     p_id: owner.keyId,
     p_request_id: null,
+    p_action: "keys",
+    p_parameters: { limit: 10 },
+    p_token_hash: "ab".repeat(32),
     p_query: { directory: "", recursive: true, limit: 10, offset: 0, sortBy: "path", sortOrder: "asc" },
     p_limit: 10,
     p_offset: 0,
@@ -371,8 +374,15 @@ async function signUp(): Promise<string> {
 
 /** Whether the answer gives away nothing: refused, or an empty list. */
 function isShut(outcome: Outcome): boolean {
-  return outcome.status >= 400 || ["", "[]", "null"].includes(text(outcome).trim());
+  return outcome.status >= 400 || ["", "[]", "null"].includes(text(outcome).trim()) ||
+    text(outcome).startsWith('{"refusal":{"code":"PROJECT_NOT_FOUND"');
 }
+
+/** Whoever is signed in has projects of its own. */
+const OWN_DOORS = [
+  "the function filestore_account_create_project",
+  "the function filestore_account_projects",
+];
 
 for (const who of ["publishable key", "signed-in stranger", "nobody"] as const) {
   test(`REST and Storage are shut to the ${who}: functions, tables of every schema, objects`, async () => {
@@ -388,9 +398,13 @@ for (const who of ["publishable key", "signed-in stranger", "nobody"] as const) 
         headers: { ...headers, ...door.headers },
       });
       assert(!text(outcome).includes(SECRET), door.name);
-      if (!isShut(outcome)) open.push(`${door.name}: ${outcome.status} ${text(outcome).slice(0, 200)}`);
+      // The id that was asked for is that of the stranger's new project.
+      assertTellsNothing(text(outcome).replaceAll(`"id":"${owner.keyId}"`, ""));
+      if (isShut(outcome)) continue;
+      const isOwn = who === "signed-in stranger" && OWN_DOORS.includes(door.name);
+      open.push(isOwn ? door.name : `${door.name}: ${outcome.status} ${text(outcome).slice(0, 200)}`);
     }
-    assertEquals(open, []);
+    assertEquals(open, who === "signed-in stranger" ? OWN_DOORS : []);
     await assertUntouched();
     figures(`${all.length} doors, all shut to the ${who}`);
   });
@@ -421,7 +435,10 @@ test("a session of a signed-in stranger is no key of the service", async () => {
       authorization: `Bearer ${token}`,
       apikey: lab.stack.publishableKey,
     };
-    assertEquals(codeOf(await sendAnew(null, { ...operation, headers })), "INVALID_API_KEY", operation.name);
+    assertEquals(codeOf(await sendAnew(null, { ...operation, headers })), "VALIDATION_ERROR", operation.name);
+    const headersOfOwner = { ...headers, "x-project-id": owner.id };
+    const asOwner = await sendAnew(null, { ...operation, headers: headersOfOwner });
+    assertEquals(codeOf(asOwner), "PROJECT_NOT_FOUND", operation.name);
     assertEquals(codeOf(await sendAnew(token, operation)), "INVALID_API_KEY", operation.name);
   }
   await assertUntouched();

@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
+import { SupabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
 import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
@@ -65,6 +66,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const app = buildApp({
     metadata,
     segments,
+    accounts: new SupabaseAccounts(client, silent),
     log: silent,
     operatorKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),

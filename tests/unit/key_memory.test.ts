@@ -1,8 +1,9 @@
 import { assertEquals } from "@std/assert";
+import type { Grant } from "../../supabase/functions/api/ports.ts";
 import { KeyMemory } from "../../supabase/functions/api/domain/key_memory.ts";
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../supabase/functions/api/limits.ts";
 
-const GRANT = { projectId: "p", keyId: "k", tier: "free", maxFileBytes: 10 };
+const GRANT: Grant = { projectId: "p", keyId: "k", scopes: ["read"], tier: "free", maxFileBytes: 10 };
 const REMEMBERED = KEY_REMEMBERED_SECONDS * 1000;
 const rate = (remaining: number | null, reset = 120) => ({
   limit: remaining === null ? null : 100,
