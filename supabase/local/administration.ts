@@ -91,6 +91,11 @@ export class Administration {
     }, project);
   }
 
+  /** Gives a project to the account with this e-mail address or id: its owner sees it in the console. */
+  setOwner(nameOrId: string, account: string): Promise<Project> {
+    return this.#call("filestore_admin_set_owner", { p_project: nameOrId, p_account: account }, project);
+  }
+
   createKey(
     project: string,
     name: string,

@@ -850,6 +850,44 @@ begin
 end
 $$;
 
+create function filestore.account_id_of(p_account text) returns uuid
+language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  v_account_id uuid;
+begin
+  if to_regclass('auth.users') is not null then
+    execute 'select u.id from auth.users u where u.id::text = lower($1) or lower(u.email) = lower($1)' into v_account_id using p_account;
+  end if;
+  return v_account_id;
+end
+$$;
+comment on function filestore.account_id_of(text) is 'The account with this id or e-mail address, or null. Runs as the role that applies migrations, which may read auth.users.';
+
+create function public.filestore_admin_set_owner(p_project text, p_account text) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_project_id uuid;
+  v_problem jsonb;
+  v_project filestore.projects;
+  v_account_id constant uuid := filestore.account_id_of(p_account);
+begin
+  select r.project_id, r.problem into v_project_id, v_problem from filestore.resolve_project(p_project) r;
+  if v_problem is not null then
+    return v_problem;
+  end if;
+  if v_account_id is null then
+    return filestore.problem('ACCOUNT_NOT_FOUND', format('There is no account %s; it is made in the console.', quote_literal(p_account)));
+  end if;
+  update filestore.projects p set owner_id = v_account_id where p.id = v_project_id returning * into v_project;
+  return filestore.project_record(v_project);
+exception when unique_violation then
+  return filestore.problem('NAME_TAKEN', format('The account has a project %s already.', quote_literal(p_project)));
+end
+$$;
+comment on function public.filestore_admin_set_owner(text, text) is 'Gives a project to an account, by id or e-mail address. Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, ACCOUNT_NOT_FOUND, NAME_TAKEN.';
+
 -- ---------------------------------------------------------------------------------------------------------------
 -- Ownership and privileges
 
@@ -859,6 +897,7 @@ grant execute on function
   filestore.may_write(filestore.session, text), filestore.outside_prefix(filestore.session),
   filestore.administer(uuid, text, jsonb)
 to filestore_engine;
+grant execute on function filestore.account_id_of(text) to filestore_admin;
 grant execute on function
   filestore.iso(timestamptz), filestore.refusal(text, jsonb), filestore.current_project_id(), filestore.current_account_id(),
   filestore.account_key(filestore.api_keys), filestore.works(filestore.api_keys), filestore.account_project(uuid),
@@ -877,6 +916,7 @@ revoke all on function
   public.filestore_commit(text, uuid, text, jsonb),
   public.filestore_merge(text, uuid, text, uuid[], jsonb),
   public.filestore_administer(text, uuid, text, jsonb),
+  public.filestore_admin_set_owner(text, text),
   public.filestore_account_projects(),
   public.filestore_account_create_project(text, uuid),
   public.filestore_account_administer(uuid, text, jsonb),
@@ -891,7 +931,8 @@ grant execute on function
   public.filestore_list(text, uuid, jsonb),
   public.filestore_commit(text, uuid, text, jsonb),
   public.filestore_merge(text, uuid, text, uuid[], jsonb),
-  public.filestore_administer(text, uuid, text, jsonb)
+  public.filestore_administer(text, uuid, text, jsonb),
+  public.filestore_admin_set_owner(text, text)
 to service_role;
 revoke all on function
   public.filestore_account_projects(),
@@ -925,3 +966,7 @@ alter function public.filestore_account_administer(uuid, text, jsonb) owner to f
 alter function public.filestore_account_session(uuid, text) owner to filestore_account;
 alter function filestore.administer(uuid, text, jsonb) owner to filestore_account;
 revoke create on schema public, filestore from filestore_account;
+
+grant create on schema public to filestore_admin;
+alter function public.filestore_admin_set_owner(text, text) owner to filestore_admin;
+revoke create on schema public from filestore_admin;

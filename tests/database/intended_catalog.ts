@@ -58,6 +58,7 @@ const accountOperation = operation("filestore_account", "authenticated");
 export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.account_key(p_key filestore.api_keys)": accountInlinable,
   "filestore.account_project(p_project_id uuid)": account,
+  "filestore.account_id_of(p_account text)": { ...internal("filestore_admin"), definer: true },
   "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
   // What an opened project is administered with: for its owner, and from the engine for a key with the scope admin.
   "filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb)": operation(
@@ -132,6 +133,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_admin_list_projects()": administration,
   "public.filestore_admin_revoke_key(p_id uuid)": administration,
   "public.filestore_admin_rotate_key(p_id uuid, p_key_hash text, p_prefix text)": administration,
+  "public.filestore_admin_set_owner(p_project text, p_account text)": administration,
   "public.filestore_admin_set_tier(p_project text, p_tier text, p_requests_per_minute integer, p_max_file_bytes bigint, p_max_project_bytes bigint)":
     administration,
   "public.filestore_administer(p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb)":
