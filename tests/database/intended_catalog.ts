@@ -75,7 +75,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
   "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
     engine,
-  "filestore.create_key(p_project_id uuid, p_key jsonb)": account,
+  "filestore.create_key(p_project_id uuid, p_key jsonb, p_ending_id uuid)": account,
   "filestore.create_project(p_name text, p_id uuid)": account,
   "filestore.current_account_id()": accountInlinable,
   "filestore.current_key_hash()": engineInlinable,

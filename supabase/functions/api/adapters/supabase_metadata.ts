@@ -73,7 +73,7 @@ export class SupabaseMetadata implements Metadata {
     return this.ask(
       "filestore_content",
       caller,
-      { p_path: path, p_idempotency: idempotency ?? null },
+      { p_path: path, p_idempotency: idempotency ?? {} },
       editBase,
     );
   }
