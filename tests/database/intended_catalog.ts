@@ -46,6 +46,13 @@ function table(...privileges: string[]): IntendedTable {
 }
 
 const engine = internal("filestore_engine");
+const search = internal("filestore_search");
+/** Runs as filestore_search, which sees every project's text, and answers ids to the engine. */
+const searchCandidates: IntendedFunction = {
+  ...operation("filestore_search"),
+  execute: ["filestore_engine"],
+};
+const searchIndexing = operation("filestore_search");
 const engineInlinable = inlinable("filestore_engine");
 const admin = internal("filestore_admin");
 const adminInlinable = inlinable("filestore_admin");
@@ -91,7 +98,25 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.refusal(p_code text, p_details jsonb)": engineInlinable,
   "filestore.repeated_commit(p_file filestore.files, p_commit jsonb)": engine,
   "filestore.resolve_project(p_project text, OUT project_id uuid, OUT problem jsonb)": admin,
-  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": engine,
+  "filestore.queue_for_search()": engine,
+  "filestore.search_filter(p_query jsonb)": inlinable("filestore_search"),
+  "filestore.search_fused(p_session filestore.session, p_scope text, p_query jsonb)": engine,
+  "filestore.search_has_vectors()": inlinable("filestore_engine", "filestore_search"),
+  "filestore.search_nearest(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
+    inlinable("filestore_search"),
+  "filestore.search_nearest_exact(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
+    inlinable("filestore_search"),
+  "filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer)": engine,
+  "filestore.search_ranked(p_project_id uuid, p_query jsonb)": searchCandidates,
+  "filestore.search_scan(p_project_id uuid, p_query jsonb)": searchCandidates,
+  "filestore.search_scanned(p_session filestore.session, p_scope text, p_query jsonb)": engine,
+  "filestore.search_scope(p_prefix text, p_directory text)": engineInlinable,
+  "filestore.search_tsquery(p_words text)": inlinable("filestore_search"),
+  "filestore.search_words(p_path text, p_content text)": search,
+  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": internal(
+    "filestore_engine",
+    "filestore_search",
+  ),
   "public.filestore_admin_create_key(p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamp with time zone)":
     administration,
   "public.filestore_admin_create_project(p_name text, p_tier text)": administration,
@@ -111,6 +136,13 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_merge(p_key_hash text, p_counted boolean, p_path text, p_run uuid[], p_merged jsonb)":
     fileOperation,
   "public.filestore_ping()": fileOperation,
+  "public.filestore_search(p_key_hash text, p_counted boolean, p_query jsonb)": fileOperation,
+  "public.filestore_search_claim(p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text)":
+    searchIndexing,
+  "public.filestore_search_requeue(p_model text, p_files integer)": searchIndexing,
+  "public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text)": searchIndexing,
+  "public.filestore_search_store_embeddings(p_claim_id uuid, p_project_id uuid, p_file_id uuid, p_model text, p_embeddings jsonb)":
+    searchIndexing,
   "public.filestore_sweep_next()": administration,
   "public.filestore_sweep_progress(p_project_id uuid, p_swept_through date, p_day date, p_kept integer)":
     administration,
@@ -121,17 +153,23 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
 };
 
-/** Nothing is ever deleted but idempotency keys, and versions and segments are never updated. */
+/** Nothing is ever deleted but idempotency keys and the search index, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
   api_keys: table("filestore_admin insert, select, update", "filestore_engine select, update(last_used_at)"),
   directories: table("filestore_engine insert, select, update"),
   file_versions: table("filestore_engine insert, select"),
-  files: table("filestore_engine insert, select, update"),
+  files: table("filestore_engine insert, select, update", "filestore_search select"),
   idempotency_keys: table("filestore_engine delete, insert, select, update"),
   project_usage: table("filestore_engine insert, select, update"),
   projects: table("filestore_admin insert, select, update", "filestore_engine select"),
   rate_windows: table("filestore_engine insert, select, update"),
-  segments: table("filestore_admin select", "filestore_engine insert, select"),
+  search_chunks: table("filestore_engine select", "filestore_search delete, insert, select, update"),
+  search_queue: table(
+    "filestore_engine insert, select, update",
+    "filestore_search delete, insert, select, update",
+  ),
+  search_texts: table("filestore_engine select", "filestore_search delete, insert, select, update"),
+  segments: table("filestore_admin select", "filestore_engine insert, select", "filestore_search select"),
   sweeps: table("filestore_admin insert, select, update"),
   tiers: table("filestore_admin select", "filestore_engine select"),
 };
@@ -149,6 +187,20 @@ export const POLICIES: string[] = [
   ]),
   ...changingTables.map((name) => `${name}: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`),
   `idempotency_keys: filestore_engine delete using ${OWN_ROWS}`,
+  ...["search_queue", "search_texts", "search_chunks"].map((name) =>
+    `${name}: filestore_engine select using ${OWN_ROWS}`
+  ),
+  `search_queue: filestore_engine insert check ${OWN_ROWS}`,
+  `search_queue: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`,
+  // The exception of search: candidates are found in the rows of all projects, since no index answers under a policy.
+  ...["search_queue", "search_texts", "search_chunks"].flatMap((name) => [
+    `${name}: filestore_search select using true`,
+    `${name}: filestore_search insert check true`,
+    `${name}: filestore_search update using true check true`,
+    `${name}: filestore_search delete using true`,
+  ]),
+  "files: filestore_search select using true",
+  "segments: filestore_search select using true",
   "projects: filestore_engine select using (id = filestore.current_project_id())",
   `api_keys: filestore_engine select using ${OWN_KEY}`,
   `api_keys: filestore_engine update using ${OWN_KEY}`,
@@ -166,6 +218,7 @@ export const POLICIES: string[] = [
 export const SCHEMA_PRIVILEGES: string[] = [
   "filestore: filestore_admin usage",
   "filestore: filestore_engine usage",
+  "filestore: filestore_search usage",
   "public: PUBLIC usage",
   "public: anon usage",
   "public: authenticated usage",
@@ -174,4 +227,4 @@ export const SCHEMA_PRIVILEGES: string[] = [
 ];
 
 const powerless = { hasAttribute: false, members: [MIGRATING_ROLE], memberOf: [], commented: true };
-export const ROLES = { filestore_admin: powerless, filestore_engine: powerless };
+export const ROLES = { filestore_admin: powerless, filestore_engine: powerless, filestore_search: powerless };

@@ -11,7 +11,7 @@ import type postgres from "postgres";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { connect, createMigrated } from "../support/postgres_hosted.ts";
 import { makeProject, type Project } from "../support/postgres_filestore.ts";
-import { calls, type Contents, fill, OTHER, OWN } from "./isolation_calls.ts";
+import { calls, type Contents, fill, index, OTHER, OWN } from "./isolation_calls.ts";
 
 const TENANT_TABLES = [
   "rate_windows",
@@ -21,6 +21,9 @@ const TENANT_TABLES = [
   "directories",
   "project_usage",
   "idempotency_keys",
+  "search_queue",
+  "search_texts",
+  "search_chunks",
 ];
 
 interface Guard {
@@ -110,6 +113,7 @@ async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Projec
   const project = await makeProject(sql, contents.isOther ? "other" : "own", { requestsPerMinute: 50 });
   await sql`set role service_role`;
   await fill(sql, project, contents);
+  await index(sql, project, contents);
   await sql`reset role`;
   return project;
 }

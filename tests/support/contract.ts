@@ -24,12 +24,14 @@ export const STATUS_OF = {
   DIFF_TOO_LARGE: 422,
   IDEMPOTENCY_KEY_REUSED: 422,
   NOT_TEXT: 422,
+  SEARCH_TOO_BROAD: 422,
   STRING_NOT_FOUND: 422,
   STRING_NOT_UNIQUE: 422,
   VERSION_DELETED: 422,
   RATE_LIMIT_EXCEEDED: 429,
   CONTENT_CORRUPT: 500,
   INTERNAL_ERROR: 500,
+  SEMANTIC_SEARCH_UNAVAILABLE: 501,
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
@@ -46,6 +48,7 @@ export const OPERATIONS = [
   "copy_file",
   "move_file",
   "diff_file",
+  "search_files",
 ] as const;
 
 export type OperationName = (typeof OPERATIONS)[number];

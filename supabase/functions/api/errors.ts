@@ -51,6 +51,10 @@ export const ERRORS = {
   DIFF_TOO_LARGE: { status: 422, meaning: "One of the versions is too large to be compared." },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
   NOT_TEXT: { status: 422, meaning: "The file is not text, so it cannot be edited or read as text." },
+  SEARCH_TOO_BROAD: {
+    status: 422,
+    meaning: "The pattern would have to be tried on too much text; name a literal, a directory or a glob.",
+  },
   STRING_NOT_FOUND: {
     status: 422,
     meaning: "`oldString` does not occur in the file; see `details.nearest`.",
@@ -63,6 +67,10 @@ export const ERRORS = {
     meaning: "Stored bytes fail their checksum; wrong content is never returned.",
   },
   INTERNAL_ERROR: { status: 500, meaning: "A defect; the request id finds it in the logs." },
+  SEMANTIC_SEARCH_UNAVAILABLE: {
+    status: 501,
+    meaning: "No embedding model is set up here; the other modes work.",
+  },
   SERVICE_UNAVAILABLE: { status: 503, meaning: "Database or storage did not answer; try again later." },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

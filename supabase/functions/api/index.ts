@@ -1,13 +1,21 @@
 /** The edge function: environment → parts → server. The only place that reads the environment. */
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "./adapters/backend.ts";
+import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
+import { SegmentCache } from "./adapters/segment_cache.ts";
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
+import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
+import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
 import { consoleLog } from "./log.ts";
+import type { Embedder } from "./ports.ts";
 
 /** Given by the edge runtime: keeps the isolate alive until the work is done. */
 declare const EdgeRuntime: { waitUntil(work: Promise<unknown>): void };
+
+/** Given by Supabase's edge runtime, not by others. */
+declare const Supabase: { readonly ai: { readonly Session: new (model: string) => ModelSession } };
 
 function required(name: string): string {
   const value = Deno.env.get(name);
@@ -29,15 +37,36 @@ function secretKeys(): [string, ...string[]] {
   return [key, ...rest.filter((other) => typeof other === "string")];
 }
 
+/** An endpoint where one is set, else the model of the edge runtime, else none. */
+function embedder(): Embedder | null {
+  const url = Deno.env.get("EMBEDDINGS_URL");
+  if (url) {
+    const model = required("EMBEDDINGS_MODEL");
+    return new EndpointEmbedder({ url, model, apiKey: Deno.env.get("EMBEDDINGS_API_KEY") }, consoleLog);
+  }
+  return "Supabase" in globalThis ? new SessionEmbedder((model) => new Supabase.ai.Session(model)) : null;
+}
+
 const operatorKeys = secretKeys();
-const client = createClient(required("SUPABASE_URL"), operatorKeys[0], {
-  auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
-  global: { fetch: fetchInTime },
-});
+/** `X-Client-Info` tells calls of a request from those after its answer, in the project's API logs. */
+function connect(clientInfo: string) {
+  return createClient(required("SUPABASE_URL"), operatorKeys[0], {
+    auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+    global: { fetch: fetchInTime, headers: { "X-Client-Info": clientInfo } },
+  });
+}
+const client = connect("filestore");
+const indexClient = connect("filestore-index");
+const cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
 
 Deno.serve(buildApp({
   metadata: new SupabaseMetadata(client, consoleLog),
-  segments: new SupabaseSegments(client, consoleLog),
+  segments: new SupabaseSegments(client, consoleLog, cache),
+  search: {
+    index: new SupabaseSearchIndex(indexClient, consoleLog),
+    segments: new SupabaseSegments(indexClient, consoleLog, cache),
+    embedder: embedder(),
+  },
   log: consoleLog,
   operatorKeys,
   background: (work) => {

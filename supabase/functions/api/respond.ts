@@ -24,6 +24,7 @@ export type Operation =
   | "copy_file"
   | "move_file"
   | "diff_file"
+  | "search_files"
   | "sweep";
 
 const JSON_TYPE = "application/json; charset=utf-8";

@@ -16,6 +16,8 @@ import type {
   ListPage,
   ListQuery,
   Metadata,
+  SearchPage,
+  SearchQuery,
   Segment,
   Sweep,
   VersionPage,
@@ -29,6 +31,7 @@ import {
   fileRecord,
   listPage,
   parseAnswer,
+  searchPage,
   sweep,
   versionPage,
 } from "./answers.ts";
@@ -45,7 +48,7 @@ const ROLLED_BACK_SQLSTATE = /^(53|40001|40P01|55P03|57014)/;
 const PASSING_POSTGREST = /^PGRST00[0-3]$/;
 
 /** Whether a failed call may succeed when it is repeated. */
-function isPassing(status: number, error: PostgrestError): boolean {
+export function isPassing(status: number, error: PostgrestError): boolean {
   if (PASSING_SQLSTATE.test(error.code) || PASSING_POSTGREST.test(error.code)) return true;
   // No code of Postgres or PostgREST: a network failure (status 0) or a gateway's own page.
   const isFromDatabase = /^([0-9A-Z]{5}|PGRST\d+)$/.test(error.code ?? "");
@@ -89,6 +92,10 @@ export class SupabaseMetadata implements Metadata {
 
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>> {
     return this.ask("filestore_list", caller, { p_query: query }, listPage);
+  }
+
+  search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>> {
+    return this.ask("filestore_search", caller, { p_query: query }, searchPage);
   }
 
   commit(caller: Caller, { kind, ...commit }: Commit): Promise<Answer<Committed>> {

@@ -11,6 +11,7 @@ import { openapi } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
 import { read } from "./read.ts";
 import { restore } from "./restore.ts";
+import { search } from "./search.ts";
 import { sweep } from "./sweep.ts";
 import type { Route } from "./route.ts";
 import { write } from "./write.ts";
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route[] = [
   copy,
   move,
   diff,
+  search,
   sweep,
   openapi,
 ];
