@@ -538,9 +538,16 @@ begin
     select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
            sum(t.bytes) over (order by n.place) - t.bytes < (p_query ->> 'bytes')::bigint as fits
     from found n
-    join filestore.files f on f.project_id = p_session.project_id and f.id = n.file_id
-    join filestore.search_texts t on t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version
-    where not f.is_deleted and (p_scope = '' or f.path >= p_scope || '/' and f.path < p_scope || '0')
+    -- One by one, by the primary key: a plan that is kept must not read a table from end to end.
+    cross join lateral (
+      select * from filestore.files f
+      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+        and (p_scope = '' or f.path >= p_scope || '/' and f.path < p_scope || '0') offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+    ) t
   )
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
@@ -550,8 +557,8 @@ begin
     'next', case
       when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
       when (select count(*) from found) >= (p_query ->> 'files')::integer then (
-        select t.path from found n join filestore.search_texts t on t.project_id = p_session.project_id and t.file_id = n.file_id
-        order by n.place desc limit 1)
+        select t.path from filestore.search_texts t
+        where t.project_id = p_session.project_id and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
     end)
   into v_page
   from visible v;
@@ -575,9 +582,16 @@ begin
     select n.list, n.file_id, n.hash, n.score, f.path, t.bytes,
            row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
     from found n
-    join filestore.files f on f.project_id = p_session.project_id and f.id = n.file_id
-    join filestore.search_texts t on t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version
-    where not f.is_deleted and (p_scope = '' or f.path >= p_scope || '/' and f.path < p_scope || '0')
+    -- One by one, by the primary key: a plan that is kept must not read a table from end to end.
+    cross join lateral (
+      select * from filestore.files f
+      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+        and (p_scope = '' or f.path >= p_scope || '/' and f.path < p_scope || '0') offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+    ) t
   ), placed as (
     select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place from visible v where v.nth = 1
   ), fused as (
@@ -601,9 +615,14 @@ begin
     'hasMore', not coalesce(bool_and(z.fits), true))
   into v_page
   from sized z
-  join filestore.files f on f.project_id = p_session.project_id and f.id = z.file_id
-  join filestore.search_texts t on t.project_id = p_session.project_id and t.file_id = z.file_id
-  left join filestore.search_chunks k on k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash;
+  cross join lateral (select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0) f
+  cross join lateral (
+    select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
+  ) t
+  left join lateral (
+    select * from filestore.search_chunks k
+    where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
+  ) k on true;
   return v_page;
 end
 $$;

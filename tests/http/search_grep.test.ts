@@ -245,6 +245,12 @@ test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEA
         }
       }
     }
+    const [size] = await service.sql<{ ratio: string | number }>(
+      `select (pg_total_relation_size('filestore.search_texts') + pg_total_relation_size('filestore.search_chunks'))
+         / sum(bytes)::float as ratio from filestore.search_texts`,
+    );
+    // deno-lint-ignore no-console -- a figure that the test was run for
+    console.log(`the whole index takes ${Number(size?.ratio).toFixed(2)} times the content`);
     // deno-lint-ignore no-console -- a figure that the test was run for
     console.log(`${texts.size} files, ${asked.length} queries, ${linesCompared} lines compared`);
   } finally {
