@@ -395,20 +395,51 @@ language plpgsql stable security definer set search_path = ''
 as $$
 declare
   v_clause jsonb;
-  v_conditions text := '';
+  v_from constant text := ' from filestore.search_texts t where t.project_id = $1' || filestore.search_filter(p_query);
+  v_likes text[];
+  v_first text[];
+  v_is_indexed boolean := false;
+  v_others text := '';
+  c_few_max constant integer := 1000;
+  v_files constant integer := p_query ->> 'files';
+  v_skip constant integer := p_query ->> 'skip';
+  v_few uuid[];
+  v_count bigint;
   v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
 begin
-  -- Each clause is a list of literals, one of which a matching text holds.
+  -- Each clause is a list of literals, one of which a matching text holds. The first is the most telling one: `first` has a
+  -- condition for each of its literals.
   for v_clause in select c.value from jsonb_array_elements(p_query -> 'clauses') c loop
-    v_conditions := v_conditions || (
-      select ' and (' || string_agg(format('t.content %s %L', v_like,
-        '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%'), ' or ') || ')'
+    v_likes := array(
+      select format('t.content %s %L', v_like, '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
       from jsonb_array_elements_text(v_clause) l (literal));
+    if v_first is null then
+      v_first := v_likes;
+      v_is_indexed := (select min(length(l.literal)) >= 3 from jsonb_array_elements_text(v_clause) l (literal));
+    else
+      v_others := v_others || ' and (' || array_to_string(v_likes, ' or ') || ')';
+    end if;
   end loop;
-  return query execute
-    'select t.file_id from filestore.search_texts t where t.project_id = $1'
-    || v_conditions || filestore.search_filter(p_query) || ' order by t.path limit $2 offset $3'
-  using p_project_id, (p_query ->> 'files')::integer, (p_query ->> 'skip')::integer;
+
+  -- Few files match, as a rule: then they are found by the trigram index and sorted. The planner, who would rather walk along
+  -- the paths until enough have matched, takes rare texts for common ones.
+  if v_is_indexed then
+    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
+    execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
+      select string_agg('(select t.file_id, t.path' || v_from || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
+      from unnest(v_first) l (condition)) || ') c'
+    into v_few, v_count using p_project_id, c_few_max + 1;
+    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
+    if v_count <= c_few_max then
+      return query select f.id from unnest(v_few) with ordinality f (id, place)
+        where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
+      return;
+    end if;
+  end if;
+  -- Many match, so a page of them is found soon.
+  return query execute 'select t.file_id' || v_from || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
+    || ' order by t.path limit $2 offset $3'
+  using p_project_id, v_files, v_skip;
 end
 $$;
 comment on function filestore.search_scan(uuid, jsonb) is 'Files of a project whose text may match, by path. Runs as filestore_search: whoever calls it reads the ids again under its own policies.';

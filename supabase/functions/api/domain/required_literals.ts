@@ -24,7 +24,7 @@ function clausesOf(pattern: Pattern): (readonly string[])[] {
       // One clause of each alternative, all in one: whichever matches, its own literal is there.
       const each = pattern.parts.map((part) => requiredLiterals(part)[0]);
       const all = each.flatMap((clause) => clause ?? []);
-      return each.includes(undefined) || all.length > 2 * SEARCH_LITERALS_MAX ? [] : [all];
+      return each.some((clause) => clause === undefined) || all.length > 2 * SEARCH_LITERALS_MAX ? [] : [all];
     }
     case "repeat":
       return pattern.least === 0 ? [] : clausesOf(pattern.part);
