@@ -32,7 +32,12 @@ const key = z.object({
 });
 export type Key = z.infer<typeof key>;
 
-const sweepSlice = z.object({ seen: z.number(), removed: z.number(), isDone: z.boolean() });
+const sweepSlice = z.object({
+  seen: z.number(),
+  removed: z.number(),
+  indexed: z.number(),
+  isDone: z.boolean(),
+});
 export type SweepSlice = z.infer<typeof sweepSlice>;
 
 const problem = z.object({ error: z.string(), message: z.string() });

@@ -32,12 +32,14 @@ export const STATUS_OF = {
   KEY_LIMIT_REACHED: 422,
   PROJECT_LIMIT_REACHED: 422,
   NOT_TEXT: 422,
+  SEARCH_TOO_BROAD: 422,
   STRING_NOT_FOUND: 422,
   STRING_NOT_UNIQUE: 422,
   VERSION_DELETED: 422,
   RATE_LIMIT_EXCEEDED: 429,
   CONTENT_CORRUPT: 500,
   INTERNAL_ERROR: 500,
+  SEMANTIC_SEARCH_UNAVAILABLE: 501,
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
@@ -64,6 +66,7 @@ export const OPERATIONS = [
   "rotate_api_key",
   "regenerate_api_key",
   "revoke_api_key",
+  "search_files",
 ] as const;
 
 export type OperationName = (typeof OPERATIONS)[number];

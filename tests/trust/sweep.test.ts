@@ -8,6 +8,7 @@ import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { SupabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
 import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
+import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
 import type { Log } from "../../supabase/functions/api/log.ts";
@@ -67,6 +68,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     metadata,
     segments,
     accounts: new SupabaseAccounts(client, silent),
+    search: { index: new SupabaseSearchIndex(client, silent), segments, embedder: null },
     log: silent,
     operatorKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),

@@ -17,6 +17,8 @@ import type {
   ListPage,
   ListQuery,
   Metadata,
+  SearchPage,
+  SearchQuery,
   Segment,
   Sweep,
   VersionPage,
@@ -30,6 +32,7 @@ import {
   fileRecord,
   listPage,
   parseAnswer,
+  searchPage,
   sweep,
   versionPage,
 } from "./answers.ts";
@@ -90,6 +93,10 @@ export class SupabaseMetadata implements Metadata {
 
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>> {
     return this.ask("filestore_list", caller, { p_query: query }, listPage);
+  }
+
+  search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>> {
+    return this.ask("filestore_search", caller, { p_query: query }, searchPage);
   }
 
   commit(caller: Caller, { kind, ...commit }: Commit): Promise<Answer<Committed>> {
