@@ -243,3 +243,31 @@ test("a search of an indexed project makes 1 call", async () => {
     assertEquals(calls.map(({ path }) => path), ["/rest/v1/rpc/filestore_search"], mode);
   }
 });
+
+test("patterns that make backtracking engines hang are answered at once", async () => {
+  const own = await files();
+  await own.write("a.txt", `${"a".repeat(100_000)}!\n`);
+  await indexed(service, own.project.id);
+  for (const q of ["(a+)+$", "(a|aa)+$", "([a-z]+)*[0-9]", "(.*a){20}x"]) {
+    const started = Date.now();
+    assertEquals((await search(own, q, { mode: "regex" })).results, [], q);
+    assert(Date.now() - started < 3_000, q);
+  }
+});
+
+test("the scope of a search is the directory within the prefix of a key, or nothing", async () => {
+  const rows: readonly (readonly [string | null, string, string | null])[] = [
+    [null, "", ""],
+    [null, "a/b", "a/b"],
+    ["a", "", "a"],
+    ["a", "a", "a"],
+    ["a", "a/b", "a/b"],
+    ["a/b", "a", "a/b"],
+    ["a", "ab", null],
+    ["a/b", "a/c", null],
+  ];
+  for (const [prefix, directory, expected] of rows) {
+    const [row] = await service.sql("select filestore.search_scope($1, $2) as scope", [prefix, directory]);
+    assertEquals(row, { scope: expected }, `${prefix} and ${directory}`);
+  }
+});
