@@ -63,7 +63,7 @@ const BAD_FIELDS: readonly (readonly [Record<string, unknown>, string, RegExp])[
   [{ name: "a\u0007" }, "name", /control/],
   [{ name: 7 }, "name", /string/],
   [{ environment: "staging" }, "environment", /development/],
-  [{ scopes: [] }, "scopes", /1/],
+  [{ scopes: [] }, "scopes", /at least one/],
   [{ scopes: "read" }, "scopes", /array/],
   [{ scopes: ["delete"] }, "scopes.0", /read/],
   [{ pathPrefix: "" }, "pathPrefix", /./],
