@@ -4,10 +4,11 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { buildDirectory } from "../console/build/sources.ts";
 import { configJson } from "../console/build/site.ts";
 import { ConsoleBuild } from "./console_build.ts";
-import { CONSOLE_BUILD_RETRY_SECONDS } from "./limits.ts";
+import { CONSOLE_BUILD_RETRY_SECONDS, CONSOLE_COMPRESS_BYTES_MIN } from "./limits.ts";
 
 const PREFIX = "/console";
 
@@ -34,6 +35,8 @@ interface Answer {
 
 export class Console {
   private readonly build = new ConsoleBuild();
+  /** Of the last visit: the files of a page belong to one build, and sources are hashed once a visit. */
+  private directory: string | null = null;
 
   constructor(private readonly publishableKey: string) {}
 
@@ -44,7 +47,10 @@ export class Console {
 
   async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { status, type, body, headers } = await this.answer(incoming);
-    const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    const plainBytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    const isCompressed = plainBytes.byteLength >= CONSOLE_COMPRESS_BYTES_MIN &&
+      /\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""));
+    const bytes = isCompressed ? gzipSync(plainBytes) : plainBytes;
     outgoing.writeHead(status, {
       "content-type": type,
       "content-length": bytes.byteLength,
@@ -52,6 +58,8 @@ export class Console {
       "content-security-policy": POLICY,
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
+      "vary": "accept-encoding",
+      ...(isCompressed ? { "content-encoding": "gzip" } : {}),
       ...headers,
     });
     outgoing.end(incoming.method === "HEAD" ? undefined : bytes);
@@ -68,9 +76,10 @@ export class Console {
     if (path === PREFIX) return plain(308, "", { location: `${PREFIX}/${url.slice(path.length)}` });
     const name = path.slice(PREFIX.length + 1);
     if (name === "config.json") return this.config(incoming);
-    const directory = await buildDirectory();
-    if (!await isDirectory(directory)) return this.unbuilt(name);
-    return await fileOf(directory, name === "" ? "index.html" : name) ?? plain(404, "There is no such file.");
+    if (name === "" || this.directory === null) this.directory = await buildDirectory();
+    if (!await isDirectory(this.directory)) return this.unbuilt(name);
+    return await fileOf(this.directory, name === "" ? "index.html" : name) ??
+      plain(404, "There is no such file.");
   }
 
   /** The address is the one that the browser came to: it may be a forwarded one. */

@@ -50,5 +50,7 @@ export const SECOND_SIGNAL_AFTER_MILLISECONDS = 1_000;
 
 /** How often the page that waits for the console's build asks again. */
 export const CONSOLE_BUILD_RETRY_SECONDS = 2;
+/** Smaller files of the console are sent as they are. */
+export const CONSOLE_COMPRESS_BYTES_MIN = 1_024;
 /** How much of what a failed build said is shown. */
 export const CONSOLE_PROBLEM_LENGTH_MAX = 2_000;

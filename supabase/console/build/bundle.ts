@@ -1,5 +1,6 @@
 /** Packages from the lock, then Vite, in a folder of their own: the repository needs no node_modules. */
 import { join } from "node:path";
+import { StartError } from "../../local/start_error.ts";
 import { packageJson } from "./packages.ts";
 import { BUILD_LOCK, buildDirectory, copySources, IMPORT_MAP, WORK_DIRECTORY } from "./sources.ts";
 
@@ -17,6 +18,7 @@ export async function bundle(): Promise<string> {
   await Deno.remove(join(WORK_DIRECTORY, "src"), { recursive: true }).catch(() => {});
   await copySources(WORK_DIRECTORY);
   const unfinished = `${ready}.unfinished`;
+  await Deno.remove(unfinished, { recursive: true }).catch(() => {});
   await deno(["run", "-A", "--quiet", "npm:vite", "build", "--logLevel", "warn", "--outDir", unfinished]);
   await Deno.rename(unfinished, ready);
   return ready;
@@ -47,8 +49,13 @@ async function deno(args: readonly string[]): Promise<void> {
     stdout: "inherit",
     stderr: "inherit",
   });
-  const { success } = await command.output();
-  if (!success) throw new Error(`deno ${args[0]} failed while the console was built`);
+  const child = command.spawn();
+  // Whoever ends the build ends what it runs.
+  const stop = () => child.kill();
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
+  const { success } = await child.status;
+  if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGTERM", stop);
+  if (!success) throw new StartError(`deno ${args[0]} failed while the console was built.`);
 }
 
 async function exists(path: string): Promise<boolean> {

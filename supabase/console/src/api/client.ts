@@ -3,6 +3,7 @@
 import type * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
+import { pause } from "../pause.ts";
 import { connectionLost, connectionWorks, waitForRate } from "../state/connection.ts";
 import { accessToken, renewSession } from "../state/session.ts";
 import { noteWindow } from "../state/window.ts";
@@ -151,14 +152,4 @@ function unexpected(response: Response): ApiFailure {
     undefined,
     id,
   );
-}
-
-export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

@@ -38,21 +38,12 @@ export function FilesView({ projectId, directory }: Properties) {
         <Breadcrumbs projectId={projectId} path={directory} />
         <Tools projectId={projectId} directory={directory} />
       </div>
-      <div class="filter">
-        <Icon name="search" />
-        <label class="visually-hidden" for="filter">Filter by name</label>
-        <input
-          id="filter"
-          type="search"
-          placeholder="Filter by name  ( / )"
-          value={filter}
-          data-filter=""
-          onInput={(event) =>
-            setFilter(event.currentTarget.value)}
-          onKeyDown={(event) =>
-            enterList(event, list.current)}
-        />
-      </div>
+      <FilterField
+        value={filter}
+        onInput={setFilter}
+        onKeyDown={(event) =>
+          enterList(event, list.current)}
+      />
       {listing.isFilterPartial && (
         <p class="hint">
           Names on this page that contain the text, and all names of the folder that begin with it.
@@ -85,6 +76,30 @@ export function FilesView({ projectId, directory }: Properties) {
         />
       )}
     </section>
+  );
+}
+
+interface FilterProperties {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function FilterField({ value, onInput, onKeyDown }: FilterProperties) {
+  return (
+    <div class="filter">
+      <Icon name="search" />
+      <label class="visually-hidden" for="filter">Filter by name</label>
+      <input
+        id="filter"
+        type="search"
+        placeholder="Filter by name  ( / )"
+        value={value}
+        data-filter=""
+        onInput={(event) => onInput(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+    </div>
   );
 }
 

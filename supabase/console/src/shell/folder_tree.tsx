@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 /** The folders as a tree. A branch is asked for when it is opened, and drawn from a list where one has shown it. */
 import { useEffect, useState } from "preact/hooks";
-import { reasonOf } from "../api/failure.ts";
+import { isCode, reasonOf } from "../api/failure.ts";
 import { directoryOf, joinPath } from "../format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { foldersIn, loadFolders } from "../state/folders.ts";
@@ -51,7 +51,10 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
   useEffect(() => {
     // The folder in view is being listed already.
     if (!isOpen || isKnown || here === directory) return;
-    loadFolders(projectId, directory).catch((error) => complain(reasonOf(error)));
+    loadFolders(projectId, directory).catch((error) => {
+      // The banner and the sign-in page tell about these.
+      if (!isCode(error, "OFFLINE", "INVALID_SESSION")) complain(reasonOf(error));
+    });
   }, [isOpen, isKnown, here]);
   const isLeaf = foldersIn(projectId, directory)?.length === 0;
   return (

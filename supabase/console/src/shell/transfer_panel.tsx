@@ -29,7 +29,7 @@ export function TransferPanel() {
       </div>
       {all.length > 0 && (
         <ul tabIndex={0} aria-label="Transfers">
-          {all.map((transfer) => <Row key={transfer.id} transfer={transfer} />)}
+          {all.toReversed().map((transfer) => <Row key={transfer.id} transfer={transfer} />)}
         </ul>
       )}
     </section>

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { config } from "../config.ts";
 import { RECONNECT_MILLISECONDS } from "../limits.ts";
+import { pause } from "../pause.ts";
 
 export const isOffline = signal(false);
 /** Counts recoveries: what was loaded before one may have failed and is loaded again. */
@@ -36,19 +37,13 @@ async function probe(): Promise<void> {
 
 /** Resolves after the wait; the banner counts down meanwhile. Rejects when the request is given up. */
 export async function waitForRate(seconds: number, signal?: AbortSignal): Promise<void> {
-  const until = Date.now() + seconds * 1000;
-  waitingUntil.value = Math.max(until, waitingUntil.value ?? 0);
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      if ((waitingUntil.value ?? 0) <= Date.now()) waitingUntil.value = null;
-      resolve();
-    }, seconds * 1000 + 50);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      waitingUntil.value = null;
-      reject(signal.reason);
-    });
-  });
+  const milliseconds = seconds * 1000;
+  waitingUntil.value = Math.max(Date.now() + milliseconds, waitingUntil.value ?? 0);
+  // Given up or not, the project's requests are used up until then.
+  setTimeout(() => {
+    if ((waitingUntil.value ?? 0) <= Date.now()) waitingUntil.value = null;
+  }, milliseconds + 50);
+  await pause(milliseconds, signal);
 }
 
 globalThis.addEventListener("offline", connectionLost);

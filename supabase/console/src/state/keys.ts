@@ -32,8 +32,8 @@ export function forgetKeys(): void {
 
 /** Who wrote a version, in words. */
 export function writerName(projectId: string, keyId: string | null | undefined): string {
-  if (keyId === null) return "Console";
-  if (keyId === undefined) return "Unknown";
+  // A version list leaves the field out where an activity entry says null.
+  if (keyId === null || keyId === undefined) return "Console";
   const key = keysOf(projectId)?.find(({ id }) => id === keyId);
   if (key === undefined) return `Key ${keyId.slice(0, 8)}`;
   return key.name === null || key.name === "" ? `${key.prefix}…` : key.name;
