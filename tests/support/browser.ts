@@ -9,6 +9,8 @@ import { test } from "./suite.ts";
 
 /** For a condition to come true; the machine may be busy with other tests. */
 const PATIENCE_MILLISECONDS = 30_000;
+/** How much of a page a failure tells. */
+const SEEN_LENGTH_MAX = 8_000;
 /** Where supabase-js keeps the session of a project at 127.0.0.1. */
 export const SESSION_KEY = "sb-127-auth-token";
 
@@ -35,6 +37,8 @@ export interface Visit {
   readonly problems: string[];
   /** A part of the test, named for what it proves; the parts after it need it. */
   readonly step: (name: string, body: () => Promise<void>) => Promise<void>;
+  /** The same where the others do not need it: they go on, and the test fails in the end. */
+  readonly part: (name: string, body: () => Promise<void>) => Promise<void>;
   /** Opens a place of the account's project: `keys`, `file/a.txt?tab=edit`. */
   readonly open: (place: string) => Promise<void>;
 }
@@ -64,6 +68,9 @@ export async function browserSuite(): Promise<BrowserSuite> {
   };
 }
 
+/** The part has said what was wrong. */
+class PartFailed extends Error {}
+
 async function visit(
   service: Service,
   browser: Browser,
@@ -85,16 +92,24 @@ async function visit(
   const open = async (place: string) => {
     await page.goto(`${supabaseUrl}/console/#/p/${account.projectId}/${place}`);
   };
-  const step = async (name: string, part: () => Promise<void>) => {
-    const isDone = await test.step(name, () => part().catch(async (error) => Promise.reject(await seenBy(page, error))));
-    if (!isDone) throw new Error(`a part failed: ${name}`);
+  const failed: string[] = [];
+  const part = async (name: string, work: () => Promise<void>) => {
+    const isDone = await test.step(name, async () => {
+      await work().catch(async (error) => Promise.reject(await seenBy(page, error)));
+    });
+    if (!isDone) failed.push(name);
   };
-  const one: Visit = { page, context, account, service, open, step, ...watch(page, service.baseUrl) };
+  const step = async (name: string, work: () => Promise<void>) => {
+    await part(name, work);
+    if (failed.includes(name)) throw new PartFailed(name);
+  };
+  const one: Visit = { page, context, account, service, open, part, step, ...watch(page, service.baseUrl) };
   try {
     await body(one);
+    if (failed.length > 0) throw new PartFailed(failed.join(", "));
     if (!options.expectsProblems) assertEquals(one.problems, []);
   } catch (error) {
-    throw await seenBy(page, error);
+    throw error instanceof PartFailed ? error : await seenBy(page, error);
   } finally {
     await context.close();
   }
@@ -124,5 +139,7 @@ function watch(page: Page, baseUrl: string): Pick<Visit, "calls" | "fetched" | "
 async function seenBy(page: Page, error: unknown): Promise<Error> {
   const seen = await page.locator("body").ariaSnapshot({ timeout: 2_000 }).catch(() => "nothing readable");
   const message = error instanceof Error ? error.message : String(error);
-  return new Error(`${message}\n\nThe page at ${page.url()}:\n${seen}`, { cause: error });
+  return new Error(`${message}\n\nThe page at ${page.url()}:\n${seen.slice(0, SEEN_LENGTH_MAX)}`, {
+    cause: error,
+  });
 }

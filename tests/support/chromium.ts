@@ -2,7 +2,8 @@
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 const IS_ROOT = Deno.uid() === 0;
-const HOW = "Install it (Debian: apt-get install chromium), or set CHROMIUM to the path of a Chromium or Chrome.";
+const HOW =
+  "Install it (Debian: apt-get install chromium), or set CHROMIUM to the path of a Chromium or Chrome.";
 
 /** Chromium refuses to run as root inside its sandbox. The pages here are this repository's own. */
 export const CHROMIUM_ARGUMENTS: readonly string[] = IS_ROOT ? ["--no-sandbox"] : [];

@@ -11,6 +11,11 @@ export async function press(within: Page | Locator, name: string): Promise<void>
   await within.getByRole("button", { name, exact: true }).click();
 }
 
+/** Follows the link with exactly this name. */
+export async function follow(within: Page | Locator, name: string): Promise<void> {
+  await within.getByRole("link", { name, exact: true }).click();
+}
+
 /** Waits for a notice or a status that says this. */
 export async function says(page: Page, text: string | RegExp): Promise<void> {
   await page.getByText(text).first().waitFor();
@@ -33,5 +38,5 @@ export async function typeAtEnd(page: Page, path: string, text: string): Promise
 export async function shownText(page: Page, label: string): Promise<string> {
   const content = page.getByLabel(label, { exact: true });
   await content.waitFor();
-  return (await content.locator(".cm-line").allInnerTexts()).join("\n");
+  return (await content.locator(".cm-line").allTextContents()).join("\n");
 }
