@@ -21,14 +21,14 @@ export async function suite(): Promise<Suite> {
 }
 
 /** A test against a running service: what the service's own parts keep open is not the test's. */
-export function test(name: string, body: () => Promise<void> | void): void {
+export function test(name: string, body: (context: Deno.TestContext) => Promise<void> | void): void {
   Deno.test({
     name,
     sanitizeOps: false,
     sanitizeResources: false,
-    async fn() {
+    async fn(context) {
       try {
-        await body();
+        await body(context);
       } finally {
         // PGlite leaves a code of its own there.
         Deno.exitCode = 0;

@@ -44,9 +44,10 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The reason for one field, or undefined. */
-export function reasonFor(error: unknown, field: string): string | undefined {
+/** The reason for one field, or undefined. A refusal with one of the codes is about this field as a whole. */
+export function reasonFor(error: unknown, field: string, ...codes: readonly string[]): string | undefined {
   if (!(error instanceof ApiFailure)) return undefined;
+  if (codes.includes(error.code)) return error.message;
   return error.issues.find(({ path }) => path === field || path.startsWith(`${field}.`))?.reason;
 }
 

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { isCode, reasonFor, reasonOf } from "../api/failure.ts";
+import { reasonFor } from "../api/failure.ts";
 import { createFile } from "../api/files.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
@@ -46,6 +46,5 @@ export function NewFileDialog({ projectId, directory, onClose }: Properties) {
 
 /** What is wrong with the path itself. */
 export function pathProblem(error: unknown, field = "path"): string | undefined {
-  if (isCode(error, "INVALID_PATH", "FILE_ALREADY_EXISTS")) return reasonOf(error);
-  return reasonFor(error, field);
+  return reasonFor(error, field, "INVALID_PATH", "FILE_ALREADY_EXISTS");
 }

@@ -46,6 +46,10 @@ export function useListing(projectId: string, directory: string, sort: Sort, fil
   const onPage = (data?.files ?? []).filter(({ path }) => contains(nameOf(path), filter));
   return {
     ...load,
+    reload: () => {
+      load.reload();
+      elsewhere.reload();
+    },
     files: withoutDoubles([...onPage, ...elsewhere.files]),
     folders: page.first > 0 ? [] : (data?.directories ?? []).filter((name) => contains(name, filter)),
     isFilterPartial: isLarge && filter !== "",
@@ -68,13 +72,13 @@ function useElsewhere(projectId: string, directory: string, filter: string) {
     const timer = setTimeout(() => setSettled(filter), FILTER_PAUSE_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [filter]);
-  const { data, isLoading } = useLoad(`${projectId} ${directory} ${settled}`, async (signal) => {
+  const { data, isLoading, reload } = useLoad(`${projectId} ${directory} ${settled}`, async (signal) => {
     if (settled === "") return [];
     const list = await listFiles(projectId, { directory, after: cursorBefore(directory, settled) }, signal);
     return list.files.filter(({ path }) => nameOf(path).startsWith(settled));
   });
   const files = filter === settled ? data ?? [] : [];
-  return { files, isLoading: filter !== "" && (isLoading || filter !== settled) };
+  return { files, isLoading: filter !== "" && (isLoading || filter !== settled), reload };
 }
 
 function contains(name: string, filter: string): boolean {

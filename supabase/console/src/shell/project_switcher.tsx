@@ -48,6 +48,7 @@ function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
     goTo({ name: "files", projectId: made.id, directory: "" });
     notify(`Project ${made.name} is ready.`);
   });
+  const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
   return (
     <Dialog title="New project" onClose={onClose}>
       <form onSubmit={submit} noValidate>
@@ -56,10 +57,10 @@ function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
           value={name}
           onInput={setName}
           hint="A project has its own files, keys and limits."
-          problem={reasonFor(error, "name")}
+          problem={problem}
           input={{ autoFocus: true, autoComplete: "off" }}
         />
-        <FormProblem error={error} fields={["name"]} />
+        {problem === undefined && <FormProblem error={error} fields={["name"]} />}
         <footer class="dialog-foot">
           <button type="button" onClick={onClose}>Cancel</button>
           <button type="submit" class="primary" disabled={isBusy}>Create project</button>

@@ -36,7 +36,8 @@ export function Sidebar({ project }: { readonly project: Project }) {
         </ul>
       </nav>
       <FolderTree key={projectId} projectId={projectId} />
-      <a class="usage-link" href={hrefOf({ name: "settings", projectId })} aria-label="Usage of this project">
+      <a class="usage-link" href={hrefOf({ name: "settings", projectId })}>
+        <span class="visually-hidden">Usage of this project:</span>
         <UsageBars project={project} isShort />
       </a>
     </aside>

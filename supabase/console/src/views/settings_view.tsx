@@ -68,17 +68,18 @@ function RenameForm({ project: { id, name } }: { readonly project: Project }) {
     noteProject(await renameProject(id, text));
     notify("The project is renamed.");
   });
+  const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
   return (
     <form class="inline-form" onSubmit={submit} noValidate>
       <TextField
         label="Project name"
         value={text}
         onInput={setText}
-        problem={reasonFor(error, "name")}
+        problem={problem}
         input={{ autoComplete: "off" }}
       />
       <button type="submit" disabled={isBusy || text === name}>Rename</button>
-      <FormProblem error={error} fields={["name"]} />
+      {problem === undefined && <FormProblem error={error} fields={["name"]} />}
     </form>
   );
 }

@@ -1,0 +1,176 @@
+/// <reference lib="dom" />
+/** Files are shown and never run, and the page's policy would stop what got through. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Page } from "playwright-core";
+import { browserSuite } from "../support/browser.ts";
+import { follow, press, shownText } from "../support/page_actions.ts";
+
+/** Whom the traps would call. */
+const calledPaths: string[] = [];
+const stranger: Deno.HttpServer<Deno.NetAddr> = Deno.serve(
+  { hostname: "127.0.0.1", port: 0, onListen() {} },
+  (request): Response => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/bare") return new Response(HTML, { headers: { "content-type": "text/html" } });
+    calledPaths.push(pathname);
+    return new Response("", { headers: { "access-control-allow-origin": "*" } });
+  },
+);
+const STRANGER = `http://127.0.0.1:${stranger.addr.port}`;
+Deno.test.afterAll(() => stranger.shutdown());
+
+const SCRIPT = `globalThis.wasRun = true; fetch("${STRANGER}/fetched")`;
+const HTML = `<!doctype html><script>${SCRIPT}</script><img src="${STRANGER}/picture" onerror='${SCRIPT}'>
+<iframe src="${STRANGER}/frame"></iframe><a href='javascript:${SCRIPT}'>x</a><p>the text</p>\n`;
+const SVG =
+  `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload='${SCRIPT}'><script>${SCRIPT}</script>
+<image href="${STRANGER}/image" width="5" height="5"/><rect width="20" height="10"/></svg>\n`;
+const NAME = `<img src=x onerror=${encodeURIComponent("wasRun=true")}>.md`;
+
+const { test } = await browserSuite();
+
+test("preview: HTML, SVG and Markdown with scripts are shown and nothing in them runs", async (visit) => {
+  const { page, step, open, fetched, service, account: { files } } = visit;
+  const contents = { "page.html": HTML, "drawing.svg": SVG, "notes.md": HTML, [NAME]: HTML };
+  for (const [path, content] of Object.entries(contents)) {
+    await files.write(path, content);
+    await files.overwrite(path, `${content}<script>${SCRIPT}</script>\n`);
+  }
+  const nothingRan = async () => {
+    assertEquals(await wasRun(page), false);
+    assertEquals(calledPaths, []);
+    assertEquals(
+      fetched.filter((url) => !url.startsWith(`${service.stack.supabaseUrl}/`) && !/^(blob|data):/.test(url)),
+      [],
+    );
+  };
+  for (const path of Object.keys(contents)) {
+    await step(`${path}: content, history, both comparisons and the editor`, async () => {
+      await open("files");
+      await follow(page, path);
+      assertStringIncludes(await shownText(page, `Content of ${path}`), SCRIPT);
+      await nothingRan();
+      await follow(page, "Compare");
+      await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
+      await page.getByLabel("Layout").selectOption("Side by side");
+      await page.getByLabel("Version 2", { exact: true }).waitFor();
+      await follow(page, "History");
+      await page.getByRole("table", { name: `Versions of ${path}` }).waitFor();
+      await follow(page, "Edit");
+      await page.getByRole("textbox", { name: `Edit ${path}` }).waitFor();
+      await nothingRan();
+    });
+  }
+  await step("an SVG as a picture is drawn, dead", async () => {
+    await open("file/drawing.svg?version=1");
+    await press(page, "Show as picture");
+    await page.getByText("20 × 10").waitFor();
+    await nothingRan();
+  });
+});
+
+test("preview: the traps of these tests do run where nothing stops them", async (visit) => {
+  const { page } = visit;
+  const called = page.waitForResponse(`${STRANGER}/fetched`);
+  await page.goto(`${STRANGER}/bare`);
+  await called;
+  assertEquals(await wasRun(page), true);
+  calledPaths.length = 0;
+}, { expectsProblems: true });
+
+test("policy: strict in header and page, and it stops what is injected", async (visit) => {
+  const { page, step, open, problems, service } = visit;
+  await step("nothing inline, nothing evaluated, no plugins, no frames", async () => {
+    const response = await fetch(`${service.stack.supabaseUrl}/console/`);
+    const inHeader = directives(response.headers.get("content-security-policy") ?? "");
+    const html = await response.text();
+    const inPage = directives(
+      /http-equiv="Content-Security-Policy"\s+content="([^"]*)"/.exec(html)?.[1] ?? "",
+    );
+    for (const policy of [inHeader, inPage]) {
+      assertEquals(policy["default-src"], "'none'");
+      assertEquals([policy["script-src"], policy["style-src"], policy["connect-src"]], [
+        "'self'",
+        "'self'",
+        "'self'",
+      ]);
+      assertEquals([policy["object-src"], policy["frame-src"], policy["base-uri"]], [
+        "'none'",
+        "'none'",
+        "'none'",
+      ]);
+      assert(!/unsafe|\*/.test(Object.values(policy).join(" ")), JSON.stringify(policy));
+    }
+    assertEquals(inHeader["frame-ancestors"], "'none'");
+    assertEquals(response.headers.get("x-content-type-options"), "nosniff");
+  });
+  await step(
+    "an injected script, handler, evaluation, request, picture, frame and object are refused",
+    async () => {
+      await open("files");
+      await page.getByText("There are no files yet.").waitFor();
+      const refused = await page.evaluate(violate, { script: SCRIPT, stranger: STRANGER });
+      assertEquals(refused.sort(), [
+        "connect-src",
+        "frame-src",
+        "img-src",
+        "object-src",
+        "script-src",
+        "script-src-attr",
+        "script-src-elem",
+      ]);
+      assertEquals([await wasRun(page), calledPaths], [false, []]);
+      assert(problems.length >= 5, problems.join("\n"));
+    },
+  );
+}, { expectsProblems: true });
+
+/** Breaks every part of the policy, in the page, and answers which parts objected. */
+async function violate({ script, stranger }: { script: string; stranger: string }): Promise<string[]> {
+  const refused = new Set<string>();
+  const allRefused = new Promise<void>((resolve) => {
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+      refused.add(effectiveDirective);
+      if (refused.size === 7) resolve();
+    });
+    setTimeout(resolve, 10_000);
+  });
+  const place = document.createElement("div");
+  document.body.append(place);
+  const inline = document.createElement("script");
+  inline.textContent = script;
+  place.append(inline);
+  place.insertAdjacentHTML(
+    "beforeend",
+    `<img src="${stranger}/img"><iframe src="${stranger}/frame"></iframe>`,
+  );
+  place.insertAdjacentHTML("beforeend", `<object data="${stranger}/object"></object>`);
+  const button = document.createElement("button");
+  button.setAttribute("onclick", script);
+  place.append(button);
+  button.click();
+  fetch(`${stranger}/fetch`).catch(() => {});
+  // In a turn of its own: what a debugger evaluates may evaluate.
+  setTimeout(() => {
+    try {
+      new Function(script)();
+    } catch {
+      // Refused, as it should be.
+    }
+  });
+  await allRefused;
+  return [...refused];
+}
+
+async function wasRun(page: Page): Promise<boolean> {
+  return await page.evaluate(() => "wasRun" in globalThis);
+}
+
+function directives(policy: string): Record<string, string> {
+  return Object.fromEntries(
+    policy.split(";").map((part) => {
+      const [name = "", ...values] = part.trim().split(/\s+/);
+      return [name, values.join(" ")];
+    }),
+  );
+}

@@ -1,0 +1,157 @@
+/// <reference lib="dom" />
+/** Every view and dialog: no grave finding of axe in light and in dark, and no scrolling sideways on a phone. */
+import { assertEquals } from "@std/assert";
+import type { Locator, Page } from "playwright-core";
+import { graveFindings } from "../support/axe.ts";
+import { browserSuite, type Visit } from "../support/browser.ts";
+import { dialog, press, says, typeAtEnd } from "../support/page_actions.ts";
+
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+/** Opens a view; it is there when the locator is. */
+type View = (visit: Visit) => Promise<Locator>;
+
+const FILE = "notes/a rather long folder name/plan for the next quarter.md";
+const ENCODED = FILE.split("/").map(encodeURIComponent).join("/");
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="20"/>`;
+
+const VIEWS: Readonly<Record<string, View>> = {
+  "an empty project": at("files", (page) => page.getByText("There are no files yet.")),
+  "no keys": at("keys?", (page) => page.getByRole("heading", { name: "API keys" })),
+  "a folder": async (visit) => {
+    await fill(visit);
+    return await at("files", (page) => page.getByRole("link", { name: "drawing.svg" }))(visit);
+  },
+  "the new file dialog": inDialog("files", "New file", "New file"),
+  "the new project dialog": inDialog("files", "New project", "New project"),
+  "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
+  "an old version": at(`file/${ENCODED}?version=1`, (page) => page.getByText("Restore this version")),
+  "the move dialog": inDialog(`file/${ENCODED}`, "Move", "Move or rename"),
+  "a picture": async (visit) => {
+    await visit.open("file/drawing.svg");
+    await press(visit.page, "Show as picture");
+    return visit.page.getByText("1200 × 20");
+  },
+  "the editor": at(`file/${ENCODED}?tab=edit`, (page) => page.getByRole("textbox", { name: `Edit ${FILE}` })),
+  "a history": at(`file/${ENCODED}?tab=history`, (page) => page.getByText("latest")),
+  "a comparison": at(`file/${ENCODED}?tab=compare`, (page) => page.getByRole("region", { name: /^Changes/ })),
+  "a comparison side by side": async (visit) => {
+    await visit.open(`file/${ENCODED}?tab=compare`);
+    await visit.page.getByLabel("Layout").selectOption("Side by side");
+    return visit.page.getByLabel("Version 2", { exact: true });
+  },
+  "a conflict": conflict,
+  "a file that is not there": at("file/nowhere.md", (page) => page.getByRole("alert")),
+  "the deleted files": at("deleted", (page) => page.getByRole("button", { name: "Restore old.md" })),
+  "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
+  "the keys": at("keys", (page) => page.getByRole("table", { name: "API keys, newest first" })),
+  "the new key dialog": inDialog("keys", "New key", "New API key"),
+  "the rotation dialog": inDialog("keys", "Rotate test", "Rotate test"),
+  "the revocation dialog": inDialog("keys", "Revoke test", "Revoke test?"),
+  "a new key": async ({ page, open }) => {
+    await open("keys");
+    await press(page, "New key");
+    await press(dialog(page, "New API key"), "Create key");
+    return dialog(page, "Your new key");
+  },
+  "a search": at("search?q=plan", (page) => page.getByRole("heading", { name: "Results for “plan”" })),
+  "the settings": at("settings", (page) => page.getByRole("heading", { name: "Account" })),
+  "a lost connection": async ({ page, context, open }) => {
+    await open("activity");
+    await page.getByRole("table", { name: "Latest writes" }).waitFor();
+    await context.setOffline(true);
+    return page.getByText("The connection is lost.");
+  },
+};
+
+const { test } = await browserSuite();
+
+test("views: accessible in light and dark, and as wide as a phone", async (visit) => {
+  for (const [name, show] of Object.entries(VIEWS)) {
+    await visit.part(name, async () => {
+      await visit.page.setViewportSize(DESK);
+      await visit.page.goto("about:blank");
+      await examine(visit.page, await show(visit));
+    });
+  }
+});
+
+test("views: the menu of a phone opens, leads on and closes", async (visit) => {
+  const { page, open } = visit;
+  await open("files");
+  await press(page, "Menu");
+  const link = page.getByRole("link", { name: "API keys" });
+  await examine(page, link, PHONE);
+  await link.click();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+  await link.waitFor({ state: "hidden" });
+}, { width: PHONE.width });
+
+test(
+  "views: signing in is accessible in light and dark, and as wide as a phone",
+  async ({ page, part, service }) => {
+    for (const name of ["Sign in", "Create an account", "Sign in by e-mail", "Reset your password"]) {
+      await part(name, async () => {
+        await page.setViewportSize(DESK);
+        await page.goto(`${service.stack.supabaseUrl}/console/`);
+        const link = {
+          "Sign in by e-mail": "Send me a sign-in link",
+          "Reset your password": "Forgot your password?",
+        }[name];
+        if (name !== "Sign in") await press(page, link ?? name);
+        await examine(page, page.getByRole("heading", { name }));
+      });
+    }
+  },
+  { isSignedOut: true },
+);
+
+async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
+  await shown.first().waitFor();
+  await page.setViewportSize(desk);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assertEquals(await graveFindings(page), [], colorScheme);
+  }
+  await page.setViewportSize(PHONE);
+  const width = await page.evaluate(() =>
+    Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
+  );
+  assertEquals(width, PHONE.width, "the page is as wide as the phone");
+}
+
+function at(place: string, there: (page: Page) => Locator): View {
+  return async ({ page, open }) => {
+    await open(place);
+    return there(page);
+  };
+}
+
+function inDialog(place: string, button: string, title: string): View {
+  return async ({ page, open }) => {
+    await open(place);
+    await press(page, button);
+    return dialog(page, title);
+  };
+}
+
+async function conflict({ page, open, account: { files } }: Visit): Promise<Locator> {
+  await files.write("shared.md", "one\n");
+  await open("file/shared.md?tab=edit");
+  await typeAtEnd(page, "shared.md", "mine\n");
+  await files.overwrite("shared.md", "theirs\n");
+  await press(page, "Save");
+  await says(page, "The file has changed");
+  return page.getByLabel("Your text", { exact: true });
+}
+
+async function fill({ account: { files } }: Visit): Promise<void> {
+  const lines = Array.from({ length: 60 }, (_, index) => `- item ${index} of **the plan**, with \`code\``);
+  await files.write(FILE, `# Plan\n${lines.join("\n")}\n${"a long line ".repeat(60)}\n`);
+  await files.edit(FILE, "- item 30 of", "- item thirty of");
+  await files.write("drawing.svg", SVG);
+  await files.write("data/run.json", `{"a": [1, 2, true], "b": "text"}\n`);
+  await files.write("old.md", "");
+  await files.request("DELETE", "/files/old.md");
+}

@@ -1,0 +1,42 @@
+/** What a person does in the console, in one line each. */
+import type { Locator, Page } from "playwright-core";
+
+/** The dialog with the title. */
+export function dialog(page: Page, title: string | RegExp): Locator {
+  return page.getByRole("dialog", { name: title });
+}
+
+/** Presses the button with exactly this name. */
+export async function press(within: Page | Locator, name: string): Promise<void> {
+  await within.getByRole("button", { name, exact: true }).click();
+}
+
+/** Follows the link with exactly this name. */
+export async function follow(within: Page | Locator, name: string): Promise<void> {
+  await within.getByRole("link", { name, exact: true }).click();
+}
+
+/** Waits for a notice or a status that says this. */
+export async function says(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor();
+}
+
+/** Waits until the text is nowhere in view. */
+export async function isGone(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).first().waitFor({ state: "hidden" });
+}
+
+/** Puts the text at the end of the file that is edited. */
+export async function typeAtEnd(page: Page, path: string, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: `Edit ${path}` }).click();
+  await page.keyboard.press("ControlOrMeta+End");
+  await page.keyboard.insertText(text);
+  await says(page, "Changes are not saved yet.");
+}
+
+/** The text that a file's view shows, once it is there. */
+export async function shownText(page: Page, label: string): Promise<string> {
+  const content = page.getByLabel(label, { exact: true });
+  await content.waitFor();
+  return (await content.locator(".cm-line").allTextContents()).join("\n");
+}
