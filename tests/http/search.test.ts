@@ -271,3 +271,29 @@ test("the scope of a search is the directory within the prefix of a key, or noth
     assertEquals(row, { scope: expected }, `${prefix} and ${directory}`);
   }
 });
+
+test("a key with a path prefix finds what lies below it, by every mode, and counts no other file as pending", async () => {
+  const own = await filled();
+  const [row] = await service.sql<{ id: string }>(
+    "select id from filestore.api_keys where project_id = $1",
+    [own.project.id],
+  );
+  await service.sql("update filestore.api_keys set path_prefix = 'notes/deep' where id = $1", [row?.id]);
+  for (const mode of ["text", "regex", "hybrid"]) {
+    for (const directory of ["/", "notes", "notes/deep"]) {
+      const page = await search(own, "ship", { mode, directory });
+      assertEquals(pathsOf(page), ["notes/deep/log.txt"], `${mode} in ${directory}`);
+    }
+    for (const directory of ["src", "notes/dee", "notes/deeper"]) {
+      const page = await search(own, "ship", { mode, directory });
+      assertEquals([page.results, page.hasMore, page.indexed], [[], false, { pending: 0 }]);
+    }
+  }
+  await service.sql(
+    `insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
+     select project_id, id, version, path, size, 'infinity' from filestore.files where project_id = $1`,
+    [own.project.id],
+  );
+  assertEquals((await search(own, "ship", { mode: "text" })).indexed, { pending: 1 });
+  await service.sql("delete from filestore.search_queue where project_id = $1", [own.project.id]);
+});

@@ -131,6 +131,22 @@ semanticTest("another project's text is never near", async () => {
   assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["mine.md"]);
 });
 
+semanticTest("after the model changed, the sweep embeds what another model had seen", async () => {
+  const own = await filled({ "a.md": "the automobile" });
+  await service.sql("update filestore.search_texts set model = 'another' where model is not null");
+  await service.sql("update filestore.search_chunks set model = 'another', embedding = null");
+  assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), []);
+  const secretKey = service.stack.secretKey;
+  for (let isDone = false; !isDone;) {
+    const answer = await fetch(`${service.stack.baseUrl}/sweep`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secretKey}` },
+    });
+    isDone = (await answer.json()).data.isDone;
+  }
+  assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
+});
+
 test("an endpoint that fails: writes go on, hybrid is lexical, semantic is 503; it recovers by itself", async () => {
   const own = await filled({});
   embeddings.failWith = 503;

@@ -11,7 +11,7 @@ import { ApiError } from "./errors.ts";
 import { Gate } from "./gate.ts";
 import { BODY_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
-import { Indexing, indexSlice, type SearchParts } from "./operations/search_index.ts";
+import { Indexing, indexLeftBehind, type SearchParts } from "./operations/search_index.ts";
 import { MergesUnderWay } from "./operations/merges_under_way.ts";
 import { sweepSlice } from "./operations/sweep.ts";
 import type { Accounts, Metadata, Segments } from "./ports.ts";
@@ -136,7 +136,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       budget,
       merges,
       embedder: parts.search.embedder,
-      indexSlice: () => indexSlice(parts.search, log),
+      indexLeftBehind: () => indexLeftBehind(parts.search, log),
       onPending: () => indexing.start(),
       log,
       operatorKeys: parts.operatorKeys,

@@ -64,6 +64,16 @@ export async function indexSlice(parts: SearchParts, log: Log): Promise<number> 
   return taken;
 }
 
+/**
+ * What the sweep does: a slice of what was left behind. Where nothing waits, files are queued that the embedding model
+ * has not seen, since it was set up or changed after they were indexed. Answers how many files there were of either.
+ */
+export async function indexLeftBehind(parts: SearchParts, log: Log): Promise<number> {
+  const taken = await indexSlice(parts, log);
+  if (taken > 0 || !parts.embedder) return taken;
+  return await parts.index.requeue(parts.embedder.model);
+}
+
 async function indexTexts({ index, segments, embedder }: SearchParts, log: Log): Promise<number> {
   const { claimId, files } = await index.claimTexts();
   const texts: IndexedText[] = [];
