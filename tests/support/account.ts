@@ -21,8 +21,11 @@ export interface Account {
 }
 
 /** Signs somebody up, whose first project gets the tier. */
-export async function newAccount(service: Service, tier: Tier = "enterprise"): Promise<Account> {
-  const email = `${crypto.randomUUID()}@example.com`;
+export async function newAccount(
+  service: Service,
+  tier: Tier = "enterprise",
+  email = `${crypto.randomUUID()}@example.com`,
+): Promise<Account> {
   const password = `p-${crypto.randomUUID()}`;
   const { supabaseUrl, publishableKey, baseUrl } = service.stack;
   const answer = await fetch(`${supabaseUrl}/auth/v1/signup`, {

@@ -55,7 +55,8 @@ export async function launchChromium(): Promise<Browser> {
 
 export async function browserSuite(): Promise<BrowserSuite> {
   await bundle();
-  const [service, browser] = await Promise.all([startService(), launchChromium()]);
+  const browser = await launchChromium();
+  const service = await startService();
   Deno.test.afterAll(async () => {
     await browser.close();
     await service.stop();
