@@ -32,7 +32,12 @@ const key = z.object({
 });
 export type Key = z.infer<typeof key>;
 
-const sweepSlice = z.object({ seen: z.number(), removed: z.number(), isDone: z.boolean() });
+const sweepSlice = z.object({
+  seen: z.number(),
+  removed: z.number(),
+  indexed: z.number(),
+  isDone: z.boolean(),
+});
 export type SweepSlice = z.infer<typeof sweepSlice>;
 
 const problem = z.object({ error: z.string(), message: z.string() });
@@ -89,6 +94,11 @@ export class Administration {
       p_max_file_bytes: limits.maxFileBytes ?? null,
       p_max_project_bytes: limits.maxProjectBytes ?? null,
     }, project);
+  }
+
+  /** Gives a project to the account with this e-mail address or id: its owner sees it in the console. */
+  setOwner(nameOrId: string, account: string): Promise<Project> {
+    return this.#call("filestore_admin_set_owner", { p_project: nameOrId, p_account: account }, project);
   }
 
   createKey(

@@ -14,7 +14,12 @@ export interface FunctionCommandOptions {
   /** Another Deno than the one that runs the stack, by version. */
   readonly denoVersion: string | undefined;
   readonly memoryLimitMegabytes: number | undefined;
+  /** Set by whoever runs it, as `supabase secrets set` does. Default: none. */
+  readonly ownVariables?: Readonly<Record<string, string>> | undefined;
 }
+
+/** What the function reads besides what Supabase injects. */
+const OWN_VARIABLES = ["EMBEDDINGS_URL", "EMBEDDINGS_MODEL", "EMBEDDINGS_API_KEY"];
 
 export interface FunctionCommand {
   readonly executable: string;
@@ -35,7 +40,11 @@ const NEEDED_BY_DENO = [
 
 export async function functionCommand(options: FunctionCommandOptions): Promise<FunctionCommand> {
   const { denoVersion, memoryLimitMegabytes } = options;
-  const injected = injectedVariables(options);
+  const injected = { ...injectedVariables(options), ...options.ownVariables };
+  const embeddingsUrl = options.ownVariables?.["EMBEDDINGS_URL"];
+  const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
+    new URL(url).host
+  );
   // A deployment has the import map and nothing else of deno.json; an older Deno cannot read the newer lock file.
   const config = denoVersion === undefined
     ? ["--config", DENO_CONFIG]
@@ -51,7 +60,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
       "--no-check",
       "--allow-env",
       `--allow-read=${dirname(options.entry)}`,
-      `--allow-net=127.0.0.1,${new URL(options.supabaseUrl).host}`,
+      `--allow-net=127.0.0.1,${hosts.join()}`,
       ...config,
       ...memory,
       EDGE_RUNTIME,
@@ -81,6 +90,11 @@ function injectedVariables(options: FunctionCommandOptions): Record<string, stri
     SB_EXECUTION_ID: crypto.randomUUID(),
     DENO_DEPLOYMENT_ID: "local_api_1",
   };
+}
+
+/** Those that are set here. */
+export function ownVariables(): Record<string, string> {
+  return pick(OWN_VARIABLES);
 }
 
 function pick(names: readonly string[]): Record<string, string> {

@@ -1,4 +1,5 @@
 /** Postgres inside this process, with its files in the data folder. */
+import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { pgtap } from "@electric-sql/pglite/pgtap";
 import { vector } from "@electric-sql/pglite/vector";
@@ -13,7 +14,7 @@ export async function openPglite(directory: string): Promise<Database> {
   const exitCode = Deno.exitCode;
   const connection = await createPgliteConnection({
     url: directory,
-    pgliteOptions: { extensions: { vector, pg_trgm, pgtap } },
+    pgliteOptions: { extensions: { vector, pg_trgm, btree_gin, pgtap } },
   });
   const client = connection.driver;
   connection.kysely = new Kysely({ dialect: oneLaneDialect(client) });

@@ -1,14 +1,15 @@
-/** `deno task projects`: creates and lists projects, sets their tier. */
+/** `deno task projects`: creates and lists projects, sets their tier and owner. */
 import type { Administration, Project } from "./administration.ts";
 import { answer, parseCommand, run, UsageError, wholeNumber } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { table } from "./table.ts";
 
 const USAGE =
-  `deno task projects create NAME [--tier TIER] | list | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
+  `deno task projects create NAME [--tier TIER] | list | owner PROJECT WHO | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
 
   create NAME          makes a project (--tier free, pro or enterprise; default free)
   list                 all projects
+  owner PROJECT WHO    gives a project to an account, by e-mail address or id: its owner sees it in the console
   tier PROJECT TIER    sets the tier of a project, given by name or id; without limits of its own those of the tier
                        apply, and enterprise has none
 ${CONNECTION_USAGE}`;
@@ -44,6 +45,9 @@ function commandOf([command, ...words]: readonly string[], values: Values) {
   }
   if (command === "list" && words.length === 0) {
     return async (to: Administration) => many(await to.listProjects(), json);
+  }
+  if (command === "owner" && first !== undefined && second !== undefined && words.length === 2) {
+    return async (to: Administration) => one(await to.setOwner(first, second), json);
   }
   if (command === "tier" && first !== undefined && second !== undefined && words.length === 2) {
     const requestsPerMinute = limit(values["requests-per-minute"], "--requests-per-minute", 2_147_483_647);

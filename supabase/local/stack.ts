@@ -4,7 +4,7 @@ import { type Backend, startBackend } from "./backend.ts";
 import { Console } from "./console.ts";
 import { type DataDirectory, openDataDirectory } from "./data_directory.ts";
 import { demoKey } from "./demo.ts";
-import { functionCommand } from "./function_command.ts";
+import { functionCommand, ownVariables } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
 import { openGateway } from "./gateway.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "./repository.ts";
@@ -24,6 +24,8 @@ export interface StackOptions {
   readonly denoVersion?: string;
   /** Heap limit of a function process. */
   readonly memoryLimitMegabytes?: number;
+  /** Variables of the function's own: of its embeddings endpoint, say. Default: those that are set here. */
+  readonly functionVariables?: Readonly<Record<string, string>>;
   /** What the function gets as SUPABASE_URL: a proxy in front of the back end, say. Default: the back end. */
   readonly functionSupabaseUrl?: (backendUrl: string) => string | Promise<string>;
   /** Another function and other migrations than the repository's. */
@@ -132,6 +134,7 @@ async function startFunctions(
     databaseUrl: options.databaseUrl,
     denoVersion: options.denoVersion,
     memoryLimitMegabytes: options.memoryLimitMegabytes,
+    ownVariables: options.functionVariables ?? ownVariables(),
   });
   options.onProgress?.("Starting the function");
   const functions = new FunctionPool(

@@ -247,7 +247,10 @@ begin
     return v_session.envelope;
   end if;
   if p_idempotency is not null then
-    v_first_answer := filestore.first_answer(v_session, p_idempotency);
+    if not filestore.may_write(v_session, p_path) then
+      return v_session.envelope || filestore.outside_prefix(v_session);
+    end if;
+    v_first_answer := case when p_idempotency ? 'key' then filestore.first_answer(v_session, p_idempotency) end;
     if v_first_answer ? 'refusal' then
       return v_session.envelope || v_first_answer;
     elsif v_first_answer is not null then
@@ -257,7 +260,7 @@ begin
   return v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
 end
 $$;
-comment on function public.filestore_content(text, uuid, text, integer, jsonb) is 'The file record and the segments of its content. With p_idempotency, of a write that reads first: what its first request was answered, if there was one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+comment on function public.filestore_content(text, uuid, text, integer, jsonb) is 'The file record and the segments of its content. With p_idempotency, of a write that reads first (without a key: an empty object): what its first request was answered, if there was one. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
 
 create function public.filestore_diff(p_key_hash text, p_request_id uuid, p_path text, p_from integer default null, p_to integer default null) returns jsonb
 language plpgsql volatile security definer set search_path = ''
@@ -428,11 +431,12 @@ comment on function public.filestore_merge(text, uuid, text, uuid[], jsonb) is '
 create function filestore.current_account_id() returns uuid
 language sql stable
 as $$
-  select nullif(coalesce(
+  select (regexp_match(coalesce(
     nullif(current_setting('request.jwt.claim.sub', true), ''),
-    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'), '')::uuid
+    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'),
+    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid
 $$;
-comment on function filestore.current_account_id() is 'The signed-in account (auth.users.id), as auth.uid() has it, or null.';
+comment on function filestore.current_account_id() is 'The signed-in account (auth.users.id), as auth.uid() has it, or null; also where another issuer''s subject is no account of this project.';
 
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
@@ -561,14 +565,15 @@ end
 $$;
 comment on function filestore.lock_account() is 'One change of an account''s projects at a time. False where nobody is signed in.';
 
-create function filestore.create_key(p_project_id uuid, p_key jsonb) returns jsonb
+create function filestore.create_key(p_project_id uuid, p_key jsonb, p_ending_id uuid default null) returns jsonb
 language plpgsql volatile set search_path = ''
 as $$
 declare
   v_key filestore.api_keys;
   v_name constant text := coalesce(p_key ->> 'name', '');
 begin
-  if (select count(*) from filestore.api_keys k where k.project_id = p_project_id and filestore.works(k)) >= 100 then
+  if (select count(*) from filestore.api_keys k
+      where k.project_id = p_project_id and filestore.works(k) and k.id is distinct from p_ending_id) >= 100 then
     return filestore.refusal('KEY_LIMIT_REACHED', '{"limit": 100}');
   end if;
   if filestore.name_problem(v_name, 0) is not null then
@@ -583,7 +588,7 @@ begin
   return jsonb_build_object('value', filestore.account_key(v_key));
 end
 $$;
-comment on function filestore.create_key(uuid, jsonb) is 'Stores the hash of a new key. Refusals: KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+comment on function filestore.create_key(uuid, jsonb, uuid) is 'Stores the hash of a new key, beside all that work but the one that is about to end. Refusals: KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 
 create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
 language plpgsql volatile set search_path = ''
@@ -618,7 +623,8 @@ begin
     return filestore.refusal('KEY_REVOKED');
   end if;
   v_new := filestore.create_key(p_project_id, filestore.account_key(v_old)
-    || jsonb_build_object('keyHash', p_key -> 'keyHash', 'prefix', p_key -> 'prefix'));
+    || jsonb_build_object('keyHash', p_key -> 'keyHash', 'prefix', p_key -> 'prefix'),
+    case when v_overlap = interval '0' then v_old.id end);
   if v_new ? 'refusal' then
     return v_new;
   end if;
@@ -650,7 +656,7 @@ as $$
 begin
   -- The latest n versions are versions of the n files that changed last: no order of all versions is needed.
   return (
-    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path, w.version desc), '[]')
+    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path desc, w.version desc), '[]')
     from (
       select v.created_at, f.path, v.version, jsonb_strip_nulls(jsonb_build_object(
         'fileId', f.id, 'path', f.path, 'version', v.version, 'size', v.size, 'mimeType', v.mime_type,
@@ -664,13 +670,13 @@ begin
           (select d.id, d.path, d.updated_at from filestore.files d
            where d.project_id = p_project_id and d.is_deleted order by d.updated_at desc, d.path desc limit p_limit)
         ) c
-        order by c.updated_at desc limit p_limit
+        order by c.updated_at desc, c.path desc limit p_limit
       ) f
       cross join lateral (
         select v.* from filestore.file_versions v
         where v.project_id = p_project_id and v.file_id = f.id order by v.version desc limit p_limit
       ) v
-      order by v.created_at desc, f.path, v.version desc limit p_limit
+      order by v.created_at desc, f.path desc, v.version desc limit p_limit
     ) w);
 end
 $$;
@@ -751,6 +757,9 @@ create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = ''
 as $$
 begin
+  if filestore.current_account_id() is null then
+    return filestore.refusal('INVALID_SESSION');
+  end if;
   if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) and filestore.lock_account() then
     perform filestore.create_project('My project', gen_random_uuid())
     where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
@@ -801,7 +810,7 @@ declare
   v_project_id constant uuid := filestore.open_own_project(p_project_id);
 begin
   if v_project_id is null then
-    return filestore.refusal('PROJECT_NOT_FOUND');
+    return filestore.refusal(case when filestore.current_account_id() is null then 'INVALID_SESSION' else 'PROJECT_NOT_FOUND' end);
   end if;
   return filestore.administer(v_project_id, p_action, p_parameters);
 end
@@ -815,7 +824,7 @@ declare
   v_project_id constant uuid := filestore.open_own_project(p_project_id);
 begin
   if v_project_id is null then
-    return filestore.refusal('PROJECT_NOT_FOUND');
+    return filestore.refusal(case when filestore.current_account_id() is null then 'INVALID_SESSION' else 'PROJECT_NOT_FOUND' end);
   end if;
   insert into filestore.console_sessions as s (project_id, token_hash, expires_at)
   values (v_project_id, decode(p_token_hash, 'hex'), clock_timestamp() + interval '10 minutes')
@@ -850,6 +859,44 @@ begin
 end
 $$;
 
+create function filestore.account_id_of(p_account text) returns uuid
+language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  v_account_id uuid;
+begin
+  if to_regclass('auth.users') is not null then
+    execute 'select u.id from auth.users u where u.id::text = lower($1) or lower(u.email) = lower($1)' into v_account_id using p_account;
+  end if;
+  return v_account_id;
+end
+$$;
+comment on function filestore.account_id_of(text) is 'The account with this id or e-mail address, or null. Runs as the role that applies migrations, which may read auth.users.';
+
+create function public.filestore_admin_set_owner(p_project text, p_account text) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  v_project_id uuid;
+  v_problem jsonb;
+  v_project filestore.projects;
+  v_account_id constant uuid := filestore.account_id_of(p_account);
+begin
+  select r.project_id, r.problem into v_project_id, v_problem from filestore.resolve_project(p_project) r;
+  if v_problem is not null then
+    return v_problem;
+  end if;
+  if v_account_id is null then
+    return filestore.problem('ACCOUNT_NOT_FOUND', format('There is no account %s; it is made in the console.', quote_literal(p_account)));
+  end if;
+  update filestore.projects p set owner_id = v_account_id where p.id = v_project_id returning * into v_project;
+  return filestore.project_record(v_project);
+exception when unique_violation then
+  return filestore.problem('NAME_TAKEN', format('The account has a project %s already.', quote_literal(p_project)));
+end
+$$;
+comment on function public.filestore_admin_set_owner(text, text) is 'Gives a project to an account, by id or e-mail address. Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, ACCOUNT_NOT_FOUND, NAME_TAKEN.';
+
 -- ---------------------------------------------------------------------------------------------------------------
 -- Ownership and privileges
 
@@ -859,11 +906,12 @@ grant execute on function
   filestore.may_write(filestore.session, text), filestore.outside_prefix(filestore.session),
   filestore.administer(uuid, text, jsonb)
 to filestore_engine;
+grant execute on function filestore.account_id_of(text) to filestore_admin;
 grant execute on function
   filestore.iso(timestamptz), filestore.refusal(text, jsonb), filestore.current_project_id(), filestore.current_account_id(),
   filestore.account_key(filestore.api_keys), filestore.works(filestore.api_keys), filestore.account_project(uuid),
   filestore.name_problem(text, integer), filestore.create_project(text, uuid), filestore.lock_account(),
-  filestore.create_key(uuid, jsonb), filestore.repeated_key(uuid, jsonb), filestore.rotate_key(uuid, jsonb), filestore.revoke_key(uuid, uuid),
+  filestore.create_key(uuid, jsonb, uuid), filestore.repeated_key(uuid, jsonb), filestore.rotate_key(uuid, jsonb), filestore.revoke_key(uuid, uuid),
   filestore.latest_writes(uuid, integer), filestore.open_own_project(uuid)
 to filestore_account;
 
@@ -877,6 +925,7 @@ revoke all on function
   public.filestore_commit(text, uuid, text, jsonb),
   public.filestore_merge(text, uuid, text, uuid[], jsonb),
   public.filestore_administer(text, uuid, text, jsonb),
+  public.filestore_admin_set_owner(text, text),
   public.filestore_account_projects(),
   public.filestore_account_create_project(text, uuid),
   public.filestore_account_administer(uuid, text, jsonb),
@@ -891,7 +940,8 @@ grant execute on function
   public.filestore_list(text, uuid, jsonb),
   public.filestore_commit(text, uuid, text, jsonb),
   public.filestore_merge(text, uuid, text, uuid[], jsonb),
-  public.filestore_administer(text, uuid, text, jsonb)
+  public.filestore_administer(text, uuid, text, jsonb),
+  public.filestore_admin_set_owner(text, text)
 to service_role;
 revoke all on function
   public.filestore_account_projects(),
@@ -925,3 +975,7 @@ alter function public.filestore_account_administer(uuid, text, jsonb) owner to f
 alter function public.filestore_account_session(uuid, text) owner to filestore_account;
 alter function filestore.administer(uuid, text, jsonb) owner to filestore_account;
 revoke create on schema public, filestore from filestore_account;
+
+grant create on schema public to filestore_admin;
+alter function public.filestore_admin_set_owner(text, text) owner to filestore_admin;
+revoke create on schema public from filestore_admin;

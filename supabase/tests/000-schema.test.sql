@@ -1,13 +1,15 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(54);
+select plan(64);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
 select has_role('filestore_admin');
 select has_role('filestore_account');
+select has_role('filestore_search');
 select tables_are('filestore', array[
-  'api_keys', 'console_sessions', 'directories', 'file_versions', 'files', 'idempotency_keys', 'project_usage', 'projects', 'rate_windows', 'segments', 'sweeps', 'tiers'
+  'api_keys', 'console_sessions', 'directories', 'file_versions', 'files', 'idempotency_keys', 'project_usage', 'projects', 'rate_windows',
+  'search_chunks', 'search_queue', 'search_texts', 'segments', 'sweeps', 'tiers'
 ]);
 select is(
   array(select c.relname::text from pg_class c
@@ -30,18 +32,23 @@ select is(
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('api_keys'), ('console_sessions'), ('directories'), ('file_versions'), ('files'), ('idempotency_keys'), ('project_usage'),
-             ('projects'), ('rate_windows'), ('segments'), ('sweeps'), ('tiers')) t (name);
+from (values ('api_keys'), ('console_sessions'), ('directories'), ('file_versions'), ('files'), ('idempotency_keys'), ('project_usage'), ('projects'),
+             ('rate_windows'), ('search_chunks'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
    from pg_roles r where r.rolname = name), false, name || ' has no power of its own')
-from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account']) name;
+from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) name;
 
 -- Policies: each for one role and one command, and only what is needed.
 select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'account_select'], t.name)
-from (values ('directories'), ('files'), ('project_usage'), ('rate_windows')) t (name);
+from (values ('directories'), ('project_usage'), ('rate_windows')) t (name);
+select policies_are('filestore', 'files', array['engine_select', 'engine_insert', 'engine_update', 'account_select', 'search_select']);
+select policies_are('filestore', 'search_queue', array['engine_select', 'engine_insert', 'engine_update', 'search_select',
+  'search_insert', 'search_update', 'search_delete']);
+select policies_are('filestore', t.name, array['engine_select', 'search_select', 'search_insert', 'search_update', 'search_delete'], t.name)
+from (values ('search_texts'), ('search_chunks')) t (name);
 select policies_are('filestore', 'file_versions', array['engine_select', 'engine_insert', 'account_select'], 'file_versions is never changed');
-select policies_are('filestore', 'segments', array['engine_select', 'engine_insert', 'admin_select'], 'segments is never changed');
+select policies_are('filestore', 'segments', array['engine_select', 'engine_insert', 'admin_select', 'search_select'], 'segments is never changed');
 select policies_are('filestore', 'sweeps', array['admin_select', 'admin_insert', 'admin_update']);
 select policies_are('filestore', 'idempotency_keys', array['engine_select', 'engine_insert', 'engine_update', 'engine_delete']);
 select policies_are('filestore', 'projects', array[
@@ -54,7 +61,7 @@ select policies_are('filestore', 'tiers', array['engine_select', 'admin_select',
 -- Operations run as their owner, who is subject to the policies.
 select is(p.prosecdef and p.proowner = 'filestore_engine'::regrole, true, p.proname || ' runs as filestore_engine')
 from pg_proc p
-where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|account)_'
+where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|account|search)_'
 order by p.proname;
 select is(
   (select count(*) from pg_proc p
@@ -65,9 +72,13 @@ from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname ~ '^filestore_account_'
 order by p.proname;
 select is(
-  array(select p.proname || ' as ' || p.proowner::regrole from pg_proc p
-        where p.pronamespace = 'filestore'::regnamespace and p.prosecdef),
-  '{administer as filestore_account}', 'what is behind them runs as its caller, but for what keys administer');
+  (select count(*) from pg_proc p
+   where p.proname ~ '^filestore_search_' and (not p.prosecdef or p.proowner <> 'filestore_search'::regrole)),
+  0::bigint, 'indexing runs as filestore_search');
+select is(
+  array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
+  '{account_id_of,administer,search_ranked,search_scan}',
+  'what is behind them runs as its caller, but for what keys administer, what finds an account and what finds candidates for a search');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,
   'no policy opens the bucket');

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(51);
+select plan(58);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -36,6 +36,7 @@ from (values
   ('directories', '{SELECT,INSERT,UPDATE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
+  ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')
 ) t (name, privileges);
 select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
@@ -46,13 +47,24 @@ select is(
   '{}', 'administration sees no file');
 select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT'], 'the sweep reads which segments are named');
 select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates nothing in ' || schema)
-from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account']) role, unnest(array['public', 'filestore']) schema;
+from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) role, unnest(array['public', 'filestore']) schema;
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
   ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'),
   ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('project_usage', '{SELECT}'),
   ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}')
 ) t (name, privileges);
+select is(
+  array(select c.relname::text from pg_class c
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
+          and c.relname not in ('files', 'segments', 'search_queue', 'search_texts', 'search_chunks')
+          and has_table_privilege('filestore_search', c.oid, 'select, insert, update, delete')),
+  '{}', 'search reads nothing but files, segments and its own tables');
+select is(
+  array(select c.relname::text from pg_class c
+        where c.relname in ('files', 'segments') and c.relnamespace = 'filestore'::regnamespace
+          and has_table_privilege('filestore_search', c.oid, 'insert, update, delete')),
+  '{}', 'and changes no file');
 
 -- The same, by trying.
 create function pg_temp.attempt(p_role text, p_statement text) returns text

@@ -1,6 +1,6 @@
 -- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
 begin;
-select plan(40);
+select plan(50);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -19,10 +19,16 @@ insert into filestore.project_usage (project_id, shard) select p.id, 0 from file
 insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
 select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
 
+insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
+select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, '' from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
+select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 'pgtap _';
+
 -- Asked as the engine.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
-  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('project_usage'), ('idempotency_keys');
+  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('project_usage'), ('idempotency_keys'),
+  ('search_queue'), ('search_texts'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
 language plpgsql as $$
@@ -62,7 +68,7 @@ select is(pg_temp.visible('api_keys'), array['a0000000-0000-4000-8000-0000000000
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = project_id where project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '0 rows', t.name || ': another project''s rows are not there to change')
-from tenant_tables t where t.name not in ('file_versions', 'segments');
+from tenant_tables t where t.name not in ('file_versions', 'segments', 'search_texts', 'search_chunks');
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '42501', t.name || ': own rows are not given away')

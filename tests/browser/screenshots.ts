@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { bundle } from "../../supabase/console/build/bundle.ts";
-import { type Account, newAccount } from "../support/account.ts";
+import { newPerson, type Person } from "../support/person.ts";
 import { launchChromium, SESSION_KEY } from "../support/browser.ts";
 import { startService } from "../support/service.ts";
 
@@ -64,7 +64,7 @@ const service = await startService();
 const browser = await launchChromium();
 try {
   await bundle();
-  const account = await newAccount(service, "pro", "ada@example.com");
+  const account = await newPerson(service, "pro", "ada@example.com");
   await fillProject(account);
   const { supabaseUrl } = service.stack;
   const context = await browser.newContext({
@@ -90,7 +90,7 @@ try {
   await service.stop();
 }
 
-async function fillProject({ files, projectId }: Account): Promise<void> {
+async function fillProject({ files, projectId }: Person): Promise<void> {
   for (const [path, content] of Object.entries(OTHERS)) await files.write(path, content);
   for (let entry = 0; entry < 6; entry++) {
     await files.append(`${FOLDER_SHOWN}/run.log`, `step ${entry} done\n`);

@@ -66,7 +66,8 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
           select d.classid::regclass::text as class, count(*)::integer as count
           from pg_shdepend d
           where d.deptype = 'o'
-            and d.refobjid in ('filestore_engine'::regrole, 'filestore_admin'::regrole, 'filestore_account'::regrole)
+            and d.refobjid in (
+              'filestore_engine'::regrole, 'filestore_admin'::regrole, 'filestore_account'::regrole, 'filestore_search'::regrole)
             and d.classid <> 'pg_proc'::regclass
           group by 1`;
         assertEquals([...others], []);

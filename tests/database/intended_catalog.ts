@@ -46,6 +46,13 @@ function table(...privileges: string[]): IntendedTable {
 }
 
 const engine = internal("filestore_engine");
+const search = internal("filestore_search");
+/** Runs as filestore_search, which sees every project's text, and answers ids to the engine. */
+const searchCandidates: IntendedFunction = {
+  ...operation("filestore_search"),
+  execute: ["filestore_engine"],
+};
+const searchIndexing = operation("filestore_search");
 const engineInlinable = inlinable("filestore_engine");
 const admin = internal("filestore_admin");
 const adminInlinable = inlinable("filestore_admin");
@@ -58,6 +65,7 @@ const accountOperation = operation("filestore_account", "authenticated");
 export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.account_key(p_key filestore.api_keys)": accountInlinable,
   "filestore.account_project(p_project_id uuid)": account,
+  "filestore.account_id_of(p_account text)": { ...internal("filestore_admin"), definer: true },
   "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
   // What an opened project is administered with: for its owner, and from the engine for a key with the scope admin.
   "filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb)": operation(
@@ -74,7 +82,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
   "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
     engine,
-  "filestore.create_key(p_project_id uuid, p_key jsonb)": account,
+  "filestore.create_key(p_project_id uuid, p_key jsonb, p_ending_id uuid)": account,
   "filestore.create_project(p_name text, p_id uuid)": account,
   "filestore.current_account_id()": accountInlinable,
   "filestore.current_key_hash()": engineInlinable,
@@ -118,13 +126,31 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.resolve_project(p_project text, OUT project_id uuid, OUT problem jsonb)": admin,
   "filestore.revoke_key(p_project_id uuid, p_id uuid)": account,
   "filestore.rotate_key(p_project_id uuid, p_key jsonb)": account,
-  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": engine,
   "filestore.works(p_key filestore.api_keys)": accountInlinable,
   "public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb)":
     accountOperation,
   "public.filestore_account_create_project(p_name text, p_id uuid)": accountOperation,
   "public.filestore_account_projects()": accountOperation,
   "public.filestore_account_session(p_project_id uuid, p_token_hash text)": accountOperation,
+  "filestore.queue_for_search()": engine,
+  "filestore.search_filter(p_query jsonb)": inlinable("filestore_search"),
+  "filestore.search_fused(p_session filestore.session, p_scope text, p_query jsonb)": engine,
+  "filestore.search_has_vectors()": inlinable("filestore_engine", "filestore_search"),
+  "filestore.search_nearest(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
+    inlinable("filestore_search"),
+  "filestore.search_nearest_exact(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
+    inlinable("filestore_search"),
+  "filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer)": engine,
+  "filestore.search_ranked(p_project_id uuid, p_query jsonb)": searchCandidates,
+  "filestore.search_scan(p_project_id uuid, p_query jsonb)": searchCandidates,
+  "filestore.search_scanned(p_session filestore.session, p_scope text, p_query jsonb)": engine,
+  "filestore.search_scope(p_prefix text, p_directory text)": engineInlinable,
+  "filestore.search_tsquery(p_words text)": inlinable("filestore_search"),
+  "filestore.search_words(p_path text, p_content text)": search,
+  "filestore.segment_list(p_project_id uuid, p_segment_ids uuid[])": internal(
+    "filestore_engine",
+    "filestore_search",
+  ),
   "public.filestore_admin_create_key(p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamp with time zone)":
     administration,
   "public.filestore_admin_create_project(p_name text, p_tier text)": administration,
@@ -132,6 +158,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_admin_list_projects()": administration,
   "public.filestore_admin_revoke_key(p_id uuid)": administration,
   "public.filestore_admin_rotate_key(p_id uuid, p_key_hash text, p_prefix text)": administration,
+  "public.filestore_admin_set_owner(p_project text, p_account text)": administration,
   "public.filestore_admin_set_tier(p_project text, p_tier text, p_requests_per_minute integer, p_max_file_bytes bigint, p_max_project_bytes bigint)":
     administration,
   "public.filestore_administer(p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb)":
@@ -146,6 +173,13 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_merge(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_merged jsonb)":
     fileOperation,
   "public.filestore_ping()": fileOperation,
+  "public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
+  "public.filestore_search_claim(p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text)":
+    searchIndexing,
+  "public.filestore_search_requeue(p_model text, p_files integer)": searchIndexing,
+  "public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text)": searchIndexing,
+  "public.filestore_search_store_embeddings(p_claim_id uuid, p_project_id uuid, p_file_id uuid, p_model text, p_embeddings jsonb)":
+    searchIndexing,
   "public.filestore_sweep_next()": administration,
   "public.filestore_sweep_progress(p_project_id uuid, p_swept_through date, p_day date, p_kept integer)":
     administration,
@@ -156,7 +190,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
 };
 
-/** Nothing is ever deleted but idempotency keys, and versions and segments are never updated. */
+/** Nothing is ever deleted but idempotency keys and the search index, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(revoked_at)",
@@ -169,7 +203,11 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   directories: table("filestore_account select", "filestore_engine insert, select, update"),
   file_versions: table("filestore_account select", "filestore_engine insert, select"),
-  files: table("filestore_account select", "filestore_engine insert, select, update"),
+  files: table(
+    "filestore_account select",
+    "filestore_engine insert, select, update",
+    "filestore_search select",
+  ),
   idempotency_keys: table("filestore_engine delete, insert, select, update"),
   project_usage: table("filestore_account select", "filestore_engine insert, select, update"),
   projects: table(
@@ -178,7 +216,13 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_engine select",
   ),
   rate_windows: table("filestore_account select", "filestore_engine insert, select, update"),
-  segments: table("filestore_admin select", "filestore_engine insert, select"),
+  search_chunks: table("filestore_engine select", "filestore_search delete, insert, select, update"),
+  search_queue: table(
+    "filestore_engine insert, select, update",
+    "filestore_search delete, insert, select, update",
+  ),
+  search_texts: table("filestore_engine select", "filestore_search delete, insert, select, update"),
+  segments: table("filestore_admin select", "filestore_engine insert, select", "filestore_search select"),
   sweeps: table("filestore_admin insert, select, update"),
   tiers: table("filestore_account select", "filestore_admin select", "filestore_engine select"),
 };
@@ -209,6 +253,20 @@ export const POLICIES: string[] = [
   `files: filestore_engine update using ${BELOW_PREFIX} check ${OWN_ROWS}`,
   `idempotency_keys: filestore_engine delete using ${OWN_ROWS}`,
   `projects: filestore_engine select using ${OPENED}`,
+  ...["search_queue", "search_texts", "search_chunks"].map((name) =>
+    `${name}: filestore_engine select using ${OWN_ROWS}`
+  ),
+  `search_queue: filestore_engine insert check ${OWN_ROWS}`,
+  `search_queue: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`,
+  // The exception of search: candidates are found in the rows of all projects, since no index answers under a policy.
+  ...["search_queue", "search_texts", "search_chunks"].flatMap((name) => [
+    `${name}: filestore_search select using true`,
+    `${name}: filestore_search insert check true`,
+    `${name}: filestore_search update using true check true`,
+    `${name}: filestore_search delete using true`,
+  ]),
+  "files: filestore_search select using true",
+  "segments: filestore_search select using true",
   `api_keys: filestore_engine select using ${OWN_KEY}`,
   `api_keys: filestore_engine update using ${OWN_KEY}`,
   "console_sessions: filestore_engine select using (token_hash = filestore.current_key_hash())",
@@ -236,6 +294,7 @@ export const SCHEMA_PRIVILEGES: string[] = [
   "filestore: filestore_account usage",
   "filestore: filestore_admin usage",
   "filestore: filestore_engine usage",
+  "filestore: filestore_search usage",
   "public: PUBLIC usage",
   "public: anon usage",
   "public: authenticated usage",
@@ -248,4 +307,5 @@ export const ROLES = {
   filestore_account: powerless,
   filestore_admin: powerless,
   filestore_engine: powerless,
+  filestore_search: powerless,
 };

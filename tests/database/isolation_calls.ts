@@ -71,6 +71,33 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   await commit("write", "only/once.txt", true, { idempotency });
 }
 
+/** What an indexing run leaves: the text of every file, and of the last one written a place in the queue. */
+export async function index(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
+  const [row] = await sql<{ claim: { claimId: string; files: postgres.JSONValue[] } }[]>`
+    select public.filestore_search_claim(1, 100, 1000000, 10, 60) as claim`;
+  if (!row) throw new Error("nothing was claimed");
+  const texts = row.claim.files.map((file) => ({
+    ...Object(file),
+    content: contents.isOther ? "common and secret words" : "common words",
+    skipped: null,
+    chunks: [[1, 0, 6]],
+  }));
+  await sql`select public.filestore_search_store(${row.claim.claimId}, ${
+    JSON.stringify(texts)
+  }::text::jsonb)`;
+  const commitBody = {
+    path: "notes/deep/b.txt",
+    commitId: commitId(contents, 800),
+    segments: [{
+      ...segmentOf(segmentId(contents, 800), contents.segmentSize),
+      name: objectName(project.id, segmentId(contents, 800)),
+    }],
+  };
+  await sql`select public.filestore_commit(${project.keyHash}, null, 'append', ${
+    JSON.stringify(commitBody)
+  }::text::jsonb)`;
+}
+
 function segmentOf(id: string, size: number) {
   const name = objectName("00000000-0000-4000-8000-000000000000", id);
   return { id, name, size, sha256: "00".repeat(32), newlines: 0, endsWithNewline: false, isText: true };
@@ -117,6 +144,19 @@ function list(what: string, query: object): Call {
     ...query,
   };
   return call("filestore_list", what, `null, '${JSON.stringify(whole)}'`);
+}
+
+function search(what: string, query: object): Call {
+  const whole = {
+    kind: "scan",
+    clauses: [],
+    caseSensitive: true,
+    directory: "",
+    files: 100,
+    skip: 0,
+    bytes: 1000000,
+  };
+  return call("filestore_search", what, `null, '${JSON.stringify({ ...whole, ...query })}'`);
 }
 
 function commit(what: string, kind: string, change: { path: string; [key: string]: unknown }): Call {
@@ -194,6 +234,16 @@ export const calls: readonly Call[] = [
   list("behind a cursor", { recursive: true, after: "gone.txt" }),
   list("deleted files", { deleted: true, recursive: true }),
   list("directories of deleted files", { deleted: true }),
+  search("every text", {}),
+  search("a text that both have", { clauses: [["common"]] }),
+  search("a text that the other has", { clauses: [["secret"]] }),
+  search("without case", { clauses: [["COMMON"]], caseSensitive: false }),
+  search("a directory that the other has", { directory: "only" }),
+  search("behind a path", { after: "notes/a.txt" }),
+  search("a glob", { glob: "^only/[^/]*$" }),
+  search("words that both have", { kind: "rank", words: "common" }),
+  search("words that the other has", { kind: "rank", words: "secret" }),
+  search("words, one file only", { kind: "rank", words: "common", files: 1 }),
   commit("write a path that both have", "write", { path: "notes/a.txt", segments: added }),
   commit("write a path that the other has", "write", { path: "only/secret.txt", segments: added }),
   commit("write over a deleted path", "write", { path: "gone.txt", segments: added }),

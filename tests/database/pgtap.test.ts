@@ -1,5 +1,8 @@
 /** The pgTAP files of `supabase/tests`, on a hosted-like Postgres and on PGlite under @supabase/lite. */
+import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { pgtap } from "@electric-sql/pglite/pgtap";
+import { vector } from "@electric-sql/pglite/vector";
 import { PGlite } from "@electric-sql/pglite";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
@@ -69,7 +72,7 @@ async function openMigratedPglite(folder: string): Promise<PGlite> {
   await backend.close();
   const { exitCode } = Deno;
   try {
-    return await PGlite.create(databaseDirectory, { extensions: { pgtap } });
+    return await PGlite.create(databaseDirectory, { extensions: { pgtap, vector, pg_trgm, btree_gin } });
   } finally {
     // As it opens, PGlite sets this process's exit code.
     Deno.exitCode = exitCode;

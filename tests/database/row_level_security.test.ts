@@ -11,7 +11,17 @@ import type postgres from "postgres";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { connect, createMigrated } from "../support/postgres_hosted.ts";
 import { makeProject, type Project } from "../support/postgres_filestore.ts";
-import { type Call, calls, type Contents, fill, OTHER, OTHER_IDS, OWN, OWN_IDS } from "./isolation_calls.ts";
+import {
+  type Call,
+  calls,
+  type Contents,
+  fill,
+  index,
+  OTHER,
+  OTHER_IDS,
+  OWN,
+  OWN_IDS,
+} from "./isolation_calls.ts";
 
 const TENANT_TABLES = [
   "rate_windows",
@@ -21,6 +31,9 @@ const TENANT_TABLES = [
   "directories",
   "project_usage",
   "idempotency_keys",
+  "search_queue",
+  "search_texts",
+  "search_chunks",
 ];
 /** Their rows are found by a key, or by an account, and then changed under the account's policies. */
 const ACCOUNT_TABLES = ["projects", "api_keys", "console_sessions"];
@@ -125,6 +138,7 @@ async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Projec
   await sql`update filestore.api_keys set scopes = '{read,write,admin}' where id = ${keyId}`;
   await sql`set role service_role`;
   await fill(sql, project, contents);
+  await index(sql, project, contents);
   await sql`reset role`;
   if (contents.isOther) {
     // As many as an account may have: counted for another account they would leave no room.

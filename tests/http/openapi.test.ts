@@ -71,6 +71,12 @@ const KEYED: readonly (readonly [string, string, readonly Code[]])[] = [
     "NOT_TEXT",
     "CONTENT_CORRUPT",
   ]],
+  ["/search", "get", [
+    "INVALID_PATH",
+    "VALIDATION_ERROR",
+    "SEARCH_TOO_BROAD",
+    "SEMANTIC_SEARCH_UNAVAILABLE",
+  ]],
   ["/files/append/{path}", "put", [
     "INVALID_JSON",
     "INVALID_PATH",
@@ -169,6 +175,13 @@ const PARAMETERS: readonly (readonly [string, string, Record<string, unknown>])[
   ["/files", "createdBefore", { format: "date-time" }],
   ["/files", "updatedAfter", { format: "date-time" }],
   ["/files", "updatedBefore", { format: "date-time" }],
+  ["/search", "mode", { enum: ["text", "regex", "semantic", "hybrid"], default: "hybrid" }],
+  ["/search", "limit", { minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT }],
+  ["/search", "directory", { default: "/" }],
+  ["/search", "glob", {}],
+  ["/search", "contentType", { enum: [...MEDIA_TYPES] }],
+  ["/search", "caseSensitive", { type: "boolean", default: true }],
+  ["/search", "offset", { minimum: 0, default: 0 }],
   ["/files/{path}", "version", { minimum: 1 }],
   ["/files/{path}", "limit", { minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT }],
   ["/files/{path}", "offset", { minimum: 0, default: 0 }],
@@ -225,3 +238,49 @@ function resolves(root: unknown, reference: string): boolean {
   }
   return at !== undefined;
 }
+
+/** The routes about accounts, and whether a key will do. */
+const ACCOUNT_ROUTES: readonly (readonly [string, string, boolean, readonly Code[]])[] = [
+  ["/projects", "get", false, []],
+  ["/projects", "post", false, ["VALIDATION_ERROR", "PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"]],
+  ["/project", "get", true, ["PROJECT_NOT_FOUND"]],
+  ["/project", "patch", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND", "PROJECT_NAME_TAKEN"]],
+  ["/project/activity", "get", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND"]],
+  ["/project/apikeys", "get", true, ["PROJECT_NOT_FOUND"]],
+  ["/project/apikeys", "post", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND", "KEY_LIMIT_REACHED"]],
+  ["/project/apikeys/{id}", "delete", true, ["PROJECT_NOT_FOUND", "KEY_NOT_FOUND"]],
+  ["/project/apikeys/{id}/rotate", "post", true, [
+    "VALIDATION_ERROR",
+    "KEY_NOT_FOUND",
+    "KEY_REVOKED",
+    "KEY_LIMIT_REACHED",
+  ]],
+  ["/project/apikey/regenerate", "post", true, ["VALIDATION_ERROR", "KEY_LIMIT_REACHED"]],
+];
+
+for (const [path, method, takesKey, codes] of ACCOUNT_ROUTES) {
+  test(`${method.toUpperCase()} ${path} is documented, with its credentials and refusals`, () => {
+    const { security, parameters, responses } = operationAt(path, method);
+    assert(security.length >= (takesKey ? 2 : 1), "how to come in");
+    const keyed: readonly Code[] = takesKey ? ["FORBIDDEN_SCOPE", "RATE_LIMIT_EXCEEDED"] : [];
+    for (const code of [...codes, ...keyed, "INVALID_SESSION" as const]) {
+      assert(responses[STATUS_OF[code]]?.description.includes(code), `${code} is not documented`);
+    }
+    assertEquals(
+      parameters.some(({ name, in: place }) => name === "x-project-id" && place === "header"),
+      takesKey,
+    );
+    assertEquals(
+      parameters.some(({ name, in: place }) => name === "id" && place === "path"),
+      path.includes("{id}"),
+    );
+  });
+}
+
+test("every file route documents FORBIDDEN_SCOPE, and how an owner comes in", () => {
+  for (const [path, method] of KEYED) {
+    const { responses, security } = operationAt(path, method);
+    assert(responses["403"]?.description.includes("FORBIDDEN_SCOPE"), `${method} ${path}`);
+    assert(JSON.stringify(security).length > 2, `${method} ${path}`);
+  }
+});

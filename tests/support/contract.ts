@@ -8,14 +8,20 @@ export const STATUS_OF = {
   INVALID_PATH: 400,
   VALIDATION_ERROR: 400,
   INVALID_API_KEY: 401,
+  INVALID_SESSION: 401,
+  FORBIDDEN_SCOPE: 403,
   FILE_NOT_FOUND: 404,
   VERSION_NOT_FOUND: 404,
+  PROJECT_NOT_FOUND: 404,
+  KEY_NOT_FOUND: 404,
   ROUTE_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   VERSION_CONFLICT: 409,
   /** 412 where the client made the absence of the file a condition. */
   FILE_ALREADY_EXISTS: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
+  PROJECT_NAME_TAKEN: 409,
+  KEY_REVOKED: 409,
   PRECONDITION_FAILED: 412,
   CONTENT_TOO_LARGE: 413,
   QUOTA_EXCEEDED: 413,
@@ -23,13 +29,17 @@ export const STATUS_OF = {
   RANGE_NOT_SATISFIABLE: 416,
   DIFF_TOO_LARGE: 422,
   IDEMPOTENCY_KEY_REUSED: 422,
+  KEY_LIMIT_REACHED: 422,
+  PROJECT_LIMIT_REACHED: 422,
   NOT_TEXT: 422,
+  SEARCH_TOO_BROAD: 422,
   STRING_NOT_FOUND: 422,
   STRING_NOT_UNIQUE: 422,
   VERSION_DELETED: 422,
   RATE_LIMIT_EXCEEDED: 429,
   CONTENT_CORRUPT: 500,
   INTERNAL_ERROR: 500,
+  SEMANTIC_SEARCH_UNAVAILABLE: 501,
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
@@ -46,6 +56,17 @@ export const OPERATIONS = [
   "copy_file",
   "move_file",
   "diff_file",
+  "list_projects",
+  "create_project",
+  "get_project",
+  "update_project",
+  "list_activity",
+  "list_api_keys",
+  "create_api_key",
+  "rotate_api_key",
+  "regenerate_api_key",
+  "revoke_api_key",
+  "search_files",
 ] as const;
 
 export type OperationName = (typeof OPERATIONS)[number];
@@ -86,6 +107,56 @@ export const versionList = z.strictObject({
   total: z.int().min(1),
   limit: z.int().min(1),
   offset: z.int().min(0),
+});
+
+/** To the owner of a project a version list says more; without `keyId`: written in the console. */
+export const ownersVersionList = versionList.extend({
+  versions: z.array(versionList.shape.versions.element.extend({ keyId: z.uuid().optional() })),
+});
+
+const limitOrNone = z.int().min(1).nullable();
+export const projectRecord = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  tier: z.enum(["free", "pro", "enterprise"]),
+  createdAt: timestamp,
+  limits: z.strictObject({
+    requestsPerMinute: limitOrNone,
+    maxFileBytes: limitOrNone,
+    maxProjectBytes: limitOrNone,
+  }),
+  usage: z.strictObject({ files: size, bytes: size, versions: size, requestsThisMinute: size }),
+  keyPrefix: z.string().startsWith("oa_").nullable(),
+});
+export const projectList = z.strictObject({ projects: z.array(projectRecord) });
+
+export const keyRecord = z.strictObject({
+  id: z.uuid(),
+  prefix: z.string().startsWith("oa_"),
+  name: z.string(),
+  environment: z.enum(["development", "production"]),
+  scopes: z.array(z.enum(["read", "write", "admin"])).min(1),
+  pathPrefix: z.string().nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable(),
+  revokedAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+});
+export const keyList = z.strictObject({ keys: z.array(keyRecord) });
+export const newKeyRecord = keyRecord.extend({ key: z.string().startsWith("oa_") });
+export const rotatedKeyRecord = newKeyRecord.extend({ replaced: keyRecord.nullable() });
+
+export const activityList = z.strictObject({
+  activity: z.array(z.strictObject({
+    fileId: z.uuid(),
+    path: z.string(),
+    version: z.int().min(1),
+    size,
+    mimeType: z.string(),
+    deleted: z.literal(true).optional(),
+    createdAt: timestamp,
+    keyId: z.uuid().nullable(),
+  })),
 });
 
 export const fileList = z.strictObject({
@@ -256,8 +327,11 @@ export function assertRefused(
 
 /** The paths of `details.issues`, each of which must give a reason. */
 export function issuePaths(details: Record<string, unknown>): string[] {
-  const { issues } = z.looseObject({
+  return issuesOf(details).map((issue) => issue.path);
+}
+
+export function issuesOf(details: Record<string, unknown>): { path: string; reason: string }[] {
+  return z.looseObject({
     issues: z.array(z.strictObject({ path: z.string(), reason: z.string().min(1) })).min(1),
-  }).parse(details);
-  return issues.map((issue) => issue.path);
+  }).parse(details).issues;
 }

@@ -11,7 +11,7 @@ import { functionCommand } from "../../supabase/local/function_command.ts";
 import { FunctionProcess } from "../../supabase/local/function_process.ts";
 import { newKey } from "../../supabase/local/new_key.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
+import { loadSecrets, type Secrets } from "../../supabase/local/secrets.ts";
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
@@ -106,6 +106,11 @@ export class Service {
     private readonly postgres: PostgresServer | undefined,
   ) {
     this.#administration = new Administration(stack.backendUrl, stack.secretKey);
+  }
+
+  /** Of the local Supabase: what tokens are signed with, for one. */
+  secrets(): Promise<Secrets> {
+    return loadSecrets(join(this.dataDir, "secrets.json"));
   }
 
   get baseUrl(): string {
@@ -246,7 +251,7 @@ export class Service {
   async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
     const command = await functionCommand({
       entry: FUNCTION_ENTRY,
-      secrets: await loadSecrets(join(this.dataDir, "secrets.json")),
+      secrets: await this.secrets(),
       supabaseUrl: this.proxy.url,
       databaseUrl: undefined,
       denoVersion: Deno.env.get("FUNCTION_DENO"),

@@ -265,6 +265,9 @@ test("the other lines of the log are faults and damages, each with what it takes
     if (line.event === "backend_fault") {
       assertEquals([typeof line.call, typeof line.try, typeof line.reason], ["string", "number", "string"]);
       assert(/^[\w.-]{0,40}$/.test(line.reason), `a reason is a code: ${line.reason}`);
+    } else if (line.event === "background_fault") {
+      // What could not be indexed while the back end was down or the content damaged.
+      assert(/^(index|sweep)$/.test(line.work) && /^\w+$/.test(line.error), JSON.stringify(line));
     } else {
       assertEquals(line.event, "corrupt_segment", JSON.stringify(line));
     }

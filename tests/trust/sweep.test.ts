@@ -8,6 +8,7 @@ import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { SupabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
 import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
+import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
 import type { Log } from "../../supabase/functions/api/log.ts";
@@ -63,16 +64,20 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const metadata = new SupabaseMetadata(client, silent);
   const segments = new SupabaseSegments(client, silent);
   const background: Promise<unknown>[] = [];
+  const nextSweep = metadata.nextSweep.bind(metadata);
+  let slices = 0;
+  metadata.nextSweep = () => (slices++, nextSweep());
   const app = buildApp({
     metadata,
     segments,
     accounts: new SupabaseAccounts(client, silent),
+    search: { index: new SupabaseSearchIndex(client, silent), segments, embedder: null },
     log: silent,
     operatorKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),
     now: clock,
   });
-  return { app, metadata, segments, background };
+  return { app, metadata, segments, background, slices: () => slices };
 }
 
 type Isolate = ReturnType<typeof isolate>;
@@ -384,11 +389,11 @@ test(`after every ${SWEEP_EVERY_COMMITS} commits one slice runs in the backgroun
   await inParallel(restores, 4, async () => {
     assertEquals((await ask(one, tenant, put("restore", "a.txt", { version: 1 }))).status, 200);
   });
-  assertEquals(one.background.length, 0, "one commit too early");
+  assertEquals(one.slices(), 0, "one commit too early");
   assertEquals((await ask(one, tenant, put("restore", "a.txt", { version: 99999 }))).status, 404);
-  assertEquals(one.background.length, 0, "a refused commit does not count");
+  assertEquals(one.slices(), 0, "a refused commit does not count");
   assertEquals((await ask(one, tenant, put("restore", "a.txt", { version: 1 }))).status, 200);
-  assertEquals(one.background.length, 1);
+  assertEquals(one.slices(), 1);
   await Promise.all(one.background);
   assertEquals(defects, []);
   assert(!(await storedNames(tenant)).includes(orphan), "the slice removed nothing");

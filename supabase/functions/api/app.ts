@@ -11,6 +11,7 @@ import { ApiError } from "./errors.ts";
 import { Gate } from "./gate.ts";
 import { BODY_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
+import { Indexing, indexSlice, type SearchParts } from "./operations/search_index.ts";
 import { MergesUnderWay } from "./operations/merges_under_way.ts";
 import { sweepSlice } from "./operations/sweep.ts";
 import type { Accounts, Metadata, Segments } from "./ports.ts";
@@ -26,6 +27,8 @@ export interface Parts {
   readonly metadata: Metadata;
   readonly segments: Segments;
   readonly accounts: Accounts;
+  /** What the search index is kept with, after answers and by the sweep. */
+  readonly search: SearchParts;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
   readonly operatorKeys: readonly [string, ...string[]];
@@ -78,7 +81,12 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const sessions = new ConsoleSessions(parts.operatorKeys[0]);
   const budget = new ByteBudget(BODY_BUDGET_BYTES);
   const merges = new MergesUnderWay();
-  const onCommit = sweepNowAndThen(parts);
+  const sweepAfterCommit = sweepNowAndThen(parts);
+  const indexing = new Indexing(parts.search, parts.background, log);
+  const onCommit = () => {
+    indexing.start();
+    sweepAfterCommit();
+  };
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });
 
   app.use("*", async (c, next) => {
@@ -127,6 +135,9 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       segments: passing.segments,
       budget,
       merges,
+      embedder: parts.search.embedder,
+      indexSlice: () => indexSlice(parts.search, log),
+      onPending: () => indexing.start(),
       log,
       operatorKeys: parts.operatorKeys,
       onCommit,

@@ -4,7 +4,7 @@ import type { Query } from "./domain/query.ts";
 import type { Gate } from "./gate.ts";
 import type { Log } from "./log.ts";
 import type { MergesUnderWay } from "./operations/merges_under_way.ts";
-import type { Metadata, Segments } from "./ports.ts";
+import type { Embedder, Metadata, Segments } from "./ports.ts";
 
 export interface Context {
   readonly request: Request;
@@ -16,6 +16,12 @@ export interface Context {
   readonly segments: Segments;
   /** Memory for large bodies, shared by all requests of the isolate. */
   readonly budget: ByteBudget;
+  /** Null where no model is set up: search goes without meaning. */
+  readonly embedder: Embedder | null;
+  /** Indexes some of what waits: a slice, and says how many files that were. */
+  readonly indexSlice: () => Promise<number>;
+  /** Says that something waits to be indexed; that is done after the answer. */
+  readonly onPending: () => void;
   readonly merges: MergesUnderWay;
   readonly log: Log;
   /** Secret keys of the Supabase project, for whoever runs the service. */

@@ -62,6 +62,10 @@ export const ERRORS = {
   KEY_LIMIT_REACHED: { status: 422, meaning: "The project has as many working keys as it may have." },
   NOT_TEXT: { status: 422, meaning: "The file is not text, so it cannot be edited or read as text." },
   PROJECT_LIMIT_REACHED: { status: 422, meaning: "The account has as many projects as it may have." },
+  SEARCH_TOO_BROAD: {
+    status: 422,
+    meaning: "The pattern would have to be tried on too much text; name a literal, a directory or a glob.",
+  },
   STRING_NOT_FOUND: {
     status: 422,
     meaning: "`oldString` does not occur in the file; see `details.nearest`.",
@@ -74,6 +78,10 @@ export const ERRORS = {
     meaning: "Stored bytes fail their checksum; wrong content is never returned.",
   },
   INTERNAL_ERROR: { status: 500, meaning: "A defect; the request id finds it in the logs." },
+  SEMANTIC_SEARCH_UNAVAILABLE: {
+    status: 501,
+    meaning: "No embedding model is set up here; the other modes work.",
+  },
   SERVICE_UNAVAILABLE: { status: 503, meaning: "Database or storage did not answer; try again later." },
 } as const satisfies Record<string, { status: number; meaning: string }>;
 

@@ -176,10 +176,17 @@ export class Gate {
   /** Asks the database for admission, which counts the request; of an account, whether its token holds. */
   async admit(path?: string): Promise<Admission> {
     if (this.keyHash === undefined && this.account) {
-      await this.administer("project", {});
+      await this.admitAccount(this.account);
       return { file: null, deletedVersion: null };
     }
     return this.take(await this.parts.metadata.admit(this.caller, path));
+  }
+
+  /** An account that has no project yet is one all the same. */
+  private async admitAccount({ accessToken, projectId }: Account): Promise<void> {
+    const answer = await this.parts.accounts.administer(accessToken, projectId, "project", {});
+    const isNew = projectId === null && !answer.ok && answer.refusal.code === "PROJECT_NOT_FOUND";
+    if (!isNew) this.takeAccount(answer);
   }
 
   /** Does something with the project, for whoever asks: its owner, or a key. */

@@ -2,13 +2,21 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { fetchInTime } from "./adapters/backend.ts";
 import { SupabaseAccounts } from "./adapters/supabase_accounts.ts";
+import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
+import { SegmentCache } from "./adapters/segment_cache.ts";
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
+import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
+import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
 import { consoleLog } from "./log.ts";
+import type { Embedder } from "./ports.ts";
 
 /** Given by the edge runtime: keeps the isolate alive until the work is done. */
 declare const EdgeRuntime: { waitUntil(work: Promise<unknown>): void };
+
+/** Given by Supabase's edge runtime, not by others. */
+declare const Supabase: { readonly ai: { readonly Session: new (model: string) => ModelSession } };
 
 function required(name: string): string {
   const value = Deno.env.get(name);
@@ -28,21 +36,39 @@ function keys(name: string, legacyName: string): [string, ...string[]] {
   return [key, ...rest.filter((other) => typeof other === "string")];
 }
 
-function supabase(key: string): SupabaseClient {
+/** `X-Client-Info` tells calls of a request from those after its answer, in the project's API logs. */
+function supabase(key: string, clientInfo: string): SupabaseClient {
   return createClient(required("SUPABASE_URL"), key, {
     auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
-    global: { fetch: fetchInTime },
+    global: { fetch: fetchInTime, headers: { "X-Client-Info": clientInfo } },
   });
+}
+
+/** An endpoint where one is set, else the model of the edge runtime, else none. */
+function embedder(): Embedder | null {
+  const url = Deno.env.get("EMBEDDINGS_URL");
+  if (url) {
+    const model = required("EMBEDDINGS_MODEL");
+    return new EndpointEmbedder({ url, model, apiKey: Deno.env.get("EMBEDDINGS_API_KEY") }, consoleLog);
+  }
+  return "Supabase" in globalThis ? new SessionEmbedder((model) => new Supabase.ai.Session(model)) : null;
 }
 
 const operatorKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
 const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
-const client = supabase(operatorKeys[0]);
+const client = supabase(operatorKeys[0], "filestore");
+const indexClient = supabase(operatorKeys[0], "filestore-index");
+const cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
 
 Deno.serve(buildApp({
   metadata: new SupabaseMetadata(client, consoleLog),
-  segments: new SupabaseSegments(client, consoleLog),
-  accounts: new SupabaseAccounts(supabase(publishableKey), consoleLog),
+  segments: new SupabaseSegments(client, consoleLog, cache),
+  accounts: new SupabaseAccounts(supabase(publishableKey, "filestore"), consoleLog),
+  search: {
+    index: new SupabaseSearchIndex(indexClient, consoleLog),
+    segments: new SupabaseSegments(indexClient, consoleLog, cache),
+    embedder: embedder(),
+  },
   log: consoleLog,
   operatorKeys,
   background: (work) => {

@@ -142,3 +142,64 @@ export const EDIT_CONFLICT_TRIES_MAX = 5;
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
 /** How long a browser may remember a preflight answer. */
 export const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** A search query, in UTF-16 code units. */
+export const SEARCH_QUERY_LENGTH_MAX = 1000;
+export const SEARCH_GLOB_LENGTH_MAX = 256;
+/** What a glob's braces may spell out to, in patterns. */
+export const SEARCH_GLOB_PATTERNS_MAX = 64;
+/** Results that a page of a search may come after. Whoever needs more names a directory. */
+export const SEARCH_OFFSET_MAX = 10_000;
+/** Text of larger files is not indexed, in bytes: they are found by name. Also the text that one claim takes. */
+export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
+/** Matching lines shown of one file, in `text` and `regex`; the score counts all of them. */
+export const SEARCH_MATCHES_PER_FILE_MAX = 20;
+/** Passages shown of one file in the other modes. */
+export const SEARCH_PASSAGES_PER_FILE_MAX = 3;
+/** Lines shown before and after a match. */
+export const SEARCH_CONTEXT_LINES = 2;
+/** Longest line shown, in UTF-16 code units; of a longer one the part around the match. */
+export const SEARCH_SNIPPET_LENGTH_MAX = 300;
+/** Files that one call asks the database for, where not every one of them need match. */
+export const SEARCH_BATCH_FILES = 200;
+/** Text that one call fetches, in bytes, and one file more. */
+export const SEARCH_BATCH_BYTES = 4 * 1024 * 1024;
+/** Text that one search reads, in bytes, before it answers what it has or SEARCH_TOO_BROAD. */
+export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
+/** How long one search looks for matches, before the same. */
+export const SEARCH_MILLISECONDS_MAX = 3_000;
+/** States of a pattern's automaton: what its repetitions spell out to. */
+export const SEARCH_REGEX_STATES_MAX = 2_000;
+/** Largest number in `{m,n}`. */
+export const SEARCH_REGEX_REPEAT_MAX = 255;
+/** Groups within each other. */
+export const SEARCH_REGEX_DEPTH_MAX = 50;
+/** Sets of states remembered while matching; then it begins anew. */
+export const SEARCH_REGEX_REMEMBERED_MAX = 1_000;
+/** Steps without a remembered answer between two looks at the clock. */
+export const SEARCH_REGEX_STEPS_PER_LOOK = 256;
+/** Literals that the database looks up for a pattern. */
+export const SEARCH_LITERALS_MAX = 4;
+
+/** Dimensions of an embedding (in SQL, too). */
+export const EMBEDDING_DIMENSIONS = 384;
+/** Chunks that are embedded, in UTF-16 code units: gte-small reads 512 tokens. */
+export const SEARCH_CHUNK_LENGTH = 1_200;
+/** A line that is longer is cut into chunks that share this much. */
+export const SEARCH_CHUNK_OVERLAP = 200;
+/** Files that one claim takes. */
+export const SEARCH_CLAIM_FILES = 50;
+/** Chunks of one file that one claim takes for embedding. */
+export const SEARCH_CLAIM_CHUNKS = 16;
+/** Files that one claim takes for embedding. */
+export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
+/** How long a claim holds; a file whose indexing broke off is taken again after that. */
+export const SEARCH_LEASE_SECONDS = 30;
+/** How long after a commit its text is indexed: commits in a row are indexed together, and answers go first. */
+export const SEARCH_INDEX_DELAY_MILLISECONDS = 100;
+/** Claims of one run in the background; the rest is left to the next run and to the sweep. */
+export const SEARCH_CLAIMS_PER_RUN = 16;
+/** Files that one slice of the sweep queues for another embedding model. */
+export const SEARCH_REQUEUED_FILES = 1_000;
+/** Longest wait for an embeddings endpoint. */
+export const EMBEDDINGS_TIMEOUT_MILLISECONDS = 8_000;

@@ -36,8 +36,30 @@ function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
   return { hoisted: hoist(paths), schemas };
 }
 
-/** Errors that any route with a key may answer. */
+/** Errors that any route with credentials may answer. */
 const EVERYWHERE: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR"];
+/** Errors of a route about files: it takes a key, or an access token with x-project-id. */
+const OF_FILES: readonly ErrorCode[] = [
+  "INVALID_API_KEY",
+  "INVALID_SESSION",
+  "FORBIDDEN_SCOPE",
+  "PROJECT_NOT_FOUND",
+  "VALIDATION_ERROR",
+];
+
+/** How to come in: any one of these. */
+function securityOf({ needsKey, document }: Route): Record<string, []>[] {
+  const keys: Record<string, []>[] = [{ apiKey: [] }, { bearer: [] }];
+  if (document.credentials === "account") return [{ account: [] }];
+  if (document.credentials === "account or key") return [{ account: [] }, ...keys];
+  return needsKey ? [...keys, { account: [] }] : [];
+}
+
+function errorsOf(route: Route): readonly ErrorCode[] {
+  const { errors, credentials } = route.document;
+  if (route.needsKey) return [...new Set([...OF_FILES, ...errors, ...EVERYWHERE])];
+  return credentials ? [...new Set([...errors, ...EVERYWHERE])] : errors;
+}
 
 const RATE_HEADERS = Object.fromEntries(
   ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]
@@ -55,7 +77,11 @@ function parametersOf(route: Route): Json[] {
       schema: { type: "string", minLength: 1, maxLength: 1024 },
     });
   }
-  for (const name of route.document.headers ?? []) {
+  for (const [, name] of route.pattern.matchAll(/:(\w+)/g)) {
+    parameters.push({ name, in: "path", required: true, schema: { type: "string", format: "uuid" } });
+  }
+  const ofProject = route.needsKey ? ["x-project-id"] : [];
+  for (const name of [...ofProject, ...route.document.headers ?? []]) {
     parameters.push({ name, in: "header", required: false, schema: { type: "string" } });
   }
   if (!route.document.query) return parameters;
@@ -88,9 +114,7 @@ function responsesOf(route: Route): Json {
   const responses: Json = {
     "200": { description: "Success", headers: RATE_HEADERS, content: { "application/json": { schema: ok } } },
   };
-  const codes = route.needsKey
-    ? ["INVALID_API_KEY" as const, ...route.document.errors, ...EVERYWHERE]
-    : route.document.errors;
+  const codes = errorsOf(route);
   for (const status of new Set(codes.map((code) => ERRORS[code].status))) {
     const described = codes.filter((code) => ERRORS[code].status === status);
     responses[String(status)] = {
@@ -106,13 +130,13 @@ function responsesOf(route: Route): Json {
 export function openapiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const route of ROUTES) {
-    const path = route.pattern.replace(/\/\*$/, "/{path}");
+    const path = route.pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
     const item = paths[path] ??= {};
     item[route.method.toLowerCase()] = {
       operationId: route.document.id,
       summary: route.document.summary,
       description: route.document.description,
-      security: route.needsKey ? [{ apiKey: [] }, { bearer: [] }] : [],
+      security: securityOf(route),
       parameters: parametersOf(route),
       requestBody: route.document.body && {
         required: true,
@@ -140,7 +164,14 @@ export function openapiDocument(): Json {
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
-        bearer: { type: "http", scheme: "bearer" },
+        bearer: { type: "http", scheme: "bearer", description: "An API key." },
+        account: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description:
+            "The access token of a signed-in account; x-project-id says which of its projects is meant.",
+        },
       },
       headers: Object.fromEntries(
         Object.keys(RATE_HEADERS).map((name) => [name, {

@@ -1,6 +1,7 @@
 /**
  * What the service needs from outside: Metadata (Postgres), Segments (object storage) and Accounts (Postgres, as a
- * signed-in person).
+ * signed-in person); for search also SearchIndex (Postgres, for whoever runs the service) and, where there is one, an
+ * Embedder.
  * The comments are contracts: every adapter keeps them, and `tests/contract` checks that it does.
  *
  * All throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach; no other failure of the
@@ -270,6 +271,69 @@ export interface Comparison {
 /** The file to be edited, or what an earlier request with the same idempotency key was answered. */
 export type EditBase = Content | { readonly answered: FileRecord };
 
+/** What limits a search, whatever it looks for. */
+export interface SearchFilter {
+  /** Without leading or trailing slash; "" is the root. */
+  readonly directory: string;
+  /** A regular expression for the whole path, from `domain/glob.ts`. */
+  readonly glob?: string | undefined;
+  readonly contentType?: string | undefined;
+  /** At most so many files, after `skip` others, and of text about so many bytes. */
+  readonly files: number;
+  readonly skip: number;
+  readonly bytes: number;
+}
+
+/**
+ * - `scan`: files by path that hold, of each clause, one literal; a superset where case is folded.
+ * - `rank`: the best files by `words` (web search syntax), by nearness to `vector`, or by both, fused.
+ */
+export type SearchQuery =
+  & SearchFilter
+  & (
+    | {
+      readonly kind: "scan";
+      readonly clauses: readonly (readonly string[])[];
+      readonly caseSensitive: boolean;
+      /** Only paths that come after this one. */
+      readonly after?: string | undefined;
+    }
+    | {
+      readonly kind: "rank";
+      readonly words?: string | undefined;
+      readonly vector?: readonly number[] | undefined;
+      /** The model that made the vector. */
+      readonly model?: string | undefined;
+    }
+  );
+
+/** Why a file's text is not in the index: it is found by its name. */
+export type Skipped = "too_large" | "not_text";
+
+export interface FoundFile {
+  readonly file: FileRecord;
+  readonly skipped: Skipped | null;
+  /** The text of that version, U+FFFE for NUL; of a skipped file its path. */
+  readonly content: string;
+  readonly score: number;
+  /** The part that is nearest to the vector. */
+  readonly chunk?: { readonly firstLine: number; readonly text: string } | null | undefined;
+}
+
+export interface SearchPage {
+  readonly files: readonly FoundFile[];
+  /** Of a scan: the path to go on after; null where nothing is left. */
+  readonly next: string | null;
+  /** Of a ranking. */
+  readonly hasMore: boolean;
+  /** Whether the database compares vectors. */
+  readonly hasVectors: boolean;
+  /** Stems of the query's words. */
+  readonly lexemes: readonly string[];
+  /** Files whose current version is not indexed yet. */
+  readonly pending: number;
+}
+
 /** How far the sweep of one project has come. Days are `yyyy-mm-dd`, UTC. */
 export interface Sweep {
   readonly projectId: string;
@@ -308,6 +372,8 @@ export interface Metadata {
   comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>>;
   versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>>;
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>>;
+  /** Searches the current text of the project's files. */
+  search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>>;
   /** Adds a version. */
   commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
   /**
@@ -376,4 +442,61 @@ export interface Segments {
   list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]>;
   /** Throws unless the storage answers. */
   ping(): Promise<void>;
+}
+
+/** A claimed file. Nobody else gets it until the claim has run out. */
+export interface ClaimedFile {
+  readonly projectId: string;
+  readonly fileId: string;
+  readonly version: number;
+  readonly path: string;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly isDeleted: boolean;
+  /** Of the text, where it is to be stored and small enough. */
+  readonly segments: readonly Segment[];
+  /** To be embedded. */
+  readonly chunks: readonly { readonly hash: string; readonly text: string }[];
+}
+
+export interface Claim {
+  readonly claimId: string;
+  readonly files: readonly ClaimedFile[];
+}
+
+/** What the index is to hold of a claimed file. */
+export interface IndexedText
+  extends Pick<ClaimedFile, "projectId" | "fileId" | "version" | "path" | "mimeType" | "isDeleted"> {
+  /** U+FFFE for NUL; null where the text is not indexed. */
+  readonly content: string | null;
+  readonly skipped: Skipped | null;
+  /** First line from 1, start and length in characters. */
+  readonly chunks: readonly (readonly [number, number, number])[];
+}
+
+/** The search index, for every project. Each method is one back-end call and one transaction; all may be repeated. */
+export interface SearchIndex {
+  /** Takes files whose text is to be stored. */
+  claimTexts(): Promise<Claim>;
+  /** Takes files with chunks that the model has not seen. */
+  claimChunks(model: string): Promise<Claim>;
+  /** Stores texts of a claim. What it no longer holds is left alone. */
+  storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
+  /** Stores embeddings by chunk hash and hands the file back. */
+  storeEmbeddings(
+    claimId: string,
+    file: Pick<ClaimedFile, "projectId" | "fileId">,
+    model: string,
+    embeddings: readonly { readonly hash: string; readonly embedding: readonly number[] }[],
+  ): Promise<void>;
+  /** Queues files that the model has not seen; answers how many. */
+  requeue(model: string): Promise<number>;
+}
+
+/** Turns texts into vectors of EMBEDDING_DIMENSIONS numbers and length 1, near each other where their meaning is. */
+export interface Embedder {
+  /** Vectors of different models cannot be compared. */
+  readonly model: string;
+  /** In the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of reach. */
+  embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }

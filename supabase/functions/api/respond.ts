@@ -24,6 +24,7 @@ export type Operation =
   | "copy_file"
   | "move_file"
   | "diff_file"
+  | "search_files"
   | "sweep"
   | "list_projects"
   | "create_project"

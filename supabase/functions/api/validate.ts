@@ -8,7 +8,9 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => ({
     path: issue.path.map(String).join("."),
-    reason: issue.message,
+    reason: issue.code === "invalid_type" && issue.message.endsWith("received undefined")
+      ? "is required"
+      : issue.message,
   }));
   const [first] = issues;
   fail("VALIDATION_ERROR", first ? `${first.path || "The body"}: ${first.reason}` : "Not valid.", { issues });

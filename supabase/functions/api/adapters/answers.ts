@@ -115,6 +115,36 @@ export const comparison = z.object({
   after: side.nullable(),
 });
 
+export const searchPage = z.object({
+  files: z.array(z.object({
+    file: fileRecord,
+    skipped: z.enum(["too_large", "not_text"]).nullable(),
+    content: z.string(),
+    score: z.number(),
+    chunk: z.object({ firstLine: z.number(), text: z.string() }).nullish(),
+  })),
+  next: z.string().nullish().transform((path) => path ?? null),
+  hasMore: z.boolean().nullish().transform((hasMore) => hasMore ?? false),
+  hasVectors: z.boolean(),
+  lexemes: z.array(z.string()),
+  pending: z.number(),
+});
+
+export const claim = z.object({
+  claimId: z.string(),
+  files: z.array(z.object({
+    projectId: z.string(),
+    fileId: z.string(),
+    version: z.number(),
+    path: z.string(),
+    mimeType: z.string(),
+    size: z.number(),
+    isDeleted: z.boolean(),
+    segments: z.array(segment),
+    chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
+  })),
+});
+
 export const sweep = z.object({
   projectId: z.string(),
   through: z.string(),

@@ -17,6 +17,8 @@ import type {
   ListPage,
   ListQuery,
   Metadata,
+  SearchPage,
+  SearchQuery,
   Segment,
   Sweep,
   VersionPage,
@@ -30,6 +32,7 @@ import {
   fileRecord,
   listPage,
   parseAnswer,
+  searchPage,
   sweep,
   versionPage,
 } from "./answers.ts";
@@ -73,7 +76,7 @@ export class SupabaseMetadata implements Metadata {
     return this.ask(
       "filestore_content",
       caller,
-      { p_path: path, p_idempotency: idempotency ?? null },
+      { p_path: path, p_idempotency: idempotency ?? {} },
       editBase,
     );
   }
@@ -90,6 +93,10 @@ export class SupabaseMetadata implements Metadata {
 
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>> {
     return this.ask("filestore_list", caller, { p_query: query }, listPage);
+  }
+
+  search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>> {
+    return this.ask("filestore_search", caller, { p_query: query }, searchPage);
   }
 
   commit(caller: Caller, { kind, ...commit }: Commit): Promise<Answer<Committed>> {

@@ -38,9 +38,12 @@ async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promis
 }
 
 export class SupabaseSegments implements Segments {
-  private readonly cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
-
-  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+  /** Several may share a cache: what is in it is right for all. */
+  constructor(
+    private readonly client: SupabaseClient,
+    private readonly log: Log,
+    private readonly cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX),
+  ) {}
 
   async put(segment: Segment, bytes: Uint8Array): Promise<void> {
     await withRetries("upload", this.log, async (tryNumber): Promise<Outcome<true>> => {

@@ -12,7 +12,7 @@ import type { Route, RouteDocument } from "./route.ts";
 import { BODY_ERRORS } from "./schemas.ts";
 
 const environment = z.enum(["development", "production"]);
-const scopes = z.array(z.enum(["read", "write", "admin"])).min(1);
+const scopes = z.array(z.enum(["read", "write", "admin"])).min(1, "must name at least one scope");
 const key = z.object({
   id: z.uuid(),
   prefix: z.string(),

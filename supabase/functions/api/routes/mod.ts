@@ -11,6 +11,7 @@ import { openapi } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
 import { read } from "./read.ts";
 import { restore } from "./restore.ts";
+import { search } from "./search.ts";
 import { sweep } from "./sweep.ts";
 import { createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
 import { activity, createProject, getProject, listProjects, renameProject } from "./projects.ts";
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
   rotateKey,
   regenerateKey,
   revokeKey,
+  search,
   sweep,
   openapi,
 ];

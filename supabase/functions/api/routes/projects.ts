@@ -28,7 +28,8 @@ export const PROJECT_HEADERS = ["x-project-id"] as const;
 
 /** A name of a project or key: no control characters, no space at either end. */
 export function nameOf(minimum: number) {
-  return z.string().min(minimum).max(NAME_LENGTH_MAX)
+  return z.string().min(minimum, "must not be empty")
+    .max(NAME_LENGTH_MAX, `must have at most ${NAME_LENGTH_MAX} characters`)
     .regex(/^(?!\s)[^\p{Cc}]*(?<!\s)$/u, "must have no control characters and no space at either end")
     .refine((text) => text.isWellFormed(), "must be well-formed Unicode");
 }

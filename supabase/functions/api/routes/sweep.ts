@@ -10,6 +10,9 @@ import type { Route } from "./route.ts";
 const answer = z.object({
   seen: z.int().min(0).meta({ description: "Objects looked at." }),
   removed: z.int().min(0),
+  indexed: z.int().min(0).meta({
+    description: "Files taken into the search index that had been left behind.",
+  }),
   isDone: z.boolean().meta({ description: "Whether there was nothing left to do." }),
 }).meta({ id: "Sweep" });
 
@@ -27,11 +30,13 @@ async function handle(context: Context): Promise<Response> {
   if (!await isOperator(context)) {
     fail("INVALID_API_KEY", "This route takes the Supabase project's secret key.");
   }
-  const result = await sweepSlice(context.metadata, context.segments);
+  const indexed = await context.indexSlice();
+  const swept = await sweepSlice(context.metadata, context.segments);
+  const result = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
   return success(
     "sweep",
     result,
-    result.isDone ? "Nothing to sweep." : `Removed ${result.removed} of ${result.seen}.`,
+    result.isDone ? "Nothing to sweep." : `Removed ${result.removed} of ${result.seen}, indexed ${indexed}.`,
   );
 }
 
@@ -43,7 +48,7 @@ export const sweep: Route = {
   handle,
   document: {
     id: "sweep",
-    summary: "Remove uploads that were never committed, one bounded slice",
+    summary: "Remove uploads that were never committed and index what was left behind, one bounded slice",
     description:
       "Needs `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
     answer,

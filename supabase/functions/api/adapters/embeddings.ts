@@ -1,0 +1,99 @@
+/** Where embeddings come from: an OpenAI-compatible endpoint, or the model built into Supabase's edge runtime. */
+import { z } from "zod";
+import { EMBEDDING_DIMENSIONS, EMBEDDINGS_TIMEOUT_MILLISECONDS } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { Embedder } from "../ports.ts";
+import { type Outcome, unavailable, withRetries } from "./backend.ts";
+
+/** Built in, so nothing has to be downloaded: https://supabase.com/docs/guides/functions/ai-models */
+const BUILT_IN_MODEL = "gte-small";
+
+/** What the edge runtime gives: `Supabase.ai.Session`. */
+export interface ModelSession {
+  run(text: string, options: { mean_pool: boolean; normalize: boolean }): Promise<unknown>;
+}
+
+export interface EndpointSettings {
+  /** The whole address, such as `https://api.openai.com/v1/embeddings`. */
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey: string | undefined;
+}
+
+const vector = z.array(z.number()).length(EMBEDDING_DIMENSIONS);
+
+export class SessionEmbedder implements Embedder {
+  readonly model = BUILT_IN_MODEL;
+  private session: ModelSession | undefined;
+
+  /** The session is opened for the first text. */
+  constructor(private readonly open: (model: string) => ModelSession) {}
+
+  async embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
+    this.session ??= this.open(this.model);
+    const vectors: number[][] = [];
+    for (const text of texts) {
+      vectors.push(vector.parse(await this.session.run(text, { mean_pool: true, normalize: true })));
+    }
+    return vectors;
+  }
+}
+
+/** https://platform.openai.com/docs/api-reference/embeddings */
+const response = z.object({
+  data: z.array(z.object({ index: z.int().optional(), embedding: vector })),
+});
+
+export class EndpointEmbedder implements Embedder {
+  readonly model: string;
+
+  constructor(private readonly settings: EndpointSettings, private readonly log: Log) {
+    this.model = settings.model;
+  }
+
+  embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
+    return withRetries("embeddings", this.log, async (): Promise<Outcome<readonly (readonly number[])[]>> => {
+      const answer = await this.ask(texts).catch(() => null);
+      if (answer === null) return { passing: "out of reach" };
+      const { status, body } = answer;
+      if (status === 408 || status === 429 || status >= 500) return { passing: String(status) };
+      const parsed = response.safeParse(body);
+      if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
+        // A wrong key, model or dimension: the operator sees it in the log, and search goes on without meaning.
+        this.log.backendFault(
+          "embeddings",
+          0,
+          status === 200 ? "another shape or dimension" : String(status),
+        );
+        throw unavailable();
+      }
+      const sorted = parsed.data.data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
+      return { value: sorted.map(({ embedding }) => normalized(embedding)) };
+    });
+  }
+
+  private async ask(texts: readonly string[]): Promise<{ status: number; body: unknown }> {
+    const { url, model, apiKey } = this.settings;
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({
+        model,
+        input: texts,
+        dimensions: EMBEDDING_DIMENSIONS,
+        encoding_format: "float",
+      }),
+      signal: AbortSignal.timeout(EMBEDDINGS_TIMEOUT_MILLISECONDS),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: answer.status === 200 ? JSON.parse(text) : text };
+  }
+}
+
+function normalized(embedding: readonly number[]): readonly number[] {
+  const length = Math.hypot(...embedding);
+  return length === 0 ? embedding : embedding.map((value) => value / length);
+}

@@ -1,0 +1,78 @@
+/** The search index over supabase-js. These calls carry no API key: they are the service's own work. */
+import type { SupabaseClient } from "@supabase/supabase-js";
+import {
+  SEARCH_CLAIM_CHUNKS,
+  SEARCH_CLAIM_EMBEDDED_FILES,
+  SEARCH_CLAIM_FILES,
+  SEARCH_LEASE_SECONDS,
+  SEARCH_REQUEUED_FILES,
+  SEARCH_TEXT_BYTES_MAX,
+} from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { Claim, ClaimedFile, IndexedText, SearchIndex } from "../ports.ts";
+import { z } from "zod";
+import { claim } from "./answers.ts";
+import { type Outcome, withRetries } from "./backend.ts";
+import { isPassing } from "./supabase_metadata.ts";
+
+/** Where a claim is for: its text is to be stored, or its chunks to be embedded. */
+const STAGES = { texts: 1, chunks: 2 } as const;
+
+export class SupabaseSearchIndex implements SearchIndex {
+  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+
+  claimTexts(): Promise<Claim> {
+    return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null);
+  }
+
+  claimChunks(model: string): Promise<Claim> {
+    return this.claim(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model);
+  }
+
+  async storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void> {
+    await this.call("filestore_search_store", { p_claim_id: claimId, p_texts: texts, p_model: model });
+  }
+
+  async storeEmbeddings(
+    claimId: string,
+    { projectId, fileId }: Pick<ClaimedFile, "projectId" | "fileId">,
+    model: string,
+    embeddings: readonly { readonly hash: string; readonly embedding: readonly number[] }[],
+  ): Promise<void> {
+    await this.call("filestore_search_store_embeddings", {
+      p_claim_id: claimId,
+      p_project_id: projectId,
+      p_file_id: fileId,
+      p_model: model,
+      p_embeddings: embeddings,
+    });
+  }
+
+  async requeue(model: string): Promise<number> {
+    const parameters = { p_model: model, p_files: SEARCH_REQUEUED_FILES };
+    return z.number().parse(await this.call("filestore_search_requeue", parameters));
+  }
+
+  private async claim(stage: number, files: number, model: string | null): Promise<Claim> {
+    return claim.parse(
+      await this.call("filestore_search_claim", {
+        p_stage: stage,
+        p_files: files,
+        p_bytes: SEARCH_TEXT_BYTES_MAX,
+        p_chunks: SEARCH_CLAIM_CHUNKS,
+        p_lease_seconds: SEARCH_LEASE_SECONDS,
+        p_model: model,
+      }),
+    );
+  }
+
+  /** May be repeated: a claim whose answer was lost runs out, and a store stores the same again or nothing. */
+  private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
+    return withRetries(name, this.log, async (): Promise<Outcome<unknown>> => {
+      const { data, error, status } = await this.client.rpc(name, parameters);
+      if (error === null) return { value: data };
+      if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
+      return { passing: error.code || String(status) };
+    });
+  }
+}

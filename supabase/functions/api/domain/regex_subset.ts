@@ -1,0 +1,198 @@
+/**
+ * The patterns that `mode=regex` takes: a subset of POSIX extended regular expressions as `grep -E` reads them. What is
+ * not in it is refused with a reason, never read in another way than grep does.
+ *
+ * In it: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* + ?`,
+ * `{m} {m,} {m,n} {,n}`, `^`, `$`. Not in it: back-references, `\b \< \>`, lazy and stacked repetition, look-around.
+ */
+import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
+import { ANY, type CharacterSet, classNamed, ESCAPES, only } from "./character_set.ts";
+
+export type Pattern =
+  | { readonly kind: "set"; readonly set: CharacterSet }
+  | { readonly kind: "start" | "end" }
+  | { readonly kind: "sequence"; readonly parts: readonly Pattern[] }
+  | { readonly kind: "alternatives"; readonly parts: readonly Pattern[] }
+  | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number | null };
+
+/** Why a text is no pattern of the subset, for whoever wrote it. */
+export class PatternError extends Error {
+  override readonly name = "PatternError";
+}
+
+/** Throws PatternError. */
+export function parsePattern(text: string): Pattern {
+  const parser = new Parser(text);
+  const pattern = parser.alternatives(0);
+  parser.expectEnd();
+  return pattern;
+}
+
+class Parser {
+  private readonly characters: readonly string[];
+  private at = 0;
+
+  constructor(text: string) {
+    this.characters = [...text];
+  }
+
+  alternatives(depth: number): Pattern {
+    if (depth > SEARCH_REGEX_DEPTH_MAX) throw new PatternError("has too many groups within each other");
+    const parts = [this.sequence(depth)];
+    while (this.take("|")) parts.push(this.sequence(depth));
+    const [first] = parts;
+    return parts.length === 1 && first ? first : { kind: "alternatives", parts };
+  }
+
+  expectEnd(): void {
+    if (this.peek() === ")") throw new PatternError("has a `)` without `(`; write `\\)` for the character");
+  }
+
+  private sequence(depth: number): Pattern {
+    const parts: Pattern[] = [];
+    for (let next = this.peek(); next !== undefined && next !== "|" && next !== ")"; next = this.peek()) {
+      parts.push(this.repeated(this.single(depth)));
+    }
+    const [first] = parts;
+    if (!first) throw new PatternError("has an empty pattern, group or alternative");
+    return parts.length === 1 ? first : { kind: "sequence", parts };
+  }
+
+  private single(depth: number): Pattern {
+    const character = this.next();
+    switch (character) {
+      case "(": {
+        if (this.peek() === "?") throw new PatternError("has `(?`: there are no flags and no look-around");
+        const inner = this.alternatives(depth + 1);
+        if (!this.take(")")) throw new PatternError("has a `(` without `)`");
+        return inner;
+      }
+      case "[":
+        return { kind: "set", set: this.bracket() };
+      case ".":
+        return { kind: "set", set: ANY };
+      case "^":
+        return { kind: "start" };
+      case "$":
+        return { kind: "end" };
+      case "\\":
+        return { kind: "set", set: this.escape() };
+      case "*":
+      case "+":
+      case "?":
+      case "{":
+        throw new PatternError(`has a \`${character}\` with nothing to repeat; write \`\\${character}\``);
+      default:
+        return { kind: "set", set: only(codeOf(character)) };
+    }
+  }
+
+  private repeated(part: Pattern): Pattern {
+    const bounds = this.bounds();
+    if (!bounds) return part;
+    if (part.kind === "start" || part.kind === "end") throw new PatternError("repeats `^` or `$`");
+    if (["*", "+", "?", "{"].includes(this.peek() ?? "")) {
+      throw new PatternError("repeats a repetition; there is no lazy matching, and groups take `( )`");
+    }
+    return { kind: "repeat", part, ...bounds };
+  }
+
+  private bounds(): { readonly least: number; readonly most: number | null } | null {
+    if (this.take("*")) return { least: 0, most: null };
+    if (this.take("+")) return { least: 1, most: null };
+    if (this.take("?")) return { least: 0, most: 1 };
+    if (!this.take("{")) return null;
+    const rest = this.characters.slice(this.at, this.at + 12).join("");
+    const [whole, first = "", comma, second = ""] = /^(\d*)(,?)(\d*)\}/.exec(rest) ?? [];
+    if (whole === undefined || first === "" && second === "") {
+      throw new PatternError("has a `{` that is no `{m}`, `{m,}` or `{m,n}`; write `\\{` for the character");
+    }
+    this.at += whole.length;
+    const least = Number(first);
+    const most = comma === "" ? least : second === "" ? null : Number(second);
+    if (Math.max(least, most ?? 0) > SEARCH_REGEX_REPEAT_MAX) {
+      throw new PatternError(`repeats more than ${SEARCH_REGEX_REPEAT_MAX} times`);
+    }
+    if (most !== null && most < least) throw new PatternError("has bounds in the wrong order");
+    return { least, most };
+  }
+
+  private escape(): CharacterSet {
+    const character = this.peek();
+    if (character === undefined) throw new PatternError("ends with a backslash");
+    this.at++;
+    const set = ESCAPES[character];
+    if (set) return set;
+    if (character === "d") throw new PatternError("has `\\d`; write `[0-9]`");
+    if (/[0-9]/.test(character)) throw new PatternError("has a back-reference");
+    if (/[A-Za-z<>`']/.test(character) || codeOf(character) > 126) {
+      throw new PatternError(`has \`\\${character}\`, which is not supported`);
+    }
+    return only(codeOf(character));
+  }
+
+  private bracket(): CharacterSet {
+    const isNegated = this.take("^");
+    const ranges: [number, number][] = [];
+    const classes: RegExp[] = [];
+    for (let isFirst = true; isFirst || this.peek() !== "]"; isFirst = false) {
+      const posix = this.posixClass();
+      if (posix) {
+        classes.push(posix);
+        continue;
+      }
+      const from = this.member();
+      const isRange = this.peek() === "-" && this.characters[this.at + 1] !== "]";
+      if (isRange) this.at++;
+      const to = isRange ? this.member() : from;
+      if (to < from) throw new PatternError("has a range in the wrong order");
+      ranges.push([from, to]);
+    }
+    this.at++;
+    return { isNegated, ranges, classes };
+  }
+
+  private posixClass(): RegExp | undefined {
+    if (this.peek() !== "[" || ![":", ".", "="].includes(this.characters[this.at + 1] ?? "")) {
+      return undefined;
+    }
+    const [whole, name = ""] =
+      /^\[:([a-z]+):\]/.exec(this.characters.slice(this.at, this.at + 12).join("")) ?? [];
+    const found = classNamed(name);
+    if (!whole || !found) {
+      throw new PatternError("has an unknown class; there are [:alpha:], [:digit:] and so on");
+    }
+    this.at += whole.length;
+    return found;
+  }
+
+  /** A backslash is an ordinary member to grep, and an escape to most who write one: only `\\` is taken. */
+  private member(): number {
+    const character = this.peek();
+    if (character === undefined) throw new PatternError("has a `[` without `]`");
+    this.at++;
+    if (character !== "\\") return codeOf(character);
+    if (!this.take("\\")) {
+      throw new PatternError("has a backslash within `[ ]`, where it escapes nothing; write `\\\\` for one");
+    }
+    return codeOf(character);
+  }
+
+  private peek(): string | undefined {
+    return this.characters[this.at];
+  }
+
+  private next(): string {
+    return this.characters[this.at++] ?? "";
+  }
+
+  private take(character: string): boolean {
+    if (this.peek() !== character) return false;
+    this.at++;
+    return true;
+  }
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}

@@ -1,0 +1,64 @@
+/** A match as the wire shows it: its line, where in it, and the lines around. */
+import { SEARCH_CONTEXT_LINES, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
+import { endOfLine, type MatchingLine } from "./matching_lines.ts";
+
+export interface Match {
+  /** From 1. */
+  readonly line: number;
+  /** Where the match begins in its line, from 1, in UTF-16 code units. */
+  readonly column: number;
+  /** The line, or of a long one the part around the match. */
+  readonly snippet: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Stands for NUL, which Postgres cannot hold, in what is stored. No query can ask for it. */
+export const NUL_STAND_IN = "\uFFFE";
+
+export function matchOf(text: string, { line, from, to, at }: MatchingLine): Match {
+  return {
+    line,
+    column: at - from + 1,
+    snippet: shown(text.slice(from, to), at - from),
+    before: linesBefore(text, from).map((one) => shown(one, 0)),
+    after: linesAfter(text, to).map((one) => shown(one, 0)),
+  };
+}
+
+function linesBefore(text: string, from: number): string[] {
+  const lines: string[] = [];
+  for (let end = from - 1; end >= 0 && lines.length < SEARCH_CONTEXT_LINES;) {
+    const start = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
+    lines.unshift(text.slice(start, end));
+    end = start - 1;
+  }
+  return lines;
+}
+
+function linesAfter(text: string, to: number): string[] {
+  const lines: string[] = [];
+  for (let start = to + 1; start < text.length && lines.length < SEARCH_CONTEXT_LINES;) {
+    const end = endOfLine(text, start);
+    lines.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** The line, cut to its length around a place, never within a character. */
+function shown(line: string, place: number): string {
+  const text = line.replaceAll(NUL_STAND_IN, "\0");
+  if (text.length <= SEARCH_SNIPPET_LENGTH_MAX) return text;
+  const lead = Math.floor(SEARCH_SNIPPET_LENGTH_MAX / 4);
+  let from = Math.max(0, Math.min(place - lead, text.length - SEARCH_SNIPPET_LENGTH_MAX));
+  let to = from + SEARCH_SNIPPET_LENGTH_MAX;
+  if (isLowHalf(text, from)) from++;
+  if (isLowHalf(text, to)) to--;
+  return text.slice(from, to);
+}
+
+function isLowHalf(text: string, place: number): boolean {
+  const code = text.charCodeAt(place);
+  return code >= 0xdc00 && code <= 0xdfff;
+}

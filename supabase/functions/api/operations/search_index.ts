@@ -1,0 +1,118 @@
+/**
+ * The search index follows writes: a commit leaves its file in a queue, and this takes files from there, after the
+ * answer, a bounded run at a time. What a run leaves, or drops when its isolate ends, the next one takes.
+ */
+import { chunksOf } from "../domain/chunks.ts";
+import { isBinaryMediaType } from "../domain/media_type.ts";
+import { NUL_STAND_IN } from "../domain/snippet.ts";
+import { SEARCH_CLAIMS_PER_RUN, SEARCH_INDEX_DELAY_MILLISECONDS, SEARCH_TEXT_BYTES_MAX } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { ClaimedFile, Embedder, IndexedText, SearchIndex, Segments } from "../ports.ts";
+import { readSegments } from "./read_segments.ts";
+
+export interface SearchParts {
+  readonly index: SearchIndex;
+  readonly segments: Segments;
+  /** Null: search goes without meaning. */
+  readonly embedder: Embedder | null;
+}
+
+/** One for each isolate: one run at a time, and one more when something came meanwhile. */
+export class Indexing {
+  private isRunning = false;
+  private isAskedAgain = false;
+
+  constructor(
+    private readonly parts: SearchParts,
+    private readonly background: (work: Promise<unknown>) => void,
+    private readonly log: Log,
+  ) {}
+
+  /** Something waits. Answers at once; the work begins a moment later. */
+  start(): void {
+    if (this.isRunning) {
+      this.isAskedAgain = true;
+      return;
+    }
+    this.isRunning = true;
+    this.background(this.run());
+  }
+
+  private async run(): Promise<void> {
+    try {
+      do {
+        await new Promise((resolve) => setTimeout(resolve, SEARCH_INDEX_DELAY_MILLISECONDS));
+        this.isAskedAgain = false;
+        await indexSlice(this.parts, this.log);
+      } while (this.isAskedAgain);
+    } catch (error) {
+      this.log.backgroundFault("index", error);
+    } finally {
+      this.isRunning = false;
+    }
+  }
+}
+
+/** One bounded slice: texts first, since words find them, then embeddings. Answers how many files it took. */
+export async function indexSlice(parts: SearchParts, log: Log): Promise<number> {
+  let taken = 0;
+  for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
+    const files = await indexTexts(parts, log) || await indexChunks(parts);
+    if (files === 0) break;
+    taken += files;
+  }
+  return taken;
+}
+
+async function indexTexts({ index, segments, embedder }: SearchParts, log: Log): Promise<number> {
+  const { claimId, files } = await index.claimTexts();
+  const texts: IndexedText[] = [];
+  for (const file of files) {
+    try {
+      texts.push(await textOf(segments, file));
+    } catch (error) {
+      // One file that cannot be read must not keep the others; its claim runs out and it is tried again, ever later.
+      log.backgroundFault("index", error);
+    }
+  }
+  if (texts.length > 0) await index.storeTexts(claimId, texts, embedder?.model ?? null);
+  return files.length;
+}
+
+async function textOf(segments: Segments, file: ClaimedFile): Promise<IndexedText> {
+  const { projectId, fileId, version, path, mimeType, isDeleted } = file;
+  const base = {
+    projectId,
+    fileId,
+    version,
+    path,
+    mimeType,
+    isDeleted,
+    content: null,
+    skipped: null,
+    chunks: [],
+  };
+  if (isDeleted) return base;
+  if (isBinaryMediaType(mimeType)) return { ...base, skipped: "not_text" };
+  if (file.size > SEARCH_TEXT_BYTES_MAX) return { ...base, skipped: "too_large" };
+  if (!file.segments.every((segment) => segment.isText)) return { ...base, skipped: "not_text" };
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for await (const bytes of readSegments(segments, file.segments)) text += decoder.decode(bytes);
+  const content = text.replaceAll("\0", NUL_STAND_IN);
+  const chunks = chunksOf(content).map(({ firstLine, start, length }) => [firstLine, start, length] as const);
+  return { ...base, content, chunks };
+}
+
+async function indexChunks({ index, embedder }: SearchParts): Promise<number> {
+  if (!embedder) return 0;
+  const { claimId, files } = await index.claimChunks(embedder.model);
+  const texts = files.flatMap((file) => file.chunks.map((chunk) => chunk.text));
+  const vectors = texts.length === 0 ? [] : await embedder.embed(texts);
+  let at = 0;
+  for (const file of files) {
+    const embeddings = file.chunks.map(({ hash }) => ({ hash, embedding: vectors[at++] ?? [] }));
+    await index.storeEmbeddings(claimId, file, embedder.model, embeddings);
+  }
+  return files.length;
+}

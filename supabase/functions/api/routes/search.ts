@@ -1,0 +1,151 @@
+/** GET /search: files by substring, pattern, words and meaning. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { Automaton } from "../domain/automaton.ts";
+import { GlobError, globPattern } from "../domain/glob.ts";
+import { patternFinder, substringFinder } from "../domain/matching_lines.ts";
+import { normalizeDirectory } from "../domain/path.ts";
+import { pick } from "../domain/query.ts";
+import { parsePattern, PatternError } from "../domain/regex_subset.ts";
+import { requiredLiterals, withoutCase } from "../domain/required_literals.ts";
+import { fail } from "../errors.ts";
+import {
+  PAGE_LIMIT_DEFAULT,
+  SEARCH_GLOB_LENGTH_MAX,
+  SEARCH_MILLISECONDS_MAX,
+  SEARCH_OFFSET_MAX,
+  SEARCH_QUERY_LENGTH_MAX,
+} from "../limits.ts";
+import { rank } from "../operations/search_rank.ts";
+import { scan, type ScanQuery } from "../operations/search_scan.ts";
+import { success } from "../respond.ts";
+import { validate } from "../validate.ts";
+import type { Route } from "./route.ts";
+import { fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
+
+const query = z.object({
+  q: z.string().min(1, "must not be empty").max(SEARCH_QUERY_LENGTH_MAX).refine(
+    (text) => !text.includes("\0"),
+    "must not contain NUL",
+  ),
+  mode: z.enum(["text", "regex", "semantic", "hybrid"]).default("hybrid").meta({
+    description:
+      '`text`: a substring, as `grep -F`. `regex`: an extended regular expression, as `grep -E`, without back-references, `\\b` and look-around. `semantic`: by meaning. `hybrid`: by words (`"a phrase"`, `or`, `-not`) and meaning.',
+  }),
+  directory: z.string().default("/").meta({ description: "Everything below it." }),
+  glob: z.string().min(1).max(SEARCH_GLOB_LENGTH_MAX).optional().meta({
+    description:
+      "`*.ts`: names at any depth; with a slash, paths below the directory: `src/**/*.ts`. `*`, `?`, `**`, `[abc]`, `{a,b}`.",
+  }),
+  contentType: mediaType.optional(),
+  caseSensitive: z.string().regex(/^(true|false)$/, "must be true or false").transform((text) =>
+    text === "true"
+  )
+    .default(true).meta({ type: "boolean", description: "In `text` and `regex`." }),
+  limit: pageLimit,
+  offset: wholeNumber(0, SEARCH_OFFSET_MAX).default(0),
+}).refine(({ q, mode }) => mode === "semantic" || mode === "hybrid" || !q.includes("\n"), {
+  path: ["q"],
+  message: "must be one line",
+});
+
+const match = z.object({
+  line: z.int().min(1),
+  column: z.int().min(1).meta({ description: "In UTF-16 code units." }),
+  snippet: z.string().meta({ description: "The line; of a long one the part around the match." }),
+  before: z.array(z.string()),
+  after: z.array(z.string()),
+});
+
+const answer = z.object({
+  results: z.array(fileRecord.extend({
+    score: z.number().meta({ description: "In `text` and `regex`, how many lines match." }),
+    matches: z.array(match),
+    skipped: z.enum(["too_large", "not_text"]).optional().meta({
+      description: "Why the content is not searched; the file was found by its name.",
+    }),
+  })),
+  mode: z.enum(["text", "regex", "semantic", "hybrid", "lexical"]).meta({
+    description: "The one used: `lexical` is `hybrid` without a model.",
+  }),
+  hasMore: z.boolean().meta({
+    description: "Go on at `offset` plus the number of results, which may be below `limit`.",
+  }),
+  limit: z.int().default(PAGE_LIMIT_DEFAULT),
+  offset: z.int(),
+  indexed: z.object({
+    pending: z.int().min(0).meta({ description: "Files whose latest version is not searched yet." }),
+  }),
+}).meta({ id: "SearchResults" });
+
+type Parameters = z.output<typeof query> & {
+  readonly directory: string;
+  readonly globRegex: string | undefined;
+};
+
+function parse(context: Context) {
+  const { directory: given, ...parameters } = validate(query, pick(context.query, Object.keys(query.shape)));
+  const directory = normalizeDirectory(given);
+  const { glob } = parameters;
+  const globRegex = glob === undefined ? undefined : orRefuse("glob", () => globPattern(glob, directory));
+  const asked: Parameters = { ...parameters, directory, globRegex };
+  return { asked, scanned: asked.mode === "text" || asked.mode === "regex" ? scanQuery(asked) : undefined };
+}
+
+function scanQuery(
+  { q, mode, caseSensitive, directory, globRegex, contentType, limit, offset }: Parameters,
+): ScanQuery {
+  const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
+  const isOver = () => performance.now() > deadline;
+  const pattern = mode === "regex" ? orRefuse("q", () => parsePattern(q)) : undefined;
+  const clauses = pattern ? requiredLiterals(pattern) : [[q]];
+  return {
+    find: pattern
+      ? patternFinder(orRefuse("q", () => new Automaton(pattern, !caseSensitive, isOver)))
+      : substringFinder(q, caseSensitive),
+    clauses: caseSensitive ? clauses : withoutCase(clauses),
+    isExact: !pattern && caseSensitive,
+    ...{ caseSensitive, directory, glob: globRegex, contentType, limit, offset, isOver },
+  };
+}
+
+function orRefuse<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof PatternError || error instanceof GlobError)) throw error;
+    fail("VALIDATION_ERROR", `${path}: ${error.message}.`, { issues: [{ path, reason: error.message }] });
+  }
+}
+
+async function handle(context: Context): Promise<Response> {
+  const { asked, scanned } = await context.gate.check(() => parse(context));
+  const { mode, q, directory, globRegex, contentType, limit, offset } = asked;
+  const ranked = mode === "semantic" || mode === "hybrid"
+    ? { q, mode, directory, glob: globRegex, contentType, limit, offset } as const
+    : undefined;
+  const { results, hasMore, pending, ...found } = ranked
+    ? await rank(context, ranked)
+    : { ...await scan(context, scanned ?? scanQuery(asked)), mode };
+  if (pending > 0) context.onPending();
+  return success(
+    "search_files",
+    { results, mode: found.mode, hasMore, limit, offset, indexed: { pending } },
+    `${results.length} files.`,
+  );
+}
+
+export const search: Route = {
+  method: "GET",
+  pattern: "/search",
+  operation: "search_files",
+  needsKey: true,
+  handle,
+  document: {
+    id: "searchFiles",
+    summary: "Search the current text of files",
+    query,
+    answer,
+    errors: ["INVALID_PATH", "VALIDATION_ERROR", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
+  },
+};

@@ -1,0 +1,186 @@
+-- Accounts: what signed-in people do with their own projects and keys, and with nobody else's.
+begin;
+select plan(99);
+
+-- Acting as a named user: PostgREST sets the claims of a verified token and the role authenticated.
+create function pg_temp.ask(p_user text, p_call text, p_role text default 'authenticated') returns jsonb
+language plpgsql as $$
+declare v_answer jsonb;
+begin
+  perform set_config('request.jwt.claims', jsonb_build_object('sub', case when p_user like 'not %' then p_user else md5(p_user)::uuid::text end)::text, true);
+  execute format('set local role %I', p_role);
+  execute 'select ' || p_call into v_answer;
+  reset role;
+  return v_answer;
+exception when others then
+  reset role;
+  return to_jsonb(sqlstate);
+end
+$$;
+create function pg_temp.project(p_user text, p_action text, p_parameters text default '{}', p_project_id uuid default null) returns jsonb
+language sql as $$
+  select pg_temp.ask(p_user, format('public.filestore_account_administer(%L, %L, %L)', p_project_id, p_action, p_parameters))
+$$;
+create function pg_temp.create_project(p_user text, p_name text, p_id uuid default gen_random_uuid()) returns jsonb
+language sql as $$ select pg_temp.ask(p_user, format('public.filestore_account_create_project(%L, %L)', p_name, p_id)) $$;
+create function pg_temp.hash(p_key text) returns text language sql as $$ select encode(sha256(p_key::bytea), 'hex') $$;
+create function pg_temp.new_key(p_key text, p_more jsonb default '{}') returns text
+language sql as $$
+  select jsonb_build_object('keyHash', pg_temp.hash(p_key), 'prefix', 'oa_' || p_key, 'environment', 'development', 'scopes', '["read"]'::jsonb)
+    || p_more
+$$;
+create function pg_temp.code(p_answer jsonb) returns text language sql as $$ select p_answer #>> '{refusal,code}' $$;
+create function pg_temp.admitted(p_key text) returns text
+language sql as $$ select coalesce(pg_temp.code(public.filestore_admit(pg_temp.hash(p_key), null)), 'admitted') $$;
+create function pg_temp.working(p_user text) returns bigint
+language sql as $$
+  select count(*) from filestore.api_keys k join filestore.projects p on p.id = k.project_id
+  where p.owner_id = md5(p_user)::uuid and filestore.works(k)
+$$;
+
+-- The new parts.
+select has_column('filestore', 'api_keys', c.name, c.name) from (values ('environment'), ('scopes'), ('path_prefix')) c (name);
+select has_column('filestore', 'rate_windows', 'request_ids', 'request_ids');
+select throws_ok(format($$insert into filestore.api_keys (project_id, key_hash, prefix, %s) values (gen_random_uuid(), '\x00', 'x', %s)$$, c.name, c.value), '23514', null, c.name || ' takes no ' || c.value)
+from (values ('environment', '''staging'''), ('scopes', '''{}'''), ('scopes', '''{read,delete}'''), ('path_prefix', ''''''), ('path_prefix', '''/a'''),
+             ('path_prefix', '''a/'''), ('path_prefix', '''a//b'''), ('scopes, path_prefix', '''{read,admin}'', ''a''')) c (name, value);
+select is(pg_temp.ask('ann', statement, 'filestore_account'), '"42501"', 'an account cannot ' || what)
+from (values
+  ('change its tier', $$1 from (select 1) x; update filestore.projects set tier = 'enterprise'$$),
+  ('change its limits', $$1 from (select 1) x; update filestore.projects set requests_per_minute = 1000000$$),
+  ('change what a key may do', $$1 from (select 1) x; update filestore.api_keys set scopes = '{admin}'$$),
+  ('give a key away', $$1 from (select 1) x; update filestore.api_keys set project_id = gen_random_uuid()$$),
+  ('change files', $$1 from (select 1) x; update filestore.files set size = 0$$),
+  ('reset a rate window', $$1 from (select 1) x; delete from filestore.rate_windows$$)) s (what, statement);
+
+-- Who may not.
+select is(pg_temp.ask('ann', call, role), '"42501"', role || ' is refused: ' || call)
+from unnest(array['anon', 'service_role']) role,
+  unnest(array[
+    'public.filestore_account_projects()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
+    'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_session(gen_random_uuid(), ''00'')'
+  ]) call;
+select is(pg_temp.code(pg_temp.ask('not an account of ours', call)), 'INVALID_SESSION', 'another issuer''s subject is nobody: ' || call)
+from unnest(array[
+  'public.filestore_account_projects()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
+  'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_session(gen_random_uuid(), ''00'')'
+]) call;
+select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
+
+-- The first project is made once, and each account has its own.
+select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
+select is(
+  pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,0,id}' #- '{value,0,createdAt}',
+  '{"value": [{"name": "My project", "tier": "free", "keyPrefix": null,
+    "limits": {"requestsPerMinute": 100, "maxFileBytes": 10485760, "maxProjectBytes": null},
+    "usage": {"files": 0, "bytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'the first call makes a free project');
+select is(
+  pg_temp.ask('ann', 'public.filestore_account_projects()'), pg_temp.ask('ann', 'public.filestore_account_projects()'), 'and no other call one');
+select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 1, 'there is one');
+select is(jsonb_array_length(pg_temp.ask('bob', 'public.filestore_account_projects()') -> 'value'), 1, 'another account has one of its own');
+select isnt(pg_temp.project('ann', 'project') #> '{value,id}', pg_temp.project('bob', 'project') #> '{value,id}', 'which is another one');
+-- In one transaction all are of one time; these are the oldest.
+update filestore.projects set created_at = now() - interval '1 hour' where owner_id is not null;
+create temporary table anns as select (pg_temp.project('ann', 'project') #>> '{value,id}')::uuid as id;
+
+-- Making and naming projects.
+select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,id}', 'c0000000-0000-4000-8000-000000000000', 'a second one');
+select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,name}', 'second', 'asked for again it is the same');
+select is(pg_temp.code(pg_temp.create_project('ann', 'second')), 'PROJECT_NAME_TAKEN', 'its name is taken');
+select is(pg_temp.create_project('bob', 'second') #>> '{value,name}', 'second', 'for this account only');
+select is(pg_temp.code(pg_temp.project('ann', 'rename', '{"name": "second"}')), 'PROJECT_NAME_TAKEN', 'by renaming, too');
+select is(pg_temp.project('ann', 'rename', '{"name": "Ann''s"}') #>> '{value,name}', 'Ann''s', 'renamed');
+select is(pg_temp.code(pg_temp.create_project('ann', name)), 'VALIDATION_ERROR', 'no name of a project: ' || coalesce(quote_literal(name), 'null'))
+from unnest(array['', ' a', 'a ', E'a\nb', repeat('x', 101), null]) name;
+select is(pg_temp.code(pg_temp.project('ann', 'rename', '{"name": ""}')), 'VALIDATION_ERROR', 'nor by renaming');
+select count(pg_temp.create_project('ann', 'project ' || n)) from generate_series(3, 19) n;
+select is(pg_temp.create_project('ann', 'the 20th') #>> '{value,name}', 'the 20th', 'the limit of 20 itself is reached');
+select is(
+  pg_temp.create_project('ann', 'the 21st'), '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 20}}}', 'one more is refused');
+select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,name}', 'second', 'but what is repeated is none more');
+select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 20, 'there are 20');
+
+-- Another account's project is as one that is not there, whatever is done with it.
+create temporary table before as
+  select (select string_agg(p::text, ',' order by p.id) from filestore.projects p) as projects, (select count(*) from filestore.api_keys) as keys;
+select is(
+  pg_temp.project('bob', action, pg_temp.new_key('bobs', '{"id": "d0000000-0000-4000-8000-000000000000", "name": "bob''s", "limit": 10}'), a.id),
+  pg_temp.project('bob', action, '{}', 'd0000000-0000-4000-8000-000000000000'), action || ' of another account''s project')
+from anns a, unnest(array['project', 'rename', 'keys', 'create_key', 'rotate_key', 'regenerate_key', 'revoke_key', 'activity']) action;
+select is(
+  pg_temp.ask('bob', format('public.filestore_account_session(%L, %L)', a.id, pg_temp.hash('bob'))), '{"refusal": {"code": "PROJECT_NOT_FOUND", "details": {}}}',
+  'no session in another account''s project') from anns a;
+select is(
+  (select string_agg(p::text, ',' order by p.id) from filestore.projects p), b.projects, 'after all of that the projects are what they were') from before b;
+select is((select count(*) from filestore.api_keys), b.keys, 'and there is no key') from before b;
+
+-- Keys.
+select is(
+  pg_temp.project('ann', 'create_key', pg_temp.new_key('one', '{"name": "ci", "environment": "production", "scopes": ["write", "read", "read"], "pathPrefix": "a/b"}'))
+    -> 'value' #- '{id}' #- '{createdAt}',
+  '{"prefix": "oa_one", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  'a key as it was asked for');
+select is(
+  pg_temp.project('ann', 'create_key', pg_temp.new_key('one')) #>> '{value,name}', 'ci', 'the request repeated is answered with the key that its first try made');
+select is(pg_temp.working('ann'), 1::bigint, 'and makes nothing twice');
+select is(pg_temp.code(pg_temp.project('ann', 'create_key', pg_temp.new_key('two', jsonb_build_object('name', name)))), 'VALIDATION_ERROR', 'no name of a key: ' || quote_literal(name))
+from unnest(array[' a', E'a\tb', repeat('x', 101)]) name;
+select is(pg_temp.project('ann', 'project') #>> '{value,keyPrefix}', 'oa_one', 'the project shows the newest key');
+create function pg_temp.id_of(p_key text) returns text
+language sql as $$ select k.id::text from filestore.api_keys k where k.key_hash = sha256(p_key::bytea) $$;
+create function pg_temp.rotate(p_key text, p_new text, p_more jsonb default '{}') returns jsonb
+language sql as $$ select pg_temp.project('ann', 'rotate_key', pg_temp.new_key(p_new, jsonb_build_object('id', pg_temp.id_of(p_key)) || p_more)) $$;
+
+select is(
+  (pg_temp.rotate('one', 'two') -> 'value') - '{id,createdAt,replaced}'::text[],
+  '{"prefix": "oa_two", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  'a rotated key is like the one it replaces');
+select is(array[pg_temp.admitted('one'), pg_temp.admitted('two')], '{INVALID_API_KEY,admitted}', 'which ends at once');
+select is(pg_temp.rotate('one', 'two') #>> '{value,replaced,prefix}', 'oa_one', 'the request repeated says the same');
+select is(pg_temp.working('ann'), 1::bigint, 'and makes nothing twice');
+select is(pg_temp.code(pg_temp.rotate('one', 'three')), 'KEY_REVOKED', 'a key that was replaced is not replaced again');
+select is(pg_temp.code(pg_temp.rotate('nobody''s', 'three')), 'KEY_NOT_FOUND', 'a key that is not there is not replaced');
+select is(
+  (pg_temp.rotate('two', 'three', '{"overlapSeconds": 600}') #>> '{value,replaced,expiresAt}')::timestamptz
+    between clock_timestamp() + interval '590 seconds' and clock_timestamp() + interval '601 seconds', true, 'with an overlap it ends when that ends');
+select is(array[pg_temp.admitted('two'), pg_temp.admitted('three')], '{admitted,admitted}', 'until then both work');
+update filestore.api_keys set expires_at = clock_timestamp() - interval '1 second' where key_hash = sha256('two');
+select is(array[pg_temp.admitted('two'), pg_temp.admitted('three')], '{INVALID_API_KEY,admitted}', 'then the new one alone');
+select is(pg_temp.code(pg_temp.rotate('two', 'four')), 'KEY_REVOKED', 'an expired key is not replaced');
+update filestore.api_keys set expires_at = clock_timestamp() + interval '1 minute' where key_hash = sha256('three');
+select is(
+  pg_temp.rotate('three', 'four', '{"overlapSeconds": 600}') #> '{value,expiresAt}', pg_temp.rotate('three', 'four') #> '{value,replaced,expiresAt}',
+  'an overlap prolongs nothing, and the new key ends when the old one would have');
+
+-- And this key is the newest.
+update filestore.api_keys set created_at = now() + interval '1 second' where key_hash = sha256('four');
+select is(
+  pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five')) #>> '{value,replaced,prefix}', 'oa_four', 'regenerating replaces the newest key that works');
+select pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five'));
+select is(array[pg_temp.admitted('three'), pg_temp.admitted('four'), pg_temp.admitted('five')], '{admitted,INVALID_API_KEY,admitted}', 'once, and no other');
+select is(
+  pg_temp.project('bob', 'regenerate_key', pg_temp.new_key('bobs')) #- '{value,id}' #- '{value,createdAt}',
+  '{"value": {"prefix": "oa_bobs", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null}}',
+  'where there is none it makes one');
+
+create temporary table revoked as select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text) as answer;
+select isnt((select answer #>> '{value,revokedAt}' from revoked), null, 'revoked');
+select is(pg_temp.admitted('five'), 'INVALID_API_KEY', 'it works no more');
+select is(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text), (select answer from revoked), 'revoked again it stays as it was');
+select is(pg_temp.code(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('bobs'))::text)), 'KEY_NOT_FOUND', 'another project''s key is not there to be revoked');
+select is(pg_temp.admitted('bobs'), 'admitted', 'and goes on working');
+
+-- The limit of working keys is exact; what works no more does not count.
+select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) from generate_series(2, 99) n;
+select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
+select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100', 'the limit of 100 itself is reached');
+select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n101')), '{"refusal": {"code": "KEY_LIMIT_REACHED", "details": {"limit": 100}}}', 'one more is refused');
+select is(pg_temp.code(pg_temp.rotate('n50', 'n101', '{"overlapSeconds": 1}')), 'KEY_LIMIT_REACHED', 'so is a rotation with an overlap');
+select is(pg_temp.rotate('n50', 'n101') #>> '{value,replaced,prefix}', 'oa_n50', 'one without makes no key more');
+select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('n51'))::text);
+select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n102')) #>> '{value,prefix}', 'oa_n102', 'a revoked key leaves room for one');
+select is(pg_temp.working('ann'), 100::bigint, '100 keys work');
+select is(jsonb_array_length(pg_temp.project('ann', 'keys') -> 'value'), 106, 'all are listed, with those that ended');
+
+select * from finish();
+rollback;

@@ -1,0 +1,278 @@
+/**
+ * How a search finds its candidates: by index, in a large project and in a small one beside it, and hardly more rows
+ * than it answers. TEST_LONG=1: 100,000 files of 2 KB, else fewer. Real Postgres has no extension `vector` here, so
+ * search by meaning is looked at on PGlite.
+ */
+import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
+import { vector } from "@electric-sql/pglite/vector";
+import { PGlite } from "@electric-sql/pglite";
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import postgres from "postgres";
+import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { type Json, makeProject, type Project } from "../support/postgres_filestore.ts";
+import { createMigrated, listMigrations } from "../support/postgres_hosted.ts";
+
+const IS_LONG = Deno.env.get("TEST_LONG") === "1";
+const LARGE = IS_LONG ? 100_000 : 4_000;
+const SMALL = 1_000;
+/** Rows that a selective search may read in the large project. A small one may be read whole, and no other row. */
+const ROWS_MAX = 120;
+const TABLES = ["search_texts", "search_chunks", "files"];
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Texts of 230 words out of 20,000, each with one word of its own. */
+function fill({ id }: Pick<Project, "id">, files: number): string {
+  return `
+    set local session_replication_role = replica;
+    set local maintenance_work_mem = '256MB';
+    -- Made anew afterwards: that is quicker than filling them row by row.
+    create temp table gins on commit drop as
+      select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
+      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
+      where i.indrelid = 'filestore.search_texts'::regclass and a.amname = 'gin';
+    do $$ declare v_name text; begin
+      for v_name in select name from gins loop execute 'drop index ' || v_name; end loop;
+    end $$;
+    create temp table words on commit drop as
+      select i, (select string_agg(chr(97 + (hashtextextended(i || '-' || k, 0) & 1023)::integer % 26), '')
+                 from generate_series(1, 4 + i % 7) k) as word
+      from generate_series(0, 19999) i;
+    create unique index on words (i);
+    create temp table texts on commit drop as
+      select gen_random_uuid() as id, 'dir-' || n / 100 || '/file-' || lpad(n::text, 6, '0') || '.md' as path,
+        (select string_agg(w.word, case g % 11 when 0 then E'\\n' else ' ' end order by g)
+         from generate_series(1, 260) g join words w on w.i = ((hashtextextended(n || '/' || g, 1) & 1048575) % 20000)::integer)
+        || E'\\nmark' || translate(lpad(n::text, 6, '0'), '0123456789', 'qjxzkvwpyb') || E'\\n' as content
+      from generate_series(0, ${files - 1}) n;
+    insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+      select id, '${id}', path, 1, 'text/markdown', octet_length(content), '{}', now(), now() from texts;
+    insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
+      select '${id}', id, 1, path, 'text/markdown', content, octet_length(content),
+        filestore.search_words(path, content) from texts;
+    do $$ declare v_definition text; begin
+      for v_definition in select definition from gins loop execute v_definition; end loop;
+    end $$;`;
+}
+
+/** The word that only file `n` has. */
+function markOf(n: number): string {
+  return "mark" + String(n).padStart(6, "0").replace(/\d/g, (digit) => "qjxzkvwpyb"[Number(digit)] ?? "");
+}
+
+const base = { directory: "", files: 11, skip: 0, bytes: 4_000_000 };
+const SELECTIVE: Readonly<Record<string, Json>> = {
+  "text": { kind: "scan", clauses: [[markOf(777)]], caseSensitive: true },
+  "text without case": { kind: "scan", clauses: [[markOf(777).toUpperCase()]], caseSensitive: false },
+  "a pattern with alternatives": { kind: "scan", clauses: [[markOf(777), markOf(778)]], caseSensitive: true },
+  "text in a directory": { kind: "scan", clauses: [[markOf(777)]], caseSensitive: true, directory: "dir-7" },
+  "words": { kind: "rank", words: markOf(777) },
+};
+
+Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t) => {
+  const server = await startPostgres();
+  const database = await createMigrated(server, "search_plans");
+  const plans: PlanNode[] = [];
+  const onnotice = (notice: postgres.Notice) => {
+    const [, json] = /plan:\s*(\{[\s\S]*)$/.exec(notice.message ?? "") ?? [];
+    if (json !== undefined) plans.push(JSON.parse(json).Plan);
+  };
+  const sql = postgres(database.superuserUrl, { max: 1, onnotice });
+  try {
+    const large = await makeProject(sql, "large");
+    const small = await makeProject(sql, "small");
+    for (const [project, files] of [[large, LARGE], [small, SMALL]] as const) {
+      await sql.begin((transaction) => transaction.unsafe(fill(project, files)).simple());
+    }
+    await sql`vacuum analyze filestore.search_texts`;
+    await sql`analyze filestore.files`;
+    const ask = async (project: Project, query: Json) => {
+      const [row] = await sql<{ answer: { value: { files: { file: { path: string } }[] } } }[]>`
+        select public.filestore_search(${project.keyHash}, null, ${
+        JSON.stringify({ ...base, ...query })
+      }::text::jsonb) as answer`;
+      return row?.answer.value.files.map(({ file }) => file.path) ?? [];
+    };
+    await printSizes(sql);
+    const medians: Record<string, number[]> = {};
+    for (const project of [large, small]) {
+      for (const [name, query] of Object.entries(SELECTIVE)) {
+        const times = [];
+        for (let n = 0; n < 9; n++) {
+          const started = performance.now();
+          await ask(project, query);
+          times.push(performance.now() - started);
+        }
+        (medians[name] ??= []).push(times.sort((a, b) => a - b)[4] ?? 0);
+      }
+    }
+    for (const [name, [inLarge = 0, inSmall = 0]] of Object.entries(medians)) {
+      // deno-lint-ignore no-console -- figures that the test was run for
+      console.log(
+        `${name}: ${inLarge.toFixed(1)} ms of ${LARGE} files, ${inSmall.toFixed(1)} ms of ${SMALL}`,
+      );
+    }
+    await explainEverything(sql);
+    for (const [size, project] of [["large", large], ["small", small]] as const) {
+      for (const [name, query] of Object.entries(SELECTIVE)) {
+        await t.step(
+          `${name}, in the ${size} project, is answered from an index and reads few rows`,
+          async () => {
+            plans.length = 0;
+            const paths = await ask(project, query);
+            assert(paths.includes("dir-7/file-000777.md"), paths.join());
+            assertIndexed(plans, size === "large" ? ROWS_MAX : SMALL + ROWS_MAX);
+          },
+        );
+      }
+      await t.step(`a broad text, in the ${size} project, reads about a page`, async () => {
+        plans.length = 0;
+        assertEquals(
+          (await ask(project, { kind: "scan", clauses: [["a"]], caseSensitive: true })).length,
+          11,
+        );
+        assertIndexed(plans, ROWS_MAX);
+      });
+    }
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+});
+
+/** No table is read from end to end, and no more rows than so many. */
+function assertIndexed(plans: readonly PlanNode[], rowsMax: number): void {
+  assert(plans.length > 0, "Postgres told no plan");
+  let rows = 0;
+  const visit = (node: PlanNode) => {
+    const table = node["Relation Name"];
+    if (table !== undefined && TABLES.includes(table) && node["Node Type"].endsWith("Scan")) {
+      assert(node["Node Type"] !== "Seq Scan", `${table} is read from end to end: ${JSON.stringify(node)}`);
+      const dropped = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
+      rows += (node["Actual Rows"] + dropped) * node["Actual Loops"];
+    }
+    node.Plans?.forEach(visit);
+  };
+  plans.forEach(visit);
+  assert(rows > 0 && rows <= rowsMax, `${rows} rows were read: ${JSON.stringify(plans)}`);
+}
+
+async function printSizes(sql: postgres.Sql): Promise<void> {
+  const [size] = await sql<Record<string, string>[]>`
+    select sum(t.bytes) as content, pg_indexes_size('filestore.search_texts') as indexes,
+      pg_table_size('filestore.search_texts') as stored from filestore.search_texts t`;
+  const content = Number(size?.["content"]);
+  const part = (name: string) => (Number(size?.[name]) / content).toFixed(2);
+  // deno-lint-ignore no-console -- figures that the test was run for
+  console.log(
+    `content ${(content / 1e6).toFixed(0)} MB; indexes ${part("indexes")} of it, texts and words ${
+      part("stored")
+    }`,
+  );
+}
+
+async function explainEverything(sql: postgres.Sql): Promise<void> {
+  await sql.unsafe(`
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0;
+    set auto_explain.log_analyze = on;
+    set auto_explain.log_timing = off;
+    set auto_explain.log_nested_statements = on;
+    set auto_explain.log_format = 'json';
+    set auto_explain.log_level = 'notice'`).simple();
+}
+
+/** Beyond this many chunks the index is used; in the short form of the test, beyond fewer. */
+const EXACT_CHUNKS_MAX = IS_LONG ? 10_000 : 1_000;
+const SOME_CHUNK = 777;
+const CHUNKS = EXACT_CHUNKS_MAX + 500;
+
+Deno.test("search by meaning: the vector index in a large project, exact in a small one, and right in both", async () => {
+  const database = await PGlite.create({ extensions: { vector, pg_trgm, btree_gin } });
+  try {
+    await database.exec(`
+      create role anon; create role authenticated; create role service_role;
+      create schema storage; create schema extensions;
+      create table storage.buckets (id text primary key, name text, public boolean, file_size_limit bigint, allowed_mime_types text[])`);
+    for (const file of listMigrations()) {
+      await database.exec(await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file)));
+    }
+    const hashes = { large: "aa".repeat(32), small: "bb".repeat(32) };
+    for (const [name, chunks] of [["large", CHUNKS], ["small", 300]] as const) {
+      await database.exec(fillVectors(name, hashes[name], chunks));
+    }
+    const { rows: [ranked] } = await database.query<{ definition: string }>(
+      "select pg_get_functiondef('filestore.search_ranked'::regproc) as definition",
+    );
+    const definition = ranked?.definition.replace(
+      /(c_exact_chunks_max constant integer := )10000/,
+      `$1${EXACT_CHUNKS_MAX}`,
+    );
+    assert(definition?.includes(`c_exact_chunks_max constant integer := ${EXACT_CHUNKS_MAX}`));
+    await database.exec(definition ?? "");
+    await database.exec("analyze filestore.search_chunks; analyze filestore.search_texts");
+    const scans = async (): Promise<number> => {
+      await database.query("select pg_stat_force_next_flush()");
+      const { rows } = await database.query<{ scans: number }>(
+        "select idx_scan::integer as scans from pg_stat_user_indexes where indexrelname = 'search_chunks_by_meaning'",
+      );
+      return rows[0]?.scans ?? -1;
+    };
+    for (const [name, most] of [["large", 1], ["small", 0]] as const) {
+      const query = {
+        ...base,
+        kind: "rank",
+        model: "m",
+        vector: vectorOf(name === "large" ? SOME_CHUNK : 42),
+      };
+      const before = await scans();
+      const { rows } = await database.query<{ answer: { value: { files: { file: { path: string } }[] } } }>(
+        "select public.filestore_search($1, null, $2) as answer",
+        [hashes[name], JSON.stringify(query)],
+      );
+      assertEquals(
+        rows[0]?.answer.value.files[0]?.file.path,
+        `${name}-${name === "large" ? SOME_CHUNK : 42}.md`,
+      );
+      assertEquals(await scans() - before, most, `${name}: scans of the vector index`);
+    }
+  } finally {
+    await database.close();
+  }
+});
+
+/** Directions spread by sines, the same in SQL and here. */
+function vectorOf(n: number): number[] {
+  return Array.from({ length: 384 }, (_, k) => Math.sin(n * (k + 1) * 0.37));
+}
+
+function fillVectors(name: string, keyHash: string, chunks: number): string {
+  return `
+    begin;
+    insert into filestore.projects (name, tier) values ('${name}', 'enterprise');
+    insert into filestore.api_keys (project_id, key_hash, prefix)
+      select id, decode('${keyHash}', 'hex'), 'oa' from filestore.projects where name = '${name}';
+    set local session_replication_role = replica;
+    create temp table made on commit drop as
+      select n, gen_random_uuid() as id, (select id from filestore.projects where name = '${name}') as project_id
+      from generate_series(1, ${chunks}) n;
+    insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+      select id, project_id, '${name}-' || n || '.md', 1, 'text/markdown', 4, '{}', now(), now() from made;
+    insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words, model)
+      select project_id, id, 1, '${name}-' || n || '.md', 'text/markdown', 'text', 4, '', 'm' from made;
+    insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length, model, embedding)
+      select project_id, id, id, 1, 1, 0, 4, 'm', array(select sin(n * k * 0.37)::real from generate_series(1, 384) k) from made;
+    commit;`;
+}

@@ -1,0 +1,179 @@
+/** The console: file routes for the owner of a project, under an access token and x-project-id. */
+import { assert, assertEquals } from "@std/assert";
+import { Account, claimsOf, forgeToken, owner } from "../support/accounts.ts";
+import {
+  activityList,
+  assertRefused,
+  dataOf,
+  ownersVersionList,
+  projectRecord,
+  rateOf,
+} from "../support/contract.ts";
+import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/every_route.ts";
+import { Files } from "../support/files.ts";
+import type { BackendCall } from "../support/proxy.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service } = await suite();
+
+for (const route of [...FILE_ROUTES, ...PROJECT_ROUTES]) {
+  test(`${route.name} works for the owner, and for nobody else`, async () => {
+    const [account, stranger] = [await owner(service), await owner(service)];
+    await account.request("POST", "/files", { body: { path: "f.txt", content: "one" } });
+    await account.request("PUT", "/files/append/f.txt", { body: { content: "two" } });
+    const { path, options } = aboutFile(route, "f.txt");
+    assertRefused(
+      await stranger.about(account.projectId).request(route.method, path, options),
+      "PROJECT_NOT_FOUND",
+    );
+    assertEquals((await account.request(route.method, path, options)).status, route.status ?? 200);
+  });
+}
+
+test("versions and activity tell the owner which key wrote; versions tell a key nothing", async () => {
+  const account = await owner(service);
+  const { id, key } = await account.createKey();
+  const files = new Files(service, key);
+  await files.write("f.txt", "by the key");
+  await account.request("PUT", "/files/append/f.txt", { body: { content: " and by the console" } });
+  const versions = await account.request("GET", "/files/f.txt?versions");
+  assertEquals(
+    dataOf(versions, "get_file_versions", ownersVersionList).versions.map((
+      { version, keyId },
+    ) => [version, keyId]),
+    [[2, undefined], [1, id]],
+  );
+  // Its strict schema has no keyId.
+  assertEquals((await files.versions("f.txt")).total, 2);
+  await files.write("g.txt", "x");
+  await files.request("DELETE", "/files/g.txt");
+  await files.request("PUT", "/files/move/f.txt", { body: { destination: "h.txt" } });
+  const activity = async (query = "") => {
+    const answer = await account.request("GET", `/project/activity${query}`);
+    return dataOf(answer, "list_activity", activityList).activity;
+  };
+  const all = await activity();
+  const shown = all.map(({ path, version, deleted, keyId }) => [path, version, deleted ?? false, keyId]);
+  // Both sides of a move may come in one millisecond.
+  assertEquals(shown.slice(0, 2).sort(), [["f.txt", 3, true, id], ["h.txt", 1, false, id]]);
+  assertEquals(shown.slice(2), [
+    ...[["g.txt", 2, true, id], ["g.txt", 1, false, id]],
+    ...[["f.txt", 2, false, null], ["f.txt", 1, false, id]],
+  ]);
+  for (const limit of [1, 3, 5]) assertEquals(await activity(`?limit=${limit}`), all.slice(0, limit));
+  for (const limit of ["0", "101", "x", "1.5"]) {
+    assertRefused(
+      await account.request("GET", `/project/activity?limit=${limit}`),
+      "VALIDATION_ERROR",
+      "list_activity",
+    );
+  }
+});
+
+test("requests of the console count in the project's window; those about keys and projects do not", async () => {
+  const account = await owner(service);
+  const { key } = await account.createKey();
+  await service.setTier(account.projectId, "free");
+  await service.freezeWindow(account.projectId);
+  const remaining = async (asked: Promise<{ headers: Headers }>) => rateOf((await asked).headers).remaining;
+  assertEquals(await remaining(account.request("GET", "/files")), 99);
+  assertEquals(await remaining(service.request(key, "GET", "/files")), 98);
+  await account.request("GET", "/project/apikeys");
+  assertEquals(await remaining(account.request("GET", "/files/none")), 97);
+  const project = dataOf(await account.request("GET", "/project"), "get_project", projectRecord);
+  assertEquals(project.usage.requestsThisMinute, 3);
+  await service.freezeWindow(account.projectId, 100);
+  assertRefused(await account.request("GET", "/files"), "RATE_LIMIT_EXCEEDED", "list_files");
+  assertRefused(
+    await account.request("POST", "/files", { body: { path: "f", content: "x" } }),
+    "RATE_LIMIT_EXCEEDED",
+  );
+  assertEquals((await account.request("GET", "/project")).status, 200);
+});
+
+/** What each call asks the back end for. */
+function names(calls: readonly BackendCall[]): string[] {
+  return calls.map(({ target, path }) => target === "storage" ? target : path.split("/").at(-1) ?? "");
+}
+
+test("after its first request the console costs no more calls than a key", async () => {
+  const account = await owner(service);
+  const { key } = await account.createKey();
+  await service.restartFunction();
+  const count = async (work: () => Promise<unknown>) => names(await service.proxy.during(work));
+  assertEquals(await count(() => account.request("GET", "/files")), [
+    "filestore_account_session",
+    "filestore_list",
+  ]);
+  await service.request(key, "GET", "/files");
+  for (const [index, route] of FILE_ROUTES.entries()) {
+    const by = async (name: string, ask: (path: string, options: object) => Promise<unknown>) => {
+      const file = `${name} ${index}.txt`;
+      await account.request("POST", "/files", { body: { path: file, content: "one" } });
+      await account.request("PUT", `/files/append/${encodeURIComponent(file)}`, { body: { content: "two" } });
+      const { path, options } = aboutFile(route, file);
+      return await count(() => ask(path, options));
+    };
+    assertEquals(
+      await by("console", (path, options) => account.request(route.method, path, options)),
+      await by("key", (path, options) => service.request(key, route.method, path, options)),
+      route.name,
+    );
+  }
+});
+
+test("a session that ended is opened again; a token that ends is refused by a process that remembers it", async () => {
+  const account = await owner(service);
+  assertEquals((await account.request("GET", "/files")).status, 200);
+  await service.sql(
+    "update filestore.console_sessions set expires_at = clock_timestamp() - interval '1 second'",
+  );
+  assertRefused(await account.request("GET", "/files"), "SERVICE_UNAVAILABLE", "list_files");
+  assertEquals((await account.request("GET", "/files")).status, 200);
+  const exp = Math.floor(Date.now() / 1000) + 2;
+  const brief = new Account(
+    service,
+    await forgeToken(service, { ...claimsOf(account.token), exp }),
+    account.projectId,
+  );
+  assertEquals((await brief.request("GET", "/files")).status, 200);
+  await new Promise((resolve) => setTimeout(resolve, exp * 1000 + 1 - Date.now()));
+  assertRefused(await brief.request("GET", "/files"), "INVALID_SESSION", "list_files");
+});
+
+test("x-api-key wins over an access token", async () => {
+  const [account, other] = [await owner(service), await owner(service)];
+  const { key } = await other.createKey();
+  await other.request("POST", "/files", { body: { path: "theirs.txt", content: "x" } });
+  const answer = await account.request("GET", "/files/theirs.txt", { headers: { "x-api-key": key } });
+  assertEquals(answer.status, 200);
+  assertRefused(
+    await account.request("GET", "/files", { headers: { "x-api-key": "oa_junk" } }),
+    "INVALID_API_KEY",
+  );
+});
+
+test("a preflight allows what the console sends: PATCH, authorization and x-project-id", async () => {
+  const answer = await service.request(null, "OPTIONS", "/project", {
+    headers: { "origin": "https://console.example", "access-control-request-method": "PATCH" },
+  });
+  const list = (name: string) => (answer.headers.get(name) ?? "").toLowerCase().split(/,\s*/);
+  assertEquals(answer.status, 204);
+  assert(list("access-control-allow-methods").includes("patch"));
+  for (const name of ["authorization", "x-project-id", "content-type"]) {
+    assert(list("access-control-allow-headers").includes(name), name);
+  }
+});
+
+test("no token, and no key that was made, is in any log line", async () => {
+  const account = await owner(service);
+  const { key } = await account.createKey();
+  await account.request("GET", "/files");
+  await account.about("x").request("GET", "/files");
+  const [, , signature = ""] = account.token.split(".");
+  assert(service.log.length > 0);
+  assert(
+    !service.log.some((line) => line.includes(signature) || line.includes(key.slice(10))),
+    "a secret is logged",
+  );
+});

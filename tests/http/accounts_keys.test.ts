@@ -1,0 +1,251 @@
+/** /project/apikeys: made, shown once, rotated, regenerated, revoked; what is decided holds with the next request. */
+import { assert, assertEquals } from "@std/assert";
+import { KEY_OVERLAP_SECONDS_MAX } from "../../supabase/functions/api/limits.ts";
+import { type Account, owner } from "../support/accounts.ts";
+import {
+  type Answer,
+  assertRefused,
+  dataOf,
+  issuesOf,
+  keyList,
+  keyRecord,
+  rotatedKeyRecord,
+} from "../support/contract.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service } = await suite();
+
+/** What the key is answered now. */
+async function statusOf(key: string, path = "/files"): Promise<number> {
+  return (await service.request(key, "GET", path)).status;
+}
+
+async function keysOf(account: Account) {
+  return dataOf(await account.request("GET", "/project/apikeys"), "list_api_keys", keyList).keys;
+}
+
+async function rotate(account: Account, id: string, body?: Record<string, unknown>) {
+  const answer = await account.request("POST", `/project/apikeys/${id}/rotate`, { body });
+  return dataOf(answer, "rotate_api_key", rotatedKeyRecord);
+}
+
+async function regenerate(account: Account, body?: Record<string, unknown>) {
+  const answer = await account.request("POST", "/project/apikey/regenerate", { body });
+  return dataOf(answer, "regenerate_api_key", rotatedKeyRecord);
+}
+
+test("a key is made as asked for, shown once, and works; by default it reads and writes", async () => {
+  const account = await owner(service);
+  const { key: shown, ...plain } = await account.createKey();
+  assertEquals({ ...plain, id: "", prefix: "", createdAt: "" }, {
+    ...{ id: "", prefix: "", createdAt: "", name: "", environment: "development", scopes: ["read", "write"] },
+    ...{ pathPrefix: null, expiresAt: null, revokedAt: null, lastUsedAt: null },
+  });
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const asked = {
+    ...{ name: "ci", environment: "production", scopes: ["read"], pathPrefix: "/agents/a/", expiresAt },
+  };
+  const { key: _, ...full } = await account.createKey(asked);
+  assertEquals({ ...full, ...asked, pathPrefix: "agents/a" }, full);
+  assertEquals(await statusOf(shown), 200);
+  const listed = await keysOf(account);
+  assertEquals(
+    listed.map(({ lastUsedAt: _, ...key }) => key),
+    [full, plain].map(({ lastUsedAt: _, ...key }) => key),
+  );
+  assert(!JSON.stringify(listed).includes(shown), "a key is listed");
+  assert(shown.startsWith(plain.prefix), "the prefix tells which key it is");
+});
+
+const BAD_FIELDS: readonly (readonly [Record<string, unknown>, string, RegExp])[] = [
+  [{ name: "x".repeat(101) }, "name", /100/],
+  [{ name: " x" }, "name", /space/],
+  [{ name: "a\u0007" }, "name", /control/],
+  [{ name: 7 }, "name", /string/],
+  [{ environment: "staging" }, "environment", /development/],
+  [{ scopes: [] }, "scopes", /at least one/],
+  [{ scopes: "read" }, "scopes", /array/],
+  [{ scopes: ["delete"] }, "scopes.0", /read/],
+  [{ pathPrefix: "" }, "pathPrefix", /./],
+  [{ pathPrefix: "/" }, "pathPrefix", /./],
+  [{ pathPrefix: "a//b" }, "pathPrefix", /./],
+  [{ pathPrefix: "a/../b" }, "pathPrefix", /./],
+  [{ pathPrefix: "a\\b" }, "pathPrefix", /./],
+  [{ pathPrefix: "x".repeat(1025) }, "pathPrefix", /1024/],
+  [{ pathPrefix: "a", scopes: ["read", "admin"] }, "pathPrefix", /admin/],
+  [{ expiresAt: "tomorrow" }, "expiresAt", /./],
+  [{ expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt", /future/],
+  [{ expiresAt: 1_900_000_000 }, "expiresAt", /./],
+];
+
+test("400 VALIDATION_ERROR: each bad field of a new key is named with a reason, and no key is made", async () => {
+  const account = await owner(service);
+  for (const [body, path, reason] of BAD_FIELDS) {
+    const details = assertRefused(
+      await account.request("POST", "/project/apikeys", { body }),
+      "VALIDATION_ERROR",
+      "create_api_key",
+    );
+    const [issue] = issuesOf(details);
+    assertEquals(
+      [issue?.path, reason.test(issue?.reason ?? "")],
+      [path, true],
+      JSON.stringify([body, issue]),
+    );
+  }
+  const { id } = await account.createKey();
+  for (const overlapSeconds of [-1, 0.5, KEY_OVERLAP_SECONDS_MAX + 1, "1"]) {
+    for (const path of [`/project/apikeys/${id}/rotate`, "/project/apikey/regenerate"]) {
+      const answer = await account.request("POST", path, { body: { overlapSeconds } });
+      assertEquals(issuesOf(assertRefused(answer, "VALIDATION_ERROR")).map(({ path }) => path), [
+        "overlapSeconds",
+      ]);
+    }
+  }
+  assertRefused(
+    await account.request("POST", "/project/apikeys", { body: "{" }),
+    "INVALID_JSON",
+    "create_api_key",
+  );
+  const xml = { body: "<a/>", headers: { "content-type": "application/xml" } };
+  assertRefused(await account.request("POST", "/project/apikeys", xml), "UNSUPPORTED_MEDIA_TYPE");
+  assertEquals((await keysOf(account)).length, 1);
+});
+
+test("a revoked key is refused with the very next request, by a process that remembers it as good", async () => {
+  const account = await owner(service);
+  const { id, key } = await account.createKey();
+  assertEquals(await statusOf(key), 200);
+  const revoked = dataOf(
+    await account.request("DELETE", `/project/apikeys/${id}`),
+    "revoke_api_key",
+    keyRecord,
+  );
+  assert(revoked.revokedAt !== null);
+  assertEquals(await statusOf(key), 401);
+  const again = dataOf(
+    await account.request("DELETE", `/project/apikeys/${id}`),
+    "revoke_api_key",
+    keyRecord,
+  );
+  assertEquals(again.revokedAt, revoked.revokedAt);
+  assertRefused(
+    await account.request("POST", `/project/apikeys/${id}/rotate`),
+    "KEY_REVOKED",
+    "rotate_api_key",
+  );
+});
+
+test("a rotated key ends at once, or after the overlap; the new one has its rights", async () => {
+  const account = await owner(service);
+  const first = await account.createKey({
+    name: "ci",
+    scopes: ["read"],
+    pathPrefix: "a",
+    environment: "production",
+  });
+  assertEquals(await statusOf(first.key), 200);
+  const second = await rotate(account, first.id);
+  assertEquals([await statusOf(first.key), await statusOf(second.key)], [401, 200]);
+  const rights = ({ name, scopes, pathPrefix, environment }: typeof first | typeof second) => ({
+    ...{ name, scopes, pathPrefix, environment },
+  });
+  assertEquals([rights(second), second.replaced?.id], [rights(first), first.id]);
+  const third = await rotate(account, second.id, { overlapSeconds: 600 });
+  assertEquals([await statusOf(second.key), await statusOf(third.key)], [200, 200]);
+  const ends = Date.parse(third.replaced?.expiresAt ?? "") - Date.now();
+  assert(ends > 590_000 && ends < 601_000, `it ends in ${ends} ms`);
+  await service.sql("update filestore.api_keys set expires_at = clock_timestamp() where id = $1", [
+    second.id,
+  ]);
+  assertEquals([await statusOf(second.key), await statusOf(third.key)], [401, 200]);
+  assertRefused(await account.request("POST", `/project/apikeys/${second.id}/rotate`), "KEY_REVOKED");
+});
+
+test("regenerating makes a key where there is none, and replaces the newest that works", async () => {
+  const account = await owner(service);
+  const first = await regenerate(account);
+  assertEquals([first.replaced, first.scopes, await statusOf(first.key)], [null, ["read", "write"], 200]);
+  const second = await regenerate(account, {});
+  assertEquals([second.replaced?.id, await statusOf(first.key), await statusOf(second.key)], [
+    first.id,
+    401,
+    200,
+  ]);
+  const third = await regenerate(account, { overlapSeconds: 60 });
+  assertEquals([third.replaced?.id, await statusOf(second.key), await statusOf(third.key)], [
+    second.id,
+    200,
+    200,
+  ]);
+});
+
+test("404 KEY_NOT_FOUND: another project's key cannot be told from one that is not there", async () => {
+  const [account, other] = [await owner(service), await owner(service)];
+  const theirs = await other.createKey();
+  const shown = ({ status, text }: Answer) => [status, text];
+  for (
+    const [method, pattern] of [["POST", "/project/apikeys/{}/rotate"], [
+      "DELETE",
+      "/project/apikeys/{}",
+    ]] as const
+  ) {
+    const ask = (id: string) => account.request(method, pattern.replace("{}", id));
+    assertRefused(await ask(theirs.id), "KEY_NOT_FOUND");
+    for (const id of ["d0000000-0000-4000-8000-000000000000", "x", "%2F"]) {
+      assertEquals(shown(await ask(id)), shown(await ask(theirs.id)), id);
+    }
+  }
+  assertEquals(await statusOf(theirs.key), 200);
+});
+
+test("422 KEY_LIMIT_REACHED after 100 working keys, however many are made at once; one can still be rotated", async () => {
+  const account = await owner(service);
+  const answers = await Promise.all(
+    Array.from({ length: 104 }, () => account.request("POST", "/project/apikeys", { body: {} })),
+  );
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const answer of refused) assertEquals(assertRefused(answer, "KEY_LIMIT_REACHED"), { limit: 100 });
+  assertEquals(refused.length, 4);
+  const [newest] = await keysOf(account);
+  const path = `/project/apikeys/${newest?.id}/rotate`;
+  assertRefused(await account.request("POST", path, { body: { overlapSeconds: 1 } }), "KEY_LIMIT_REACHED");
+  assertEquals((await account.request("POST", path)).status, 200);
+});
+
+test("a lost answer to a new key or a rotation is asked for again and makes one key, the one that is shown", async () => {
+  const account = await owner(service);
+  const lose = async <T>(work: () => Promise<T>): Promise<T> => {
+    let asked = 0;
+    service.proxy.hook = async (_, forward) => {
+      const answer = await forward();
+      if (++asked > 1) return answer;
+      await answer.body?.cancel();
+      return new Response("lost", { status: 502 });
+    };
+    try {
+      return await work();
+    } finally {
+      service.proxy.hook = null;
+      assertEquals(asked, 2);
+    }
+  };
+  const made = await lose(() => account.createKey());
+  assertEquals([(await keysOf(account)).length, await statusOf(made.key)], [1, 200]);
+  const rotated = await lose(() => rotate(account, made.id));
+  assertEquals(rotated.replaced?.id, made.id);
+  assertEquals([(await keysOf(account)).length, await statusOf(made.key), await statusOf(rotated.key)], [
+    2,
+    401,
+    200,
+  ]);
+});
+
+test("a key says when it was used, within a minute", async () => {
+  const account = await owner(service);
+  const { id, key } = await account.createKey();
+  assertEquals((await keysOf(account))[0]?.lastUsedAt, null);
+  await statusOf(key);
+  const used = Date.parse((await keysOf(account)).find((listed) => listed.id === id)?.lastUsedAt ?? "");
+  assert(Math.abs(used - Date.now()) < 60_000);
+});

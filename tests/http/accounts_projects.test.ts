@@ -1,0 +1,227 @@
+/** /projects and /project for signed-in people: each sees its own, and no other one can be told from a missing one. */
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { ACCOUNT_PROJECTS_MAX } from "../../supabase/functions/api/limits.ts";
+import { Account, claimsOf, forgeToken, owner, signUp } from "../support/accounts.ts";
+import { type Answer, assertRefused, dataOf, issuesOf, projectRecord } from "../support/contract.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service } = await suite();
+const NOBODYS = "d0000000-0000-4000-8000-000000000000";
+
+test("GET /projects makes the first project, once, however many ask at the same time", async () => {
+  const account = await signUp(service);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => account.projects()));
+  for (const projects of answers) assertEquals(projects, answers[0]);
+  const [{ id: _, createdAt: __, ...project } = { id: "", createdAt: "" }] = answers[0] ?? [];
+  assertEquals(project, {
+    name: "My project",
+    tier: "free",
+    limits: { requestsPerMinute: 100, maxFileBytes: 10_485_760, maxProjectBytes: null },
+    usage: { files: 0, bytes: 0, versions: 0, requestsThisMinute: 0 },
+    keyPrefix: null,
+  });
+  assertNotEquals((await (await signUp(service)).projects())[0]?.id, answers[0]?.[0]?.id);
+});
+
+test("POST /projects makes one; 409 PROJECT_NAME_TAKEN in this account alone; 422 PROJECT_LIMIT_REACHED after 20", async () => {
+  const account = await signUp(service);
+  const first = await account.createProject("Notes");
+  assertEquals([first.name, first.tier], ["Notes", "free"]);
+  assertRefused(
+    await account.request("POST", "/projects", { body: { name: "Notes" } }),
+    "PROJECT_NAME_TAKEN",
+    "create_project",
+  );
+  assertEquals((await (await signUp(service)).createProject("Notes")).name, "Notes");
+  for (let count = 2; count <= ACCOUNT_PROJECTS_MAX; count++) await account.createProject(`Project ${count}`);
+  const refused = await account.request("POST", "/projects", { body: { name: "One more" } });
+  assertEquals(assertRefused(refused, "PROJECT_LIMIT_REACHED", "create_project"), { limit: 20 });
+  assertEquals((await account.projects()).map(({ name }) => name), [
+    "Notes",
+    ...Array.from({ length: 19 }, (_, index) => `Project ${index + 2}`),
+  ]);
+});
+
+test("a lost answer to POST /projects is asked for again and makes one project", async () => {
+  const account = await signUp(service);
+  let asked = 0;
+  service.proxy.hook = async ({ path }, forward) => {
+    const answer = await forward();
+    if (!path.includes("create_project") || ++asked > 1) return answer;
+    await answer.body?.cancel();
+    return new Response("lost", { status: 502 });
+  };
+  try {
+    await account.createProject("Once");
+  } finally {
+    service.proxy.hook = null;
+  }
+  assertEquals([asked, (await account.projects()).map(({ name }) => name)], [2, ["Once"]]);
+});
+
+test("GET and PATCH /project are about x-project-id, and without one about the oldest", async () => {
+  const account = await signUp(service);
+  const [oldest] = await account.projects();
+  const second = await account.createProject("Second");
+  const get = async (from: Account) =>
+    dataOf(await from.request("GET", "/project"), "get_project", projectRecord);
+  assertEquals((await get(account)).id, oldest?.id);
+  assertEquals(await get(account.about(second.id)), second);
+  assertEquals((await get(account.about(second.id.toUpperCase()))).id, second.id);
+  const rename = (name: string) => account.about(second.id).request("PATCH", "/project", { body: { name } });
+  assertEquals(dataOf(await rename("Renamed"), "update_project", projectRecord), {
+    ...second,
+    name: "Renamed",
+  });
+  assertRefused(await rename("My project"), "PROJECT_NAME_TAKEN", "update_project");
+  assertEquals((await account.projects()).map(({ name }) => name), ["My project", "Renamed"]);
+});
+
+const BAD_NAMES: readonly (readonly [unknown, RegExp])[] = [
+  [undefined, /required/],
+  [null, /./],
+  [7, /string/],
+  ["", /empty/],
+  ["x".repeat(101), /at most 100/],
+  [" a", /space/],
+  ["a ", /space/],
+  ["a\nb", /control/],
+  ["a\u0000b", /control/],
+  ["\ud800", /well-formed/],
+];
+
+for (const [name, reason] of BAD_NAMES) {
+  const shown = JSON.stringify(name)?.slice(0, 20) ?? "none";
+  test(`400 VALIDATION_ERROR: the name ${shown} of a project, also of an account without one`, async () => {
+    const account = await signUp(service);
+    const create = await account.request("POST", "/projects", { body: { name } });
+    const [issue] = issuesOf(assertRefused(create, "VALIDATION_ERROR", "create_project"));
+    assertEquals([issue?.path, reason.test(issue?.reason ?? "")], ["name", true], issue?.reason);
+    await account.projects();
+    assertRefused(
+      await account.request("PATCH", "/project", { body: { name } }),
+      "VALIDATION_ERROR",
+      "update_project",
+    );
+  });
+}
+
+/** What is asked about a project. `{}` in a path stands for a key of it. */
+const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
+  ["GET", "/project"],
+  ["PATCH", "/project", { name: "Stolen" }],
+  ["PATCH", "/project", { name: "" }],
+  ["GET", "/project/activity"],
+  ["GET", "/project/activity?limit=0"],
+  ["GET", "/project/apikeys"],
+  ["POST", "/project/apikeys", {}],
+  ["POST", "/project/apikeys", { scopes: [] }],
+  ["POST", "/project/apikeys/{}/rotate"],
+  ["DELETE", "/project/apikeys/{}"],
+  ["POST", "/project/apikey/regenerate"],
+  ["GET", "/files"],
+  ["GET", "/files/secret.txt"],
+  ["GET", "/files/secret.txt?versions"],
+  ["GET", "/diff/secret.txt"],
+  ["POST", "/files", { path: "secret.txt", content: "x" }],
+  ["POST", "/files", { path: "large.txt", content: "x".repeat(70_000) }],
+  ["PUT", "/files/append/secret.txt", { content: "x" }],
+  ["PUT", "/files/edit/secret.txt", { oldString: "s", newString: "x" }],
+  ["DELETE", "/files/secret.txt"],
+];
+
+/** An answer without what differs from one request to the next. */
+function shown({ status, text, headers }: Answer): unknown {
+  const varying = ["x-request-id", "date", "ratelimit", "x-ratelimit-reset"];
+  return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
+}
+
+test("404 PROJECT_NOT_FOUND: another account's project cannot be told from one that is not there", async () => {
+  const victim = await owner(service);
+  const key = await victim.createKey();
+  await victim.request("POST", "/files", { body: { path: "secret.txt", content: "secret" } });
+  const stranger = await owner(service);
+  const before = await service.tables();
+  for (const [method, pattern, body] of REQUESTS) {
+    const ask = (projectId: string, keyId: string) =>
+      stranger.about(projectId).request(method, pattern.replace("{}", keyId), { body });
+    const theirs = await ask(victim.projectId, key.id);
+    assertRefused(theirs, "PROJECT_NOT_FOUND");
+    assertEquals(shown(theirs), shown(await ask(NOBODYS, NOBODYS)), `${method} ${pattern}`);
+  }
+  assertEquals(await service.tables(), before);
+});
+
+test("401 INVALID_SESSION, one answer for every kind of bad token, on every route", async () => {
+  const good = await owner(service);
+  const claims = claimsOf(good.token);
+  const [header, payload, signature = ""] = good.token.split(".");
+  const { secretKey, publishableKey } = service.stack;
+  const past = Math.floor(Date.now() / 1000) - 10;
+  const tokens: Record<string, string> = {
+    "another signature": `${header}.${payload}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
+    "another secret": await forgeToken(service, claims, { secret: "x".repeat(40) }),
+    "expired": await forgeToken(service, { ...claims, exp: past, iat: past - 3600 }),
+    "alg none with a signature": `${await forgeToken(service, claims, { alg: "none" })}AAAA`,
+    "another role": await forgeToken(service, { ...claims, role: "anon" }),
+    "no subject": await forgeToken(service, { ...claims, sub: undefined }),
+    "another issuer's subject": await forgeToken(service, { ...claims, sub: "user_2abc" }),
+    "of the function's own": (await service.secrets()).serviceRoleKey,
+  };
+  const malformed: Record<string, string | null> = {
+    "missing": null,
+    "no JWT": "abc",
+    "alg none": await forgeToken(service, claims, { alg: "none" }),
+    "too long": `${good.token}${"A".repeat(8192)}`,
+    "the secret key": secretKey,
+    "the publishable key": publishableKey,
+  };
+  const ask = (path: string, token: string | null) =>
+    service.request(null, "GET", path, {
+      headers: { "x-project-id": good.projectId, ...token !== null && { authorization: `Bearer ${token}` } },
+    });
+  for (const path of ["/projects", "/project/apikeys"]) {
+    const answers = new Set<string>();
+    for (const [name, token] of Object.entries({ ...tokens, ...malformed })) {
+      const answer = await ask(path, token);
+      assertEquals(assertRefused(answer, "INVALID_SESSION"), {}, name);
+      assertEquals(answer.headers.get("www-authenticate"), "Bearer");
+      answers.add(answer.text);
+    }
+    assertEquals(answers.size, 1);
+  }
+  for (const token of Object.values(tokens)) assertRefused(await ask("/files", token), "INVALID_SESSION");
+  for (const token of Object.values(malformed)) assertRefused(await ask("/files", token), "INVALID_API_KEY");
+  const forged = await forgeToken(service, claims);
+  assertEquals(
+    (await new Account(service, forged).request("GET", "/projects")).status,
+    200,
+    "the forger can",
+  );
+});
+
+test("401 INVALID_SESSION: an API key is no account, for /projects", async () => {
+  const someone = await owner(service);
+  const { key } = await someone.createKey({ scopes: ["admin"] });
+  for (const headers of [{ "x-api-key": key }, { authorization: `Bearer ${key}` }]) {
+    assertRefused(
+      await service.request(null, "GET", "/projects", { headers }),
+      "INVALID_SESSION",
+      "list_projects",
+    );
+    const made = await service.request(null, "POST", "/projects", { headers, body: { name: "x" } });
+    assertRefused(made, "INVALID_SESSION", "create_project");
+  }
+});
+
+test("400 VALIDATION_ERROR: x-project-id that is no id; on file routes also none", async () => {
+  const someone = await owner(service);
+  for (const id of ["", "x", "1", `${someone.projectId}0`, someone.projectId.replaceAll("-", "")]) {
+    for (const path of ["/project", "/project/apikeys", "/files", "/files/f"]) {
+      const details = assertRefused(await someone.about(id).request("GET", path), "VALIDATION_ERROR");
+      assertEquals(issuesOf(details), [{ path: "x-project-id", reason: "must be the id of a project" }]);
+    }
+  }
+  assertRefused(await someone.about(null).request("GET", "/files"), "VALIDATION_ERROR", "list_files");
+  assertEquals((await someone.request("GET", "/files")).status, 200);
+});

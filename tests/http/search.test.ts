@@ -1,0 +1,273 @@
+/** GET /search by substring and pattern: what it answers, and what it refuses. */
+import { assert, assertEquals } from "@std/assert";
+import { SEARCH_QUERY_LENGTH_MAX, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
+import { assertRefused, issuePaths } from "../support/contract.ts";
+import { indexed, pathsOf, search, trySearch } from "../support/search.ts";
+import { suite, test } from "../support/suite.ts";
+
+const { service, files } = await suite();
+
+async function filled() {
+  const own = await files();
+  await own.write("notes/plan.md", "# Plan\n\nship it\nthen sleep\n");
+  await own.write("notes/deep/log.txt", "one\ntwo ship it\nthree");
+  await own.write("src/ship.ts", "export const ship = 'SHIP IT';\n");
+  await indexed(service, own.project.id);
+  return own;
+}
+
+test("text: files, lines, columns, snippets and the lines around, by path", async () => {
+  const own = await filled();
+  const { results, ...rest } = await search(own, "ship it", { mode: "text" });
+  assertEquals(rest, { mode: "text", hasMore: false, limit: 10, offset: 0, indexed: { pending: 0 } });
+  assertEquals(
+    results.map(({ path, score, matches, version, mimeType }) => ({
+      path,
+      score,
+      matches,
+      version,
+      mimeType,
+    })),
+    [
+      {
+        path: "notes/deep/log.txt",
+        score: 1,
+        matches: [{ line: 2, column: 5, snippet: "two ship it", before: ["one"], after: ["three"] }],
+        version: 1,
+        mimeType: "text/plain",
+      },
+      {
+        path: "notes/plan.md",
+        score: 1,
+        matches: [{ line: 3, column: 1, snippet: "ship it", before: ["# Plan", ""], after: ["then sleep"] }],
+        version: 1,
+        mimeType: "text/markdown",
+      },
+    ],
+  );
+});
+
+test("text: case counts unless caseSensitive=false; letters beyond ASCII fold, too", async () => {
+  const own = await filled();
+  assertEquals(pathsOf(await search(own, "SHIP IT", { mode: "text" })), ["src/ship.ts"]);
+  assertEquals((await search(own, "Ship It", { mode: "text", caseSensitive: false })).results.length, 3);
+  await own.write("é.txt", "Crème BRÛLÉE\nstraße");
+  await indexed(service, own.project.id);
+  const folded = await search(own, "crÈme brûlée", { mode: "text", caseSensitive: false });
+  assertEquals(folded.results[0]?.matches.map(({ line, column }) => [line, column]), [[1, 1]]);
+});
+
+test("directory, glob and contentType narrow a search", async () => {
+  const own = await filled();
+  const found = async (query: Record<string, string>) =>
+    pathsOf(await search(own, "ship", { mode: "text", ...query }));
+  assertEquals(await found({}), ["notes/deep/log.txt", "notes/plan.md", "src/ship.ts"]);
+  assertEquals(await found({ directory: "/notes/" }), ["notes/deep/log.txt", "notes/plan.md"]);
+  assertEquals(await found({ directory: "note" }), []);
+  assertEquals(await found({ glob: "*.ts" }), ["src/ship.ts"]);
+  assertEquals(await found({ glob: "notes/*" }), ["notes/plan.md"]);
+  assertEquals(await found({ glob: "**/*.{md,txt}" }), ["notes/deep/log.txt", "notes/plan.md"]);
+  assertEquals(await found({ directory: "notes", glob: "deep/*" }), ["notes/deep/log.txt"]);
+  assertEquals(await found({ contentType: "text/markdown" }), ["notes/plan.md"]);
+});
+
+test("pages: limit, offset and hasMore go through all results once, in every mode", async () => {
+  const own = await files();
+  for (let n = 0; n < 7; n++) await own.write(`f${n}.txt`, `needle ${n}\n`);
+  await indexed(service, own.project.id);
+  for (const [mode, q] of [["text", "needle"], ["regex", "ne+dle [0-9]"], ["hybrid", "needle"]] as const) {
+    const seen: string[] = [];
+    for (let offset = 0;; offset += 3) {
+      const page = await search(own, q, { mode, limit: 3, offset });
+      seen.push(...pathsOf(page));
+      assertEquals(page.hasMore, offset + 3 < 7, `${mode} at ${offset}`);
+      if (!page.hasMore) break;
+    }
+    assertEquals(seen.toSorted(), [0, 1, 2, 3, 4, 5, 6].map((n) => `f${n}.txt`), mode);
+  }
+});
+
+test("a match across the border of two segments is found once, with its line", async () => {
+  const own = await files();
+  await own.write("log.txt", "first\nsecond nee");
+  await own.append("log.txt", "dle here\nlast\n");
+  await indexed(service, own.project.id);
+  const { results } = await search(own, "needle", { mode: "text" });
+  assertEquals(results.map(({ matches }) => matches.map(({ line, column }) => [line, column])), [[[2, 8]]]);
+  assertEquals((await search(own, "nee.le here$", { mode: "regex" })).results[0]?.matches[0]?.line, 2);
+});
+
+test("a long line is found at its far end, with the part around the match", async () => {
+  const own = await files();
+  await own.write("min.js", `${"var a=1;".repeat(20_000)}needle()${";".repeat(5000)}`);
+  await indexed(service, own.project.id);
+  const { results } = await search(own, "needle()", { mode: "text" });
+  assertEquals(results[0]?.matches[0]?.column, 160_001);
+  assert(results[0]?.matches[0]?.snippet.includes("needle()"));
+  assertEquals(results[0]?.matches[0]?.snippet.length, 300);
+});
+
+test("NUL in a text is found around and shown; a query cannot hold it", async () => {
+  const own = await files();
+  await own.write("nul.txt", "before\0needle after");
+  await indexed(service, own.project.id);
+  const { results } = await search(own, "needle", { mode: "text" });
+  assertEquals(results[0]?.matches[0], {
+    line: 1,
+    column: 8,
+    snippet: "before\0needle after",
+    before: [],
+    after: [],
+  });
+  const details = assertRefused(
+    await trySearch(own, "a\0b", { mode: "text" }),
+    "VALIDATION_ERROR",
+    "search_files",
+  );
+  assertEquals(issuePaths(details), ["q"]);
+});
+
+test("text over the limit and binary content are found by name, and say why", async () => {
+  const own = await files();
+  await own.write("large-needle.txt", "x".repeat(SEARCH_TEXT_BYTES_MAX + 1));
+  await own.write("just-needle.txt", "x".repeat(SEARCH_TEXT_BYTES_MAX - 6) + "needle");
+  await own.writeBytes("needle.png", new Uint8Array([0x89, 0x50, 0xff, 0]));
+  await own.writeBytes("needle.txt", new Uint8Array([0xff, 0xfe]));
+  await indexed(service, own.project.id);
+  for (const [mode, q] of [["text", "needle"], ["regex", "nee[d]le"], ["hybrid", "needle"]] as const) {
+    const { results } = await search(own, q, { mode });
+    const found = Object.fromEntries(results.map(({ path, skipped }) => [path, skipped]));
+    assertEquals(found, {
+      "large-needle.txt": "too_large",
+      "just-needle.txt": undefined,
+      "needle.png": "not_text",
+      "needle.txt": "not_text",
+    }, mode);
+  }
+});
+
+test("hybrid without a model says lexical: websearch syntax, path words, best file first", async () => {
+  const own = await files();
+  await own.write("a.md", "Rate limits are counted per project.\nNothing else.\n");
+  await own.write("b.md", "A project has keys. Limits of size are another matter: rates, rates, rates.\n");
+  await own.write("src/zoomWidget.ts", "export {};\n");
+  await indexed(service, own.project.id);
+  const { mode, results } = await search(own, "rate limit");
+  assertEquals(mode, "lexical");
+  assertEquals(results.map(({ path }) => path).toSorted(), ["a.md", "b.md"]);
+  assertEquals(results.find(({ path }) => path === "a.md")?.matches.map(({ line }) => line), [1]);
+  assertEquals(pathsOf(await search(own, '"rate limits"')), ["a.md"]);
+  assertEquals(pathsOf(await search(own, "limits -keys")), ["a.md"]);
+  assertEquals(pathsOf(await search(own, "widget")), ["src/zoomWidget.ts"]);
+  // No file has both words: then any of them will do.
+  assertEquals(pathsOf(await search(own, "widget zebra")), ["src/zoomWidget.ts"]);
+});
+
+test("501 SEMANTIC_SEARCH_UNAVAILABLE without a model", async () => {
+  const own = await filled();
+  assertRefused(
+    await trySearch(own, "x", { mode: "semantic" }),
+    "SEMANTIC_SEARCH_UNAVAILABLE",
+    "search_files",
+  );
+});
+
+test("400 for what no search can be: each with the parameter", async () => {
+  const own = await files();
+  const rows: readonly (readonly [string, Record<string, string | number>, string])[] = [
+    ["", {}, "q"],
+    ["x".repeat(SEARCH_QUERY_LENGTH_MAX + 1), {}, "q"],
+    ["a\nb", { mode: "text" }, "q"],
+    ["a\nb", { mode: "regex" }, "q"],
+    ["x", { mode: "fuzzy" }, "mode"],
+    ["x", { limit: 0 }, "limit"],
+    ["x", { limit: 101 }, "limit"],
+    ["x", { offset: -1 }, "offset"],
+    ["x", { offset: 10_001 }, "offset"],
+    ["x", { contentType: "text/none" }, "contentType"],
+    ["x", { caseSensitive: "yes" }, "caseSensitive"],
+    ["x", { glob: "{a" }, "glob"],
+    ["x", { glob: "[a" }, "glob"],
+    ...[
+      "(",
+      ")",
+      "a**",
+      "a*?",
+      "*a",
+      "a{2",
+      "a{3,2}",
+      "a{999}",
+      "[a",
+      "[b-a]",
+      "[[:foo:]]",
+      "\\1",
+      "\\d",
+      "a||b",
+      "(?i)a",
+      "a\\",
+    ]
+      .map((q) => [q, { mode: "regex" }, "q"] as const),
+  ];
+  for (const [q, query, path] of rows) {
+    const details = assertRefused(await trySearch(own, q, query), "VALIDATION_ERROR", "search_files");
+    assertEquals(issuePaths(details), [path], `${q} ${JSON.stringify(query)}`);
+  }
+  assertRefused(await trySearch(own, "x", { directory: "a/../b" }), "INVALID_PATH", "search_files");
+  assertRefused(await own.request("GET", "/search"), "VALIDATION_ERROR", "search_files");
+});
+
+test("401 and 429 as everywhere; a search counts one request, whatever it takes", async () => {
+  assertRefused(await service.request(null, "GET", "/search?q=x"), "INVALID_API_KEY", "search_files");
+  const own = await files("free");
+  await service.freezeWindow(own.project.id, 98);
+  for (const q of ["a*", "b"]) await search(own, q, { mode: "regex" });
+  assertRefused(await trySearch(own, "x"), "RATE_LIMIT_EXCEEDED", "search_files");
+});
+
+test("another project's files are never found, in any mode", async () => {
+  const own = await filled();
+  const other = await filled();
+  await other.write("secret.txt", "ship it secretly");
+  await indexed(service);
+  for (const mode of ["text", "regex", "hybrid"]) {
+    const { results } = await search(own, "ship", { mode });
+    assertEquals(results.filter(({ path }) => path === "secret.txt"), [], mode);
+    assertEquals((await search(own, "secretly", { mode })).results, [], mode);
+  }
+});
+
+test("a search of an indexed project makes 1 call", async () => {
+  const own = await filled();
+  for (const mode of ["text", "regex", "hybrid"]) {
+    const calls = await service.proxy.during(() => search(own, "ship", { mode }));
+    assertEquals(calls.map(({ path }) => path), ["/rest/v1/rpc/filestore_search"], mode);
+  }
+});
+
+test("patterns that make backtracking engines hang are answered at once", async () => {
+  const own = await files();
+  await own.write("a.txt", `${"a".repeat(100_000)}!\n`);
+  await indexed(service, own.project.id);
+  for (const q of ["(a+)+$", "(a|aa)+$", "([a-z]+)*[0-9]", "(.*a){20}x"]) {
+    const started = Date.now();
+    assertEquals((await search(own, q, { mode: "regex" })).results, [], q);
+    assert(Date.now() - started < 3_000, q);
+  }
+});
+
+test("the scope of a search is the directory within the prefix of a key, or nothing", async () => {
+  const rows: readonly (readonly [string | null, string, string | null])[] = [
+    [null, "", ""],
+    [null, "a/b", "a/b"],
+    ["a", "", "a"],
+    ["a", "a", "a"],
+    ["a", "a/b", "a/b"],
+    ["a/b", "a", "a/b"],
+    ["a", "ab", null],
+    ["a/b", "a/c", null],
+  ];
+  for (const [prefix, directory, expected] of rows) {
+    const [row] = await service.sql("select filestore.search_scope($1, $2) as scope", [prefix, directory]);
+    assertEquals(row, { scope: expected }, `${prefix} and ${directory}`);
+  }
+});

@@ -1,0 +1,259 @@
+/**
+ * `text` and `regex` against GNU grep, over the same tree: every matching line of every file, and the column of its
+ * first match; of broad queries the first page, with TEST_LONG=1 all pages. The files are those of published packages, and some made to be hard: long lines, lines across segments,
+ * CRLF, NUL, no last line feed, characters beyond the basic plane.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { Buffer } from "node:buffer";
+import { dirname, join } from "node:path";
+import { SEARCH_MATCHES_PER_FILE_MAX, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
+import { packageFiles } from "../support/packages.ts";
+import { indexed, search, searchAll } from "../support/search.ts";
+import { suite, test } from "../support/suite.ts";
+
+const FILES_LEAST = 1_000;
+const QUERIES_LEAST = 200;
+const AT_ONCE = 8;
+const IS_LONG = Deno.env.get("TEST_LONG") === "1";
+
+interface Query {
+  readonly mode: "text" | "regex";
+  readonly q: string;
+  readonly caseSensitive: boolean;
+}
+
+/** Numbers that are the same in every run (mulberry32). */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const HARD: Readonly<Record<string, string>> = {
+  "hard/long.txt": `start ${"abcdefghij ".repeat(9_000)}Zebra_7 ${"klmno ".repeat(500)}end`,
+  "hard/crlf.txt": "first line\r\nsecond Zebra_7\r\n\r\nlast\r\n",
+  "hard/nul.txt": "one\0two\nZebra_7\0\nthree\n",
+  "hard/wide.txt": "😀 Zebra_7 ÉCLAIR\n日本語のテキスト😀Zebra_7\nstraße Große\n",
+  "hard/empty.txt": "",
+  "hard/feeds.txt": "\n\n\nZebra_7\n\n",
+  "hard/unended.txt": "a\nb\nZebra_7",
+  "hard/special.txt": "a.b*c+d?(e)[f]{g}|h^i$j\\k\n50% of a_b\n'quoted' \"twice\"\n\ttab\n",
+};
+
+async function tree(): Promise<Map<string, string>> {
+  const texts = new Map(Object.entries(HARD));
+  for (const { path, bytes } of await packageFiles()) {
+    if (bytes.length > SEARCH_TEXT_BYTES_MAX || /\.(png|gif|wasm|jpg)$/.test(path)) continue;
+    try {
+      texts.set(path, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    } catch { /* no text */ }
+  }
+  return texts;
+}
+
+const REGEXES = [
+  "Zebra_7",
+  "^Zebra",
+  "7$",
+  "^$",
+  "^[[:space:]]*$",
+  "[0-9]{4,}",
+  "[A-Z]{6}",
+  "\\w+_[0-9]",
+  "(Zebra|Leaflet)",
+  "colou?r",
+  "^(import|export) ",
+  "[.][a-z]+\\(",
+  "é|É",
+  "😀.*7",
+  ".😀",
+  "^.{120}$",
+  "^.{0,2}$",
+  "a.b",
+  "\\{g\\}",
+  "[]f[]",
+  "[^ -~]",
+  "[[:upper:]][[:digit:]]",
+  "[^[:alnum:][:space:][:punct:]]",
+  "^[^a-z]+$",
+  "(ab|cd)+e",
+  "x{2}",
+  "function.*return",
+  "\\$[a-z]",
+  "^.*;$",
+  "L\\.[A-Z][a-z]+",
+  "\\s\\S{30,}\\s",
+  "((a|b)c){2}",
+  "[[:alpha:]]{15,}",
+  "z$|^z",
+  "ß",
+  "\\\\",
+  "[\\\\]",
+  "a^b",
+  "(^|,)Z",
+  "M[0-9.]+ [0-9.]+",
+  'fill="#[0-9a-f]{3}"',
+  "\\W{6}",
+  "[[:xdigit:]]{8}",
+  "[[:blank:]]$",
+  "(foo|bar|baz)[0-9]*",
+  "e{,1}xtensions",
+  "[+-]?[0-9]+\\.[0-9]+e",
+  "本",
+  "テ.*ト",
+];
+
+function queries(texts: ReadonlyMap<string, string>): Query[] {
+  const random = randomNumbers(7);
+  const bodies = [...texts.values()].filter((text) => text.length > 40);
+  const piece = (length: number) => {
+    for (;;) {
+      const body = bodies[random(bodies.length)] ?? "";
+      const found = body.slice(random(body.length)).slice(0, length).split("\n")[0] ?? "";
+      // grep reads a pattern line by line, and a NUL ends an argument.
+      if (found !== "" && found.isWellFormed() && !/[\0\r]/.test(found)) return found;
+    }
+  };
+  const made: Query[] = [];
+  for (let n = 0; n < 80; n++) {
+    made.push({ mode: "text", q: piece(2 + random(30)), caseSensitive: n % 4 !== 0 });
+  }
+  for (const q of ["e", "Z", "%", "_", "\\", "a_b", "50%", "  ", "😀", "É", "é", "'", "$j", "Zebra_7"]) {
+    made.push({ mode: "text", q, caseSensitive: true }, { mode: "text", q, caseSensitive: false });
+  }
+  for (const q of REGEXES) {
+    made.push({ mode: "regex", q, caseSensitive: true }, { mode: "regex", q, caseSensitive: false });
+  }
+  for (let n = 0; n < 30; n++) {
+    const words = [piece(12), piece(9)].map((word) => word.replace(/[^A-Za-z0-9 ]/g, "."));
+    const [one = "x", two = "y"] = words.map((word) => word.trim() || "q");
+    const q = [`${one}.*`, `^.*${one}`, `(${one}|${two})`, `${one}[^<]*${two}`, `${one}?`][n % 5] ?? one;
+    made.push({ mode: "regex", q, caseSensitive: n % 3 !== 0 });
+  }
+  return made;
+}
+
+/** Path → line → column of the first match; null where grep does not tell it, since the match is empty. */
+type Found = Record<string, Record<number, number | null>>;
+
+async function grep(folder: string, { mode, q, caseSensitive }: Query): Promise<Found> {
+  const flags = [mode === "text" ? "-F" : "-E", ...(caseSensitive ? [] : ["-i"])];
+  const run = async (...more: string[]) => {
+    const { stdout, code, stderr } = await new Deno.Command("grep", {
+      args: ["-r", "-a", "-Z", "-n", ...more, ...flags, "-e", q, "."],
+      cwd: folder,
+      env: { LC_ALL: "C.UTF-8" },
+    }).output();
+    // A stray backslash is warned of, not refused.
+    assert(code < 2, new TextDecoder().decode(stderr));
+    return stdout;
+  };
+  const found: Found = {};
+  for (const { path, fields } of records(await run(), 1)) (found[path] ??= {})[fields[0] ?? 0] = null;
+  for (const { path, fields: [line = 0, offset = 0] } of records(await run("-b", "-o"), 2)) {
+    const lines = found[path];
+    if (lines && lines[line] === null) lines[line] = offset;
+  }
+  return found;
+}
+
+/** `./path NUL number:number:text`, one a line; a text may hold NUL, so a record begins with `./` and one of the paths. */
+function* records(output: Uint8Array, numbers: number): Generator<{ path: string; fields: number[] }> {
+  const text = new TextDecoder("latin1").decode(output);
+  const pattern = new RegExp(`^\\./([^\\0\\n]+)\\0${"(\\d+):".repeat(numbers)}`, "gm");
+  for (const [, path = "", ...fields] of text.matchAll(pattern)) yield { path, fields: fields.map(Number) };
+}
+
+/** Byte places become columns. */
+function withColumns(found: Found, texts: ReadonlyMap<string, string>): Found {
+  return Object.fromEntries(
+    Object.entries(found).map(([path, lines]) => {
+      const bytes = new TextEncoder().encode(texts.get(path) ?? "");
+      const columns = Object.entries(lines).map(([line, offset]) => {
+        if (offset === null) return [line, null];
+        const start = bytes.lastIndexOf(0x0a, offset - 1) + 1;
+        const lead = offset === 0
+          ? ""
+          : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(start, offset));
+        return [line, lead.length + 1];
+      });
+      return [path, Object.fromEntries(columns)];
+    }),
+  );
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+const { service, files } = await suite();
+
+test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEAST} queries`, async () => {
+  const own = await files();
+  const texts = await tree();
+  assert(texts.size >= FILES_LEAST, `${texts.size} files`);
+  const folder = await Deno.makeTempDir();
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, async (_, worker) => {
+      for (const [path, text] of [...texts].filter((_, index) => index % AT_ONCE === worker)) {
+        await Deno.mkdir(join(folder, dirname(path)), { recursive: true });
+        await Deno.writeTextFile(join(folder, path), text);
+        // Some come in pieces that end anywhere, so that lines go across segments.
+        const middle = path.length % 3 === 0 && text.length > 20 ? Math.floor(text.length / 2) : text.length;
+        const cut = text.charCodeAt(middle) >= 0xdc00 && text.charCodeAt(middle) <= 0xdfff
+          ? middle - 1
+          : middle;
+        await own.write(path, text.slice(0, cut), { contentType: "text/plain" });
+        if (cut < text.length) await own.append(path, text.slice(cut));
+      }
+    }));
+    await indexed(service, own.project.id, 120_000);
+    const asked = queries(texts);
+    assert(asked.length >= QUERIES_LEAST, `${asked.length} queries`);
+    let linesCompared = 0;
+    for (const query of asked) {
+      const expected = withColumns(await grep(folder, query), texts);
+      const options = { mode: query.mode, caseSensitive: query.caseSensitive, limit: 100 };
+      const page = IS_LONG
+        ? { results: await searchAll(own, query.q, options), hasMore: false }
+        : await search(own, query.q, options);
+      const { results } = page;
+      const name = JSON.stringify(query);
+      const paths = Object.keys(expected).sort(byBytes);
+      assertEquals(page.hasMore, paths.length > results.length, name);
+      assertEquals(
+        Object.fromEntries(results.map(({ path, score }) => [path, score])),
+        Object.fromEntries(
+          paths.slice(0, page.hasMore ? 100 : undefined).map((
+            path,
+          ) => [path, Object.keys(expected[path] ?? {}).length]),
+        ),
+        name,
+      );
+      for (const { path, matches } of results) {
+        const lines = Object.entries(expected[path] ?? {}).slice(0, SEARCH_MATCHES_PER_FILE_MAX);
+        linesCompared += lines.length;
+        assertEquals(matches.map(({ line }) => line), lines.map(([line]) => Number(line)), `${name} ${path}`);
+        for (const [index, [, column]] of lines.entries()) {
+          if (column !== null) {
+            assertEquals(matches[index]?.column, column, `${name} ${path}:${lines[index]?.[0]}`);
+          }
+        }
+      }
+    }
+    const [size] = await service.sql<{ ratio: string | number }>(
+      `select (pg_total_relation_size('filestore.search_texts') + pg_total_relation_size('filestore.search_chunks'))
+         / sum(bytes)::float as ratio from filestore.search_texts`,
+    );
+    // deno-lint-ignore no-console -- a figure that the test was run for
+    console.log(`the whole index takes ${Number(size?.ratio).toFixed(2)} times the content`);
+    // deno-lint-ignore no-console -- a figure that the test was run for
+    console.log(`${texts.size} files, ${asked.length} queries, ${linesCompared} lines compared`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,207 @@
+/** The index follows writes by itself, loses none, and does nothing twice. */
+import { assert, assertEquals } from "@std/assert";
+import { eventually } from "../support/eventually.ts";
+import { encodePath, Files } from "../support/files.ts";
+import { indexed, pathsOf, search } from "../support/search.ts";
+import { startService } from "../support/service.ts";
+import { test } from "../support/suite.ts";
+
+/** What the issue promises of an idle stack. */
+const VISIBLE_WITHIN_MILLISECONDS = 2_000;
+const PROCESSES = 3;
+
+const service = await startService({ functionProcesses: PROCESSES });
+Deno.test.afterAll(() => service.stop());
+
+async function files(): Promise<Files & { readonly projectId: string }> {
+  const project = await service.project();
+  return Object.assign(new Files(service, project.key), { projectId: project.id });
+}
+
+/** Asks the database, so that no search sets indexing off. */
+async function textsOf(projectId: string): Promise<string[]> {
+  const rows = await service.sql<{ line: string }>(
+    `select path || ' ' || version || ' ' || content as line from filestore.search_texts
+     where project_id = $1 order by path`,
+    [projectId],
+  );
+  return rows.map(({ line }) => line);
+}
+
+const find = async (own: Files, q: string) => pathsOf(await search(own, q, { mode: "text" }));
+
+test("a write is found within 2 s on an idle stack, without anybody asking for it", async () => {
+  const own = await files();
+  await own.write("warm.txt", "warm");
+  await indexed(service);
+  const started = Date.now();
+  await own.write("f.txt", "needle");
+  await eventually("the text is in the index", async () => (await textsOf(own.projectId)).length === 2);
+  const took = Date.now() - started;
+  assert(took < VISIBLE_WITHIN_MILLISECONDS, `${took} ms`);
+  assertEquals(await find(own, "needle"), ["f.txt"]);
+});
+
+test("a write makes no call more before its answer, and its answer waits for no indexing", async () => {
+  const own = await files();
+  await own.write("f.txt", "one");
+  await indexed(service);
+  const held = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  service.proxy.indexHook = async ({ path }, forward) => {
+    seen.push(path);
+    await held.promise;
+    return await forward();
+  };
+  try {
+    for (let n = 0; n < PROCESSES; n++) await own.write("f.txt", `known ${n}`);
+    const calls = await service.proxy.during(() => own.write("f.txt", "two"));
+    assertEquals(calls.map(({ target }) => target), ["storage", "database"]);
+    await eventually("indexing begins after the answer", () => seen.length > 0);
+  } finally {
+    held.resolve();
+    service.proxy.indexHook = null;
+  }
+  await indexed(service);
+  assertEquals(await textsOf(own.projectId), ["f.txt 5 two"]);
+});
+
+test("append, overwrite, edit, delete, restore, copy, move: what is found is what is there", async () => {
+  const own = await files();
+  const put = (what: string, body: unknown) => own.request("PUT", what, { body });
+  const path = encodePath("a/f.txt");
+  const steps: readonly (readonly [string, () => Promise<unknown>, readonly string[]])[] = [
+    ["write", () => own.write("a/f.txt", "alpha\n"), ["a/f.txt 1 alpha\n"]],
+    ["append", () => own.append("a/f.txt", "beta\n"), ["a/f.txt 2 alpha\nbeta\n"]],
+    ["edit", () => own.edit("a/f.txt", "alpha", "gamma"), ["a/f.txt 3 gamma\nbeta\n"]],
+    ["overwrite", () => own.overwrite("a/f.txt", "delta"), ["a/f.txt 4 delta"]],
+    ["delete", () => own.request("DELETE", `/files/${path}`), []],
+    ["restore", () => put(`/files/restore/${path}`, { version: 2 }), ["a/f.txt 6 alpha\nbeta\n"]],
+    ["copy", () => put(`/files/copy/${path}`, { destination: "b.txt" }), [
+      "a/f.txt 6 alpha\nbeta\n",
+      "b.txt 1 alpha\nbeta\n",
+    ]],
+    ["move", () => put(`/files/move/${path}`, { destination: "c.txt" }), [
+      "b.txt 1 alpha\nbeta\n",
+      "c.txt 1 alpha\nbeta\n",
+    ]],
+  ];
+  for (const [name, step, expected] of steps) {
+    await step();
+    await indexed(service);
+    assertEquals(await textsOf(own.projectId), expected, name);
+    for (const word of ["alpha", "beta", "gamma", "delta"]) {
+      const paths = expected.filter((line) => line.includes(word)).map((line) => line.split(" ")[0] ?? "");
+      assertEquals(await find(own, word), paths, `${word} after ${name}`);
+    }
+  }
+  const [rows] = await service.sql<{ count: string | number }>(
+    "select count(*) as count from filestore.search_chunks where project_id = $1",
+    [own.projectId],
+  );
+  assertEquals(Number(rows?.count), 2, "chunks of what is gone are gone");
+});
+
+test("what is not indexed yet is counted as pending, and old or deleted text is not found meanwhile", async () => {
+  const own = await files();
+  await own.write("f.txt", "old text");
+  await own.write("g.txt", "old text");
+  await indexed(service);
+  const held = Promise.withResolvers<void>();
+  service.proxy.indexHook = async (_call, forward) => {
+    await held.promise;
+    return await forward();
+  };
+  try {
+    await own.overwrite("f.txt", "new words");
+    await own.request("DELETE", "/files/g.txt");
+    const page = await search(own, "old text", { mode: "text" });
+    assertEquals([pathsOf(page), page.indexed.pending], [[], 2]);
+    assertEquals((await search(own, "x", { mode: "text", directory: "elsewhere" })).indexed.pending, 0);
+  } finally {
+    held.resolve();
+    service.proxy.indexHook = null;
+  }
+  await indexed(service);
+  assertEquals(await find(own, "new words"), ["f.txt"]);
+});
+
+test("killed in the middle of indexing: nobody takes the file while the claim holds, and then it is indexed", async () => {
+  const own = await files();
+  await own.write("warm.txt", "warm");
+  await indexed(service);
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  // From claim to store: the process dies with the claim in its hands.
+  service.proxy.indexHook = ({ path }, forward) => {
+    if (!path.includes("filestore_search_store")) return forward();
+    reached.resolve();
+    return released.promise.then(() => new Response(null, { status: 503 }));
+  };
+  await own.write("f.txt", "needle");
+  await reached.promise;
+  service.proxy.indexHook = null;
+  await service.restartFunction();
+  released.resolve();
+  await own.write("g.txt", "other");
+  await eventually("the other file is indexed", async () => (await textsOf(own.projectId)).length === 2);
+  assertEquals((await textsOf(own.projectId)).map((line) => line.split(" ")[0]), ["g.txt", "warm.txt"]);
+  // The lease runs out: here the clock is helped. Then a search that sees it pending sets indexing off.
+  await service.sql("update filestore.search_queue set due_at = clock_timestamp() where project_id = $1", [
+    own.projectId,
+  ]);
+  await eventually("the file is indexed", async () => (await find(own, "needle")).length === 1);
+});
+
+test("the sweep takes what was left behind", async () => {
+  const own = await files();
+  await own.write("f.txt", "needle");
+  await indexed(service);
+  await service.sql("delete from filestore.search_texts where project_id = $1", [own.projectId]);
+  await service.sql(
+    `insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
+     select project_id, id, version, path, size, clock_timestamp() from filestore.files where project_id = $1`,
+    [own.projectId],
+  );
+  const answer = await fetch(`${service.baseUrl}/sweep`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${service.stack.secretKey}` },
+  });
+  const { data } = await answer.json();
+  assertEquals([answer.status, data.indexed], [200, 1]);
+  assertEquals(await textsOf(own.projectId), ["f.txt 1 needle"]);
+});
+
+test(`${PROCESSES} processes index every last version, and no version twice`, async () => {
+  const own = await files();
+  await service.stack.script(`
+    create table public.indexed_log (file_id uuid, version integer);
+    create function public.log_indexed() returns trigger language plpgsql security definer as
+      $$ begin insert into public.indexed_log values (new.file_id, new.version); return null; end $$;
+    create trigger log_indexed after insert or update of version on filestore.search_texts
+      for each row execute function public.log_indexed()`);
+  try {
+    await Promise.all(Array.from({ length: 8 }, async (_, worker) => {
+      for (let n = 0; n < 10; n++) {
+        await own.write(`f${(worker * 3 + n) % 20}.txt`, `text ${worker} ${n}`);
+        await own.write("hot.txt", `text ${worker} ${n}`);
+      }
+    }));
+    await indexed(service, own.projectId);
+    const twice = await service.sql(
+      "select file_id, version, count(*) as count from public.indexed_log group by 1, 2 having count(*) > 1",
+    );
+    assertEquals(twice, []);
+    const [stale] = await service.sql<{ count: string | number }>(
+      `select count(*) as count from filestore.files f
+       left join filestore.search_texts t on t.project_id = f.project_id and t.file_id = f.id and t.version = f.version
+       where f.project_id = $1 and t.file_id is null`,
+      [own.projectId],
+    );
+    assertEquals(Number(stale?.count), 0);
+  } finally {
+    await service.stack.script(
+      "drop trigger log_indexed on filestore.search_texts; drop function public.log_indexed; drop table public.indexed_log",
+    );
+  }
+});

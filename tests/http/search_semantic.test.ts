@@ -1,0 +1,159 @@
+/** Search by meaning, and hybrid, over an embeddings endpoint that the test runs itself. */
+import { assert, assertEquals } from "@std/assert";
+import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
+import { assertRefused } from "../support/contract.ts";
+import { type EmbeddingServer, startEmbeddingServer } from "../support/embedding_server.ts";
+import { Files } from "../support/files.ts";
+import { NOTES, QUESTIONS } from "../support/labelled_searches.ts";
+import { indexed, pathsOf, search, trySearch } from "../support/search.ts";
+import { startService } from "../support/service.ts";
+import { test } from "../support/suite.ts";
+
+const embeddings: EmbeddingServer = startEmbeddingServer();
+// On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
+const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
+const service = await startService({
+  functionVariables: {
+    EMBEDDINGS_URL: embeddings.url,
+    EMBEDDINGS_MODEL: "hashed-words",
+    EMBEDDINGS_API_KEY: "k",
+  },
+});
+Deno.test.afterAll(async () => {
+  await service.stop();
+  await embeddings.stop();
+});
+
+async function filled(notes: Readonly<Record<string, string>>): Promise<Files> {
+  const project = await service.project();
+  const own = new Files(service, project.key);
+  for (const [path, text] of Object.entries(notes)) await own.write(path, text);
+  await indexed(service, project.id);
+  return own;
+}
+
+function semanticTest(name: string, body: () => Promise<void>): void {
+  if (hasVectors) test(name, body);
+}
+
+semanticTest("semantic finds what has no word in common, nearest first, with the passage", async () => {
+  const own = await filled(NOTES);
+  const { mode, results } = await search(own, "car", { mode: "semantic", limit: 3 });
+  assertEquals(mode, "semantic");
+  assertEquals(results[0]?.path, "ops/fleet.md");
+  assert((results[0]?.score ?? 0) > (results[1]?.score ?? 0));
+  assertEquals(results[0]?.matches.map(({ line, snippet }) => [line, snippet]), [[1, "# Fleet"]]);
+  assertEquals(
+    pathsOf(await search(own, "car", { mode: "semantic", directory: "eng" })).filter((path) =>
+      !path.startsWith("eng/")
+    ),
+    [],
+  );
+  assertEquals(pathsOf(await search(own, "car", { mode: "semantic", glob: "fl*" })), ["ops/fleet.md"]);
+});
+
+semanticTest(
+  "hybrid is no worse than words or meaning alone: recall@5 and MRR on the labelled set",
+  async () => {
+    const own = await filled(NOTES);
+    const figures: Record<string, { recall: number; rank: number }> = {};
+    // Words alone: hybrid without a model that answers.
+    for (const kind of ["lexical", "semantic", "hybrid"] as const) {
+      let recall = 0;
+      let rank = 0;
+      for (const { q, relevant } of QUESTIONS) {
+        embeddings.failWith = kind === "lexical" ? 400 : null;
+        const page = await search(own, q, { mode: kind === "semantic" ? "semantic" : "hybrid", limit: 10 });
+        assertEquals(page.mode, kind);
+        const paths = pathsOf(page);
+        recall += relevant.filter((path) => paths.slice(0, 5).includes(path)).length / relevant.length;
+        const first = paths.findIndex((path) => relevant.includes(path));
+        rank += first < 0 ? 0 : 1 / (first + 1);
+      }
+      embeddings.failWith = null;
+      figures[kind] = { recall: recall / QUESTIONS.length, rank: rank / QUESTIONS.length };
+    }
+    for (const [kind, { recall, rank }] of Object.entries(figures)) {
+      // deno-lint-ignore no-console -- figures that the test was run for
+      console.log(`${kind}: recall@5 ${recall.toFixed(3)}, MRR ${rank.toFixed(3)}`);
+    }
+    for (const alone of ["lexical", "semantic"]) {
+      assert((figures["hybrid"]?.recall ?? 0) >= (figures[alone]?.recall ?? 1), `recall, ${alone}`);
+      assert((figures["hybrid"]?.rank ?? 0) >= (figures[alone]?.rank ?? 1), `MRR, ${alone}`);
+    }
+  },
+);
+
+semanticTest("a long file is embedded chunk by chunk, and the chunk that is near is the match", async () => {
+  const filler = "plain words that say nothing much at all here\n".repeat(200);
+  const own = await filled({
+    "long.md": `${filler}the automobile stands outside\n${filler}`,
+    "other.md": filler,
+  });
+  const { results } = await search(own, "car", { mode: "semantic" });
+  assertEquals(results[0]?.path, "long.md");
+  const line = results[0]?.matches[0]?.line ?? 0;
+  const linesPerChunk = SEARCH_CHUNK_LENGTH / 46;
+  assert(line <= 201 && line > 201 - linesPerChunk - 1, `line ${line}`);
+});
+
+semanticTest(
+  "an edit embeds the chunks that it changed and no others; appending embeds the last one",
+  async () => {
+    const paragraph = (n: number | string) =>
+      `paragraph ${n} `.repeat(100).slice(0, SEARCH_CHUNK_LENGTH - 10) + "\n";
+    const text = (numbers: readonly (number | string)[]) => numbers.map(paragraph).join("");
+    const own = await filled({ "f.md": text([1, 2, 3, 4, 5]) });
+    const count = async (work: () => Promise<unknown>) => {
+      const before = embeddings.texts.length;
+      await work();
+      await indexed(service);
+      return embeddings.texts.length - before;
+    };
+    assertEquals(await count(() => own.append("f.md", "one line more\n")), 1);
+    assertEquals(await count(() => own.overwrite("f.md", text([1, 2, "x", 4, 5]) + "one line more\n")), 1);
+    assertEquals(await count(() => own.overwrite("f.md", "short")), 1);
+  },
+);
+
+semanticTest("text that was deleted or superseded is not found by meaning", async () => {
+  const own = await filled({ "a.md": "the automobile", "b.md": "the automobile" });
+  await own.overwrite("a.md", "a physician");
+  await own.request("DELETE", "/files/b.md");
+  await indexed(service);
+  const { results } = await search(own, "car", { mode: "semantic" });
+  assertEquals(results.map(({ path, score }) => [path, score > 0.1]), [["a.md", false]]);
+});
+
+semanticTest("another project's text is never near", async () => {
+  const own = await filled({ "mine.md": "a physician" });
+  await filled({ "theirs.md": "the automobile" });
+  assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["mine.md"]);
+});
+
+test("an endpoint that fails: writes go on, hybrid is lexical, semantic is 503; it recovers by itself", async () => {
+  const own = await filled({});
+  embeddings.failWith = 503;
+  try {
+    await own.write("a.md", "the automobile");
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const page = await search(own, "automobile");
+      if (page.results.length > 0) {
+        assertEquals(page.mode, "lexical");
+        break;
+      }
+      assert(Date.now() < deadline);
+    }
+    if (hasVectors) {
+      assertRefused(await trySearch(own, "car", { mode: "semantic" }), "SERVICE_UNAVAILABLE", "search_files");
+    }
+  } finally {
+    embeddings.failWith = null;
+  }
+  // Its claim has to run out first; here the clock is helped.
+  await service.sql("update filestore.search_queue set due_at = clock_timestamp()");
+  await own.write("b.md", "something");
+  await indexed(service);
+  if (hasVectors) assertEquals(pathsOf(await search(own, "car", { mode: "semantic", limit: 1 })), ["a.md"]);
+});
