@@ -18,7 +18,6 @@ const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="20"/>`
 
 const VIEWS: Readonly<Record<string, View>> = {
   "an empty project": at("files", (page) => page.getByText("There are no files yet.")),
-  "no keys": at("keys?", (page) => page.getByRole("heading", { name: "API keys" })),
   "a folder": async (visit) => {
     await fill(visit);
     return await at("files", (page) => page.getByRole("link", { name: "drawing.svg" }))(visit);
@@ -55,7 +54,8 @@ const VIEWS: Readonly<Record<string, View>> = {
     await press(dialog(page, "New API key"), "Create key");
     return dialog(page, "Your new key");
   },
-  "a search": at("search?q=plan", (page) => page.getByRole("heading", { name: "Results for “plan”" })),
+  "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
+  "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
   "the settings": at("settings", (page) => page.getByRole("heading", { name: "Account" })),
   "a lost connection": async ({ page, context, open }) => {
     await open("activity");

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { bundle } from "../../supabase/console/build/bundle.ts";
-import { type Account, newAccount } from "./account.ts";
+import { newPerson, type Person } from "./person.ts";
 import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
 import { type Service, startService } from "./service.ts";
 import { test } from "./suite.ts";
@@ -27,7 +27,7 @@ export interface VisitOptions {
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  readonly account: Account;
+  readonly account: Person;
   readonly service: Service;
   /** Requests to the service so far: method, path and query below its base address. */
   readonly calls: string[];
@@ -55,7 +55,8 @@ export async function launchChromium(): Promise<Browser> {
 
 export async function browserSuite(): Promise<BrowserSuite> {
   await bundle();
-  const [service, browser] = await Promise.all([startService(), launchChromium()]);
+  const browser = await launchChromium();
+  const service = await startService();
   Deno.test.afterAll(async () => {
     await browser.close();
     await service.stop();
@@ -78,7 +79,7 @@ async function visit(
   body: (visit: Visit) => Promise<void>,
   options: VisitOptions,
 ): Promise<void> {
-  const account = await newAccount(service, options.tier);
+  const account = await newPerson(service, options.tier);
   const { supabaseUrl } = service.stack;
   const kept = options.isSignedOut ? [] : [{ name: SESSION_KEY, value: account.session }];
   const context = await browser.newContext({

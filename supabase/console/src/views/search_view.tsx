@@ -88,7 +88,7 @@ function Options({ asked, onAsk, error }: OptionsProperties) {
         label="Folder"
         value={directory}
         onInput={setDirectory}
-        problem={reasonFor(error, "directory")}
+        problem={reasonFor(error, "directory", "INVALID_PATH")}
       />
       <TextField
         label="File names"

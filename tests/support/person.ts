@@ -1,4 +1,4 @@
-/** Accounts of people, made by the same calls that the console makes. */
+/** Somebody with an account: signed up, with a session as the browser keeps it and a project to fill. */
 import * as z from "zod";
 import { Files } from "./files.ts";
 import type { Service, Tier } from "./service.ts";
@@ -10,7 +10,7 @@ const sessionShape = z.looseObject({
 });
 const projectsShape = z.object({ data: z.object({ projects: z.array(z.object({ id: z.string() })) }) });
 
-export interface Account {
+export interface Person {
   readonly email: string;
   readonly password: string;
   /** As supabase-js keeps it in the browser. */
@@ -21,8 +21,11 @@ export interface Account {
 }
 
 /** Signs somebody up, whose first project gets the tier. */
-export async function newAccount(service: Service, tier: Tier = "enterprise"): Promise<Account> {
-  const email = `${crypto.randomUUID()}@example.com`;
+export async function newPerson(
+  service: Service,
+  tier: Tier = "enterprise",
+  email = `${crypto.randomUUID()}@example.com`,
+): Promise<Person> {
   const password = `p-${crypto.randomUUID()}`;
   const { supabaseUrl, publishableKey, baseUrl } = service.stack;
   const answer = await fetch(`${supabaseUrl}/auth/v1/signup`, {

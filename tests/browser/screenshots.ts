@@ -1,0 +1,115 @@
+/** `deno task screenshots`: the README's two pictures, taken from the running console over believable files. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { bundle } from "../../supabase/console/build/bundle.ts";
+import { newPerson, type Person } from "../support/person.ts";
+import { launchChromium, SESSION_KEY } from "../support/browser.ts";
+import { startService } from "../support/service.ts";
+
+const FOLDER = fileURLToPath(new URL("../../supabase/docs/", import.meta.url));
+const VIEWPORT = { width: 1280, height: 800 };
+/** Nobody waits for a README's pictures longer than this to load. */
+const PICTURE_BYTES_MAX = 200_000;
+const REPORT = "research/battery-prices/report.md";
+const FOLDER_SHOWN = "research/battery-prices";
+
+const REPORT_FIRST = `# Battery prices, third quarter
+
+Prices fell for the third quarter in a row. The main reason is lithium carbonate.
+
+## Figures
+
+| month     | price per kWh |
+| --------- | ------------- |
+| July      | 112 $         |
+| August    | 109 $         |
+| September | 108 $         |
+
+## Open questions
+
+- Is the September figure final?
+- Which share do stationary batteries have?
+`;
+
+const CHANGES: readonly (readonly [before: string, after: string])[] = [
+  [
+    "The main reason is lithium carbonate.",
+    "Lithium carbonate explains two thirds of it; the rest is\novercapacity in cell production.",
+  ],
+  ["| September | 108 $         |", "| September | 106 $         |"],
+  ["- Is the September figure final?\n", ""],
+];
+
+const OTHERS: Readonly<Record<string, string>> = {
+  "research/battery-prices/sources.json": JSON.stringify({
+    sources: Array.from({ length: 40 }, (_, n) => `source ${n}`),
+  }),
+  "research/battery-prices/prices.csv": "month,price\n".padEnd(5_200, "2026-07,112\n"),
+  "research/battery-prices/notes.md": "- ask for the August revision\n".repeat(20),
+  "research/battery-prices/chart.svg": `<svg xmlns="http://www.w3.org/2000/svg" width="640" height="360"/>\n`
+    .repeat(12),
+  "research/battery-prices/clean_prices.py": "import csv\n".repeat(90),
+  "research/battery-prices/run.log": "fetched 40 sources\n".repeat(2_400),
+  "research/battery-prices/raw/july.html": "<p>112</p>\n",
+  "research/battery-prices/drafts/outline.md": "# Outline\n",
+  "research/solar/plan.md": "# Plan\n",
+  "research/wind/plan.md": "# Plan\n",
+  "agents/writer/memory.md": "- short sentences\n",
+  "agents/editor/memory.md": "- figures need a source\n",
+  "inbox/question.txt": "What happened in September?\n",
+};
+
+const service = await startService();
+const browser = await launchChromium();
+try {
+  await bundle();
+  const account = await newPerson(service, "pro", "ada@example.com");
+  await fillProject(account);
+  const { supabaseUrl } = service.stack;
+  const context = await browser.newContext({
+    viewport: VIEWPORT,
+    colorScheme: "light",
+    reducedMotion: "reduce",
+    storageState: {
+      cookies: [],
+      origins: [{ origin: supabaseUrl, localStorage: [{ name: SESSION_KEY, value: account.session }] }],
+    },
+  });
+  const page = await context.newPage();
+  const start = `${supabaseUrl}/console/#/p/${account.projectId}`;
+  await page.goto(`${start}/files/${FOLDER_SHOWN}`);
+  await page.getByRole("link", { name: "report.md" }).waitFor();
+  await page.getByRole("button", { name: "Close research", exact: true }).waitFor();
+  await take(page, "console-files.png");
+  await page.goto(`${start}/file/${REPORT}?tab=compare`);
+  await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
+  await take(page, "console-diff.png");
+} finally {
+  await browser.close();
+  await service.stop();
+}
+
+async function fillProject({ files, projectId }: Person): Promise<void> {
+  for (const [path, content] of Object.entries(OTHERS)) await files.write(path, content);
+  for (let entry = 0; entry < 6; entry++) {
+    await files.append(`${FOLDER_SHOWN}/run.log`, `step ${entry} done\n`);
+  }
+  await files.write(REPORT, REPORT_FIRST);
+  const edits = CHANGES.map(([oldString, newString]) => ({ oldString, newString }));
+  await files.request("PUT", `/files/edit/${REPORT}`, { body: { edits } });
+  await service.sql("update filestore.projects set name = 'Market research' where id = $1", [projectId]);
+  // Written over some days, not all in one second.
+  await service.sql(
+    `update filestore.files set updated_at = updated_at - interval '47 minutes' * length(path) ^ 2 / 300
+     where project_id = $1`,
+    [projectId],
+  );
+}
+
+async function take(page: Page, name: string): Promise<void> {
+  await page.evaluate("document.fonts.ready");
+  const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
+  if (picture.length > PICTURE_BYTES_MAX) throw new Error(`${name} has ${picture.length} bytes`);
+  await Deno.writeFile(join(FOLDER, name), picture);
+}
