@@ -1,7 +1,8 @@
 /**
  * `text` and `regex` against GNU grep, over the same tree: every matching line of every file, and the column of its
- * first match; of broad queries the first page, with TEST_LONG=1 all pages. The files are those of published packages, and some made to be hard: long lines, lines across segments,
- * CRLF, NUL, no last line feed, characters beyond the basic plane.
+ * first match; of broad queries the first page, with TEST_LONG=1 all pages. The files are those of published packages,
+ * and some made to be hard: long lines, lines across segments, CRLF, NUL, no last line feed, characters beyond the
+ * basic plane.
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
