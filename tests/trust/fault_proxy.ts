@@ -31,6 +31,8 @@ export type Fault = keyof typeof FAULTS;
 /** One call that reached the proxy. */
 export interface SeenCall {
   readonly name: string;
+  /** Path and query: tells the objects of storage apart. */
+  readonly url: string;
   /** Milliseconds of `performance.now()`. */
   readonly at: number;
   readonly fault: Fault | null;
@@ -102,7 +104,7 @@ export class FaultProxy {
       : [...this.watches].find(({ marks }) => marks.some((mark) => text.includes(mark)));
     const name = callName(incoming.method ?? "", url);
     const fault = watch?.decide(watch.calls.length + 1, name) ?? null;
-    watch?.calls.push({ name, at: performance.now(), fault });
+    watch?.calls.push({ name, url, at: performance.now(), fault });
     if (fault === null) return answer(outgoing, await this.#forward(incoming, body));
     if (FAULTS[fault].acts) {
       const forwarded = await this.#forward(incoming, body);

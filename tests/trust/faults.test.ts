@@ -140,11 +140,12 @@ function assertState(state: ProjectState, wanted: ProjectState, name: string): v
  * platform's `fetch` sends once more by itself when a kept connection breaks.
  */
 function assertBounded({ watch }: Ran, whole: Expected): void {
-  for (const name of new Set(watch.calls.map((call) => call.name))) {
-    const tries = watch.calls.filter((call) => call.name === name).length;
-    const calls = Math.max(1, whole.calls.filter((call) => call === name).length);
-    const sendings = name.startsWith("filestore_") ? 1 : 2;
-    assert(tries <= calls * BACKEND_TRIES_MAX * sendings, `${name} was tried ${tries} times`);
+  for (const { name, url } of watch.calls) {
+    const tries = watch.calls.filter((call) => call.name === name && call.url === url).length;
+    const isStorage = !name.startsWith("filestore_");
+    // An object of storage may be asked for that the function still had in memory when nothing was broken.
+    const calls = isStorage ? 1 : Math.max(1, whole.calls.filter((call) => call === name).length);
+    assert(tries <= calls * BACKEND_TRIES_MAX * (isStorage ? 2 : 1), `${name} was tried ${tries} times`);
   }
 }
 
