@@ -165,7 +165,7 @@ function reasonOf(status: number, error: { code: string; message: string }): str
   if (status === 0) return `cannot be reached (${error.message.split("\n")[0]})`;
   if (status === 401 || error.code === "42501") return "does not take this secret key";
   if (error.code === "PGRST202") {
-    return "lacks this repository's migrations; push them with `supabase db push`";
+    return "lacks this repository's migrations; push them with `supabase db push --remote`";
   }
   return `failed (${error.message})`;
 }
