@@ -1,6 +1,10 @@
 /** GET /search by substring and pattern: what it answers, and what it refuses. */
 import { assert, assertEquals } from "@std/assert";
-import { SEARCH_QUERY_LENGTH_MAX, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
+import {
+  SEARCH_MILLISECONDS_MAX,
+  SEARCH_QUERY_LENGTH_MAX,
+  SEARCH_TEXT_BYTES_MAX,
+} from "../../supabase/functions/api/limits.ts";
 import { assertRefused, issuePaths } from "../support/contract.ts";
 import { indexed, pathsOf, search, trySearch } from "../support/search.ts";
 import { suite, test } from "../support/suite.ts";
@@ -296,4 +300,18 @@ test("a key with a path prefix finds what lies below it, by every mode, and coun
   );
   assertEquals((await search(own, "ship", { mode: "text" })).indexed, { pending: 1 });
   await service.sql("delete from filestore.search_queue where project_id = $1", [own.project.id]);
+});
+
+test("422 SEARCH_TOO_BROAD: a pattern that takes too long on the text is given up in time", async () => {
+  const own = await files();
+  let state = 1;
+  const next = () => (state = Math.imul(state, 1_103_515_245) + 12_345 | 0) >>> 16 & 1;
+  // Every place of it is another state of the pattern.
+  await own.write("hard.txt", Array.from({ length: 900_000 }, () => next() === 0 ? "a" : "b").join(""));
+  await indexed(service, own.project.id);
+  const started = performance.now();
+  const answer = await trySearch(own, "c(a|b){200}a", { mode: "regex" });
+  assertRefused(answer, "SEARCH_TOO_BROAD", "search_files");
+  assert(performance.now() - started < 10 * SEARCH_MILLISECONDS_MAX);
+  assertEquals((await search(own, "ab", { mode: "text" })).results.length, 1, "the next one is answered");
 });
