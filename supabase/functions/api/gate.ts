@@ -130,11 +130,6 @@ export class Gate {
     }
   }
 
-  /** Whether an account asks, not a key. */
-  get isAccount(): boolean {
-    return this.account !== undefined;
-  }
-
   private async knownHash(key: string): Promise<string> {
     if (!isWellFormedApiKey(key)) this.refuseKey();
     const keyHash = await hashApiKey(key);
