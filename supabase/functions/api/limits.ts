@@ -196,7 +196,7 @@ export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
 /** How long a claim holds; a file whose indexing broke off is taken again after that. */
 export const SEARCH_LEASE_SECONDS = 30;
 /** How long after a commit its text is indexed: commits in a row are indexed together, and answers go first. */
-export const SEARCH_INDEX_DELAY_MILLISECONDS = 100;
+export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 /** Claims of one run in the background; the rest is left to the next run and to the sweep. */
 export const SEARCH_CLAIMS_PER_RUN = 16;
 /** Files that one slice of the sweep queues for another embedding model. */
