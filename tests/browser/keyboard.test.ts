@@ -76,10 +76,10 @@ test("keyboard: a dialog takes the focus, keeps it, and gives it back on Escape"
   await page.keyboard.press("Enter");
   const form = dialog(page, "New API key");
   await form.waitFor();
-  assert(await isFocused(form.getByLabel("Name")));
+  await becomesFocused(page, form.getByLabel("Name"));
   await page.keyboard.press("Escape");
   await form.waitFor({ state: "detached" });
-  assert(await isFocused(button));
+  await becomesFocused(page, button);
 });
 
 /** Presses Tab until the control has the focus, and sees that it shows. */
@@ -90,6 +90,12 @@ async function tabTo(page: Page, control: Locator): Promise<void> {
   assert(await isFocused(control), `${control} is reached by Tab`);
   const outline = await control.evaluate((element) => getComputedStyle(element).outlineStyle);
   assert(outline !== "none", `${control} shows that it has the focus`);
+}
+
+/** The page draws after the key was pressed: waits for it. */
+async function becomesFocused(page: Page, control: Locator): Promise<void> {
+  const element = await control.elementHandle();
+  await page.waitForFunction((element) => element === document.activeElement, element);
 }
 
 async function isFocused(control: Locator): Promise<boolean> {

@@ -17,8 +17,11 @@ export function Dialog({ title, onClose, isWide = false, children }: Properties)
   const id = useId();
   useEffect(() => {
     const before = document.activeElement;
-    element.current?.showModal();
+    const opened = element.current;
+    opened?.showModal();
     return () => {
+      // What lies behind an open dialog cannot take the focus.
+      opened?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
