@@ -28,7 +28,10 @@ export interface FunctionCommand {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What Deno needs to find its packages; the runner removes it before the function is loaded. */
+/**
+ * What Deno needs to find its packages, also behind a proxy with a certificate of its own; the runner removes it before
+ * the function is loaded. https://docs.deno.com/runtime/reference/env_variables/
+ */
 const NEEDED_BY_DENO = [
   "HOME",
   "USERPROFILE",
@@ -36,7 +39,15 @@ const NEEDED_BY_DENO = [
   "SystemRoot",
   "DENO_DIR",
   "NPM_CONFIG_REGISTRY",
+  "DENO_CERT",
+  "DENO_TLS_CA_STORE",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 ];
+/** Older Denos know no NODE_EXTRA_CA_CERTS: what the system trusts is trusted, unless somebody has said otherwise. */
+const TRUSTED_BY_DENO = { DENO_TLS_CA_STORE: "mozilla,system" };
 
 export async function functionCommand(options: FunctionCommandOptions): Promise<FunctionCommand> {
   const { denoVersion, memoryLimitMegabytes } = options;
@@ -67,7 +78,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
       pathToFileURL(options.entry).href,
       ...Object.keys(injected),
     ],
-    environment: { ...pick(NEEDED_BY_DENO), NO_COLOR: "1", ...injected },
+    environment: { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO), NO_COLOR: "1", ...injected },
   };
 }
 

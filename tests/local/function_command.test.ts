@@ -1,0 +1,56 @@
+/** What the process that runs the function is given of its parent's environment. */
+import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DENO_CONFIG } from "../../supabase/local/repository.ts";
+import { loadSecrets } from "../../supabase/local/secrets.ts";
+import { withScratchDirectory } from "../support/scratch_directory.ts";
+
+const PRINT_ENVIRONMENT = fileURLToPath(new URL("./fixtures/print_environment.ts", import.meta.url));
+/** How Deno gets at its packages where that is not straightforward. */
+const WAY_TO_PACKAGES = {
+  HTTPS_PROXY: "http://proxy.example:3128",
+  no_proxy: "127.0.0.1",
+  DENO_CERT: "/certificates/office.pem",
+  NODE_EXTRA_CA_CERTS: "/certificates/office.pem",
+  SSL_CERT_DIR: "/certificates",
+  NPM_CONFIG_REGISTRY: "https://npm.example",
+};
+
+/** Where Deno itself keeps what it has; nothing else of this environment counts. */
+const PLACES = Object.fromEntries(
+  ["HOME", "DENO_DIR"].flatMap((name) => {
+    const value = Deno.env.get(name);
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
+
+/** The variables of the function's process, of those that `variables` and Supabase's injected ones name. */
+async function given(variables: Record<string, string>): Promise<Record<string, string>> {
+  return await withScratchDirectory(async (path) => {
+    const secrets = await loadSecrets(join(path, "secrets.json"));
+    const { stdout, success } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "--config", DENO_CONFIG, PRINT_ENVIRONMENT, JSON.stringify(secrets)],
+      clearEnv: true,
+      env: { ...PLACES, ...variables },
+      stderr: "inherit",
+    }).output();
+    assertEquals(success, true);
+    return JSON.parse(new TextDecoder().decode(stdout));
+  });
+}
+
+Deno.test("functionCommand() passes on how Deno gets at its packages behind a proxy, and nothing of the user's own", async () => {
+  const environment = await given({
+    ...WAY_TO_PACKAGES,
+    AWS_SECRET_ACCESS_KEY: "secret",
+    DATABASE_URL: "secret",
+  });
+  for (const [name, value] of Object.entries(WAY_TO_PACKAGES)) assertEquals(environment[name], value, name);
+  assertEquals(Object.values(environment).includes("secret"), false);
+});
+
+Deno.test("functionCommand() has Deno trust what the system trusts, unless something else is said", async () => {
+  assertEquals((await given({}))["DENO_TLS_CA_STORE"], "mozilla,system");
+  assertEquals((await given({ DENO_TLS_CA_STORE: "mozilla" }))["DENO_TLS_CA_STORE"], "mozilla");
+});
