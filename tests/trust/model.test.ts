@@ -6,6 +6,7 @@
 import fc from "fast-check";
 import { startPostgres } from "../support/postgres.ts";
 import { type Service, startService } from "../support/service.ts";
+import { test } from "../support/suite.ts";
 import { assertConsistent } from "./support/consistency.ts";
 import { IS_LONG, report, rounds } from "./support/long.ts";
 import { type Operation, sequence } from "./support/model_operations.ts";
@@ -50,28 +51,17 @@ async function agree(title: string, service: Service): Promise<void> {
   });
 }
 
-Deno.test({
-  name: "random sequences of all operations answer what the model of the contract answers, on PGlite",
-  sanitizeOps: false,
-  sanitizeResources: false,
-  async fn() {
-    const service = await startService({ databaseUrl: undefined });
-    try {
-      await agree("model on PGlite", service);
-    } finally {
-      await service.stop();
-      // PGlite leaves a code of its own there.
-      Deno.exitCode = 0;
-    }
-  },
+test("random sequences of all operations answer what the model of the contract answers, on PGlite", async () => {
+  const service = await startService({ databaseUrl: undefined });
+  try {
+    await agree("model on PGlite", service);
+  } finally {
+    await service.stop();
+  }
 });
 
-Deno.test({
-  name: "random sequences of all operations answer what the model of the contract answers, on Postgres",
-  ignore: !IS_LONG,
-  sanitizeOps: false,
-  sanitizeResources: false,
-  async fn() {
+if (IS_LONG) {
+  test("random sequences of all operations answer what the model of the contract answers, on Postgres", async () => {
     const server = await startPostgres();
     try {
       const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
@@ -83,5 +73,5 @@ Deno.test({
     } finally {
       await server.stop();
     }
-  },
-});
+  });
+}

@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { SEARCH_MATCHES_PER_FILE_MAX, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { packageFiles } from "../support/packages.ts";
 import { indexed, search, searchAll } from "../support/search.ts";
+import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/suite.ts";
 
 const FILES_LEAST = 1_000;
@@ -212,12 +213,13 @@ test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEA
   const own = await files();
   const texts = await tree();
   assert(texts.size >= FILES_LEAST, `${texts.size} files`);
-  const folder = await Deno.makeTempDir();
-  try {
+  await withScratchDirectory(async (folder) => {
+    for (const [path, text] of texts) {
+      await Deno.mkdir(join(folder, dirname(path)), { recursive: true });
+      await Deno.writeTextFile(join(folder, path), text);
+    }
     await Promise.all(Array.from({ length: AT_ONCE }, async (_, worker) => {
       for (const [path, text] of [...texts].filter((_, index) => index % AT_ONCE === worker)) {
-        await Deno.mkdir(join(folder, dirname(path)), { recursive: true });
-        await Deno.writeTextFile(join(folder, path), text);
         // Some come in pieces that end anywhere, so that lines go across segments.
         const middle = path.length % 3 === 0 && text.length > 20 ? Math.floor(text.length / 2) : text.length;
         const cut = text.charCodeAt(middle) >= 0xdc00 && text.charCodeAt(middle) <= 0xdfff
@@ -268,7 +270,5 @@ test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEA
     console.log(`the whole index takes ${Number(size?.ratio).toFixed(2)} times the content`);
     // deno-lint-ignore no-console -- a figure that the test was run for
     console.log(`${texts.size} files, ${asked.length} queries, ${linesCompared} lines compared`);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 });
