@@ -1,10 +1,9 @@
 /** Accounts over supabase-js: one SQL function a call, under the account's own access token. */
-import type { SupabaseClient } from "@supabase/supabase-js";
+import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
 import type { Log } from "../log.ts";
 import type { AccountAnswer, Accounts, AdministrativeAction, KeyHash } from "../ports.ts";
 import { parseAccountAnswer } from "./answers.ts";
-import { type Outcome, withRetries } from "./backend.ts";
-import { isPassing } from "./supabase_metadata.ts";
+import { callFunction } from "./rpc.ts";
 
 /** PostgREST's codes for a token it does not take, and Postgres's for a role that may not call the function. */
 const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
@@ -44,16 +43,17 @@ export class SupabaseAccounts implements Accounts {
     name: string,
     parameters: Record<string, unknown>,
   ): Promise<AccountAnswer<unknown>> {
-    const data = await withRetries(name, this.log, async (): Promise<Outcome<unknown>> => {
-      const { data, error, status } = await this.client.rpc(name, parameters)
-        .setHeader("Authorization", `Bearer ${accessToken}`);
-      if (error === null) return { value: data };
-      if (status === 401 || status === 403 || NOT_SIGNED_IN.test(error.code)) {
-        return { value: { refusal: { code: "INVALID_SESSION", details: {} } } };
-      }
-      if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
-      return { passing: error.code || String(status) };
+    const data = await callFunction(this.client, this.log, name, parameters, {
+      accessToken,
+      answerTo: refusedSession,
     });
     return parseAccountAnswer(data);
   }
+}
+
+/** The answer where the token is refused before the function is run. */
+function refusedSession(status: number, error: PostgrestError): unknown {
+  return status === 401 || status === 403 || NOT_SIGNED_IN.test(error.code)
+    ? { refusal: { code: "INVALID_SESSION", details: {} } }
+    : undefined;
 }

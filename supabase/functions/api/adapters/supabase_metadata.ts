@@ -1,5 +1,5 @@
 /** Metadata over supabase-js: one SQL function a call. */
-import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
+import type { SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
 import type { Log } from "../log.ts";
 import type {
@@ -36,26 +36,7 @@ import {
   sweep,
   versionPage,
 } from "./answers.ts";
-import { type Outcome, withRetries } from "./backend.ts";
-
-/**
- * Postgres classes and codes of failures that pass: connection, resources, operator intervention, and lost races
- * for a lock. https://www.postgresql.org/docs/17/errcodes-appendix.html
- */
-const PASSING_SQLSTATE = /^(08|53|57|58|40001|40P01|55P03)/;
-/** Of these, the ones after which the transaction is known to be rolled back: nothing was done, nothing counted. */
-const ROLLED_BACK_SQLSTATE = /^(53|40001|40P01|55P03|57014)/;
-/** PostgREST without a database connection. https://docs.postgrest.org/en/v13/references/errors.html */
-const PASSING_POSTGREST = /^PGRST00[0-3]$/;
-
-/** Whether a failed call may succeed when it is repeated. */
-export function isPassing(status: number, error: PostgrestError): boolean {
-  if (PASSING_SQLSTATE.test(error.code) || PASSING_POSTGREST.test(error.code)) return true;
-  // No code of Postgres or PostgREST: a network failure (status 0) or a gateway's own page.
-  const isFromDatabase = /^([0-9A-Z]{5}|PGRST\d+)$/.test(error.code ?? "");
-  return !isFromDatabase &&
-    (status === 0 || status === 408 || status === 429 || status >= 500 || status < 400);
-}
+import { callFunction } from "./rpc.ts";
 
 export class SupabaseMetadata implements Metadata {
   constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
@@ -122,21 +103,21 @@ export class SupabaseMetadata implements Metadata {
   }
 
   async nextSweep(): Promise<Sweep | null> {
-    return sweep.nullable().parse(await this.call("filestore_sweep_next", () => ({})));
+    return sweep.nullable().parse(await this.call("filestore_sweep_next", {}));
   }
 
   async unnamed(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
     const parameters = { p_project_id: projectId, p_ids: ids };
-    return z.array(z.string()).parse(await this.call("filestore_sweep_unnamed", () => parameters));
+    return z.array(z.string()).parse(await this.call("filestore_sweep_unnamed", parameters));
   }
 
   async noteSweep({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">): Promise<void> {
     const parameters = { p_project_id: projectId, p_swept_through: sweptThrough, p_day: day, p_kept: kept };
-    await this.call("filestore_sweep_progress", () => parameters);
+    await this.call("filestore_sweep_progress", parameters);
   }
 
   async ping(): Promise<void> {
-    await this.call("filestore_ping", () => ({}));
+    await this.call("filestore_ping", {});
   }
 
   private async ask<T>(
@@ -146,26 +127,17 @@ export class SupabaseMetadata implements Metadata {
     schema: z.ZodType<T>,
   ): Promise<Answer<T>> {
     let isRepeated = false;
-    const data = await this.call(
+    const data = await callFunction(
+      this.client,
+      this.log,
       name,
-      () => ({ p_key_hash: caller.keyHash, p_request_id: caller.requestId, ...parameters }),
-      () => isRepeated = true,
+      { p_key_hash: caller.keyHash, p_request_id: caller.requestId, ...parameters },
+      { onLost: () => isRepeated = true },
     );
     return parseAnswer(data, isRepeated, schema);
   }
 
-  /** `onLost` is told of a try that may have taken effect, or still may. */
-  private call(
-    name: string,
-    parameters: () => Record<string, unknown>,
-    onLost: () => void = () => {},
-  ): Promise<unknown> {
-    return withRetries(name, this.log, async (): Promise<Outcome<unknown>> => {
-      const { data, error, status } = await this.client.rpc(name, parameters());
-      if (error === null) return { value: data };
-      if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
-      if (!ROLLED_BACK_SQLSTATE.test(error.code)) onLost();
-      return { passing: error.code || String(status) };
-    });
+  private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
+    return callFunction(this.client, this.log, name, parameters);
   }
 }

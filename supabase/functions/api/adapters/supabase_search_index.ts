@@ -12,8 +12,7 @@ import type { Log } from "../log.ts";
 import type { Claim, ClaimedFile, IndexedText, SearchIndex } from "../ports.ts";
 import { z } from "zod";
 import { claim } from "./answers.ts";
-import { type Outcome, withRetries } from "./backend.ts";
-import { isPassing } from "./supabase_metadata.ts";
+import { callFunction } from "./rpc.ts";
 
 /** Where a claim is for: its text is to be stored, or its chunks to be embedded. */
 const STAGES = { texts: 1, chunks: 2 } as const;
@@ -68,11 +67,6 @@ export class SupabaseSearchIndex implements SearchIndex {
 
   /** May be repeated: a claim whose answer was lost runs out, and a store stores the same again or nothing. */
   private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
-    return withRetries(name, this.log, async (): Promise<Outcome<unknown>> => {
-      const { data, error, status } = await this.client.rpc(name, parameters);
-      if (error === null) return { value: data };
-      if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
-      return { passing: error.code || String(status) };
-    });
+    return callFunction(this.client, this.log, name, parameters);
   }
 }
