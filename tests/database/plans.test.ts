@@ -4,8 +4,9 @@
  * functions run, with the rows it really read.
  */
 import { assert, assertEquals } from "@std/assert";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { addVersions, populate, SOME_DIRECTORY } from "../bench/populate.ts";
+import { connectNotingPlans, explainEverything, rowsRead } from "../support/plans.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { createMigrated } from "../support/postgres_hosted.ts";
 import {
@@ -36,17 +37,6 @@ const ROWS_PER_FILE_MAX = 10;
 /** Tables that grow with a project. */
 const LARGE_TABLES = ["files", "file_versions", "segments", "directories"];
 
-/** A node of `explain (analyze, format json)`. */
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Rows Removed by Index Recheck"?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
 const LISTS: Readonly<Record<string, Json>> = {
   "from the root": {},
   "from the root, last first": { sortOrder: "desc" },
@@ -71,9 +61,7 @@ const LISTS: Readonly<Record<string, Json>> = {
 Deno.test("plans in a project of a million files", async (t) => {
   const server = await startPostgres();
   const database = await createMigrated(server, "plans");
-  const plans: PlanNode[] = [];
-  const onnotice = (notice: postgres.Notice) => plans.push(...plansIn(notice.message ?? ""));
-  const sql = postgres(database.superuserUrl, { max: 1, onnotice });
+  const { sql, plans } = connectNotingPlans(database.superuserUrl);
   try {
     const project = await makeProject(sql, "large");
     const scripts = {
@@ -87,8 +75,7 @@ Deno.test("plans in a project of a million files", async (t) => {
     const readBy = async (operation: () => Promise<Answer<unknown>>) => {
       plans.length = 0;
       valueOf(await operation());
-      assert(plans.length > 0, "Postgres told no plan");
-      return rowsRead(plans);
+      return rowsRead(plans, LARGE_TABLES);
     };
 
     for (const [name, query] of Object.entries(LISTS)) {
@@ -179,40 +166,6 @@ async function addSegments(sql: postgres.Sql, project: Project): Promise<void> {
     select gen_random_uuid(), ${project.id}, current_date, 10, decode(repeat('00', 32), 'hex'), 0, false, true
     from generate_series(1, ${SEGMENTS}::integer)`;
   await sql`analyze filestore.segments`;
-}
-
-/** From now on every statement is told with its plan, those inside of functions too. */
-async function explainEverything(sql: postgres.Sql): Promise<void> {
-  await sql.unsafe(`
-    load 'auto_explain';
-    set auto_explain.log_min_duration = 0;
-    set auto_explain.log_analyze = on;
-    set auto_explain.log_timing = off;
-    set auto_explain.log_nested_statements = on;
-    set auto_explain.log_format = 'json';
-    set auto_explain.log_level = 'notice'`).simple();
-}
-
-/** The plan in a message of auto_explain: `duration: 0.1 ms  plan:` and then JSON. */
-function plansIn(message: string): PlanNode[] {
-  const [, json] = /plan:\s*(\{[\s\S]*)$/.exec(message) ?? [];
-  return json === undefined ? [] : [JSON.parse(json).Plan];
-}
-
-/** Rows that were read of each large table. Fails where one of them was read from end to end. */
-function rowsRead(plans: readonly PlanNode[]): Record<string, number> {
-  const rows: Record<string, number> = Object.fromEntries(LARGE_TABLES.map((table) => [table, 0]));
-  const visit = (node: PlanNode) => {
-    const table = node["Relation Name"];
-    if (table !== undefined && table in rows && node["Node Type"].endsWith("Scan")) {
-      assert(node["Node Type"] !== "Seq Scan", `${table} is read from end to end: ${JSON.stringify(node)}`);
-      const dropped = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
-      rows[table] = (rows[table] ?? 0) + (node["Actual Rows"] + dropped) * node["Actual Loops"];
-    }
-    node.Plans?.forEach(visit);
-  };
-  plans.forEach(visit);
-  return rows;
 }
 
 /** A table that is not named may not be read at all. */

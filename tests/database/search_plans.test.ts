@@ -9,8 +9,9 @@ import { vector } from "@electric-sql/pglite/vector";
 import { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/plans.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres_filestore.ts";
 import { createMigrated, listMigrations } from "../support/postgres_hosted.ts";
@@ -21,17 +22,6 @@ const SMALL = 1_000;
 /** Rows that a selective search may read in the large project. A small one may be read whole, and no other row. */
 const ROWS_MAX = 120;
 const TABLES = ["search_texts", "search_chunks", "files"];
-
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Rows Removed by Index Recheck"?: number;
-  readonly Plans?: readonly PlanNode[];
-}
 
 /** Texts of 260 words out of 20,000, each with one word of its own. */
 function fill({ id }: Pick<Project, "id">, files: number): string {
@@ -81,12 +71,7 @@ const SELECTIVE: Readonly<Record<string, Json>> = {
 Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t) => {
   const server = await startPostgres();
   const database = await createMigrated(server, "search_plans");
-  const plans: PlanNode[] = [];
-  const onnotice = (notice: postgres.Notice) => {
-    const [, json] = /plan:\s*(\{[\s\S]*)$/.exec(notice.message ?? "") ?? [];
-    if (json !== undefined) plans.push(JSON.parse(json).Plan);
-  };
-  const sql = postgres(database.superuserUrl, { max: 1, onnotice });
+  const { sql, plans } = connectNotingPlans(database.superuserUrl);
   try {
     const large = await makeProject(sql, "large");
     const small = await makeProject(sql, "small");
@@ -151,18 +136,7 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
 
 /** No table is read from end to end, and no more rows than so many. */
 function assertIndexed(plans: readonly PlanNode[], rowsMax: number): void {
-  assert(plans.length > 0, "Postgres told no plan");
-  let rows = 0;
-  const visit = (node: PlanNode) => {
-    const table = node["Relation Name"];
-    if (table !== undefined && TABLES.includes(table) && node["Node Type"].endsWith("Scan")) {
-      assert(node["Node Type"] !== "Seq Scan", `${table} is read from end to end: ${JSON.stringify(node)}`);
-      const dropped = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
-      rows += (node["Actual Rows"] + dropped) * node["Actual Loops"];
-    }
-    node.Plans?.forEach(visit);
-  };
-  plans.forEach(visit);
+  const rows = Object.values(rowsRead(plans, TABLES)).reduce((sum, count) => sum + count, 0);
   assert(rows > 0 && rows <= rowsMax, `${rows} rows were read: ${JSON.stringify(plans)}`);
 }
 
@@ -178,17 +152,6 @@ async function printSizes(sql: postgres.Sql): Promise<void> {
       part("stored")
     }`,
   );
-}
-
-async function explainEverything(sql: postgres.Sql): Promise<void> {
-  await sql.unsafe(`
-    load 'auto_explain';
-    set auto_explain.log_min_duration = 0;
-    set auto_explain.log_analyze = on;
-    set auto_explain.log_timing = off;
-    set auto_explain.log_nested_statements = on;
-    set auto_explain.log_format = 'json';
-    set auto_explain.log_level = 'notice'`).simple();
 }
 
 /** Beyond this many chunks the index is used; in the short form of the test, beyond fewer. */
