@@ -1,9 +1,9 @@
 /** Many clients at once, through HTTP, on a real Postgres, with two function processes that take turns. */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
+import { assertConsistent } from "../support/consistency.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Service, startService } from "../support/service.ts";
-import { assertConsistent } from "./support/consistency.ts";
 import {
   inParallel,
   type Outcome,
@@ -54,7 +54,7 @@ Deno.test("concurrent clients over HTTP", async (t) => {
             const defects = service.log.filter((line) => line.includes('"defect"'));
             throw defects.length === 0 ? error : new Error(defects.at(-1), { cause: error });
           }
-          await assertConsistent((statement, parameters) => service.sql(statement, parameters));
+          await assertConsistent((statement) => service.sql(statement));
         });
       }
     } finally {

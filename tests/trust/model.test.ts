@@ -4,10 +4,10 @@
  * MODEL_SEED and MODEL_PATH, as a failure prints them, run that one sequence again; MODEL_RUNS sets their number.
  */
 import fc from "fast-check";
+import { assertConsistent } from "../support/consistency.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { type Service, startService } from "../support/service.ts";
 import { test } from "../support/suite.ts";
-import { assertConsistent } from "./support/consistency.ts";
 import { IS_LONG, report, rounds } from "./support/long.ts";
 import { type Operation, sequence } from "./support/model_operations.ts";
 import { ModelRun } from "./support/model_run.ts";
@@ -34,7 +34,7 @@ async function agree(title: string, service: Service): Promise<void> {
   } catch (error) {
     throw new Error(`again with MODEL_SEED=${SEED} and MODEL_PATH as below`, { cause: error });
   }
-  await assertConsistent((statement, parameters) => service.sql(statement, parameters));
+  await assertConsistent((statement) => service.sql(statement));
   const operations = [...counts.values()].reduce((total, count) => total + count, 0);
   const refusals = [...counts].filter(([kind]) => kind.includes(" ")).reduce(
     (total, [, count]) => total + count,

@@ -2,9 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { Administration } from "../../../supabase/local/administration.ts";
 import { newKey } from "../../../supabase/local/new_key.ts";
+import { assertConsistent } from "../../support/consistency.ts";
 import type { PostgresServer } from "../../support/postgres.ts";
 import { freshDataDirectory } from "../../support/template.ts";
-import { assertConsistent } from "./consistency.ts";
 import { inParallel, listPaths, perform, readHistory, type Target } from "./files_client.ts";
 import { contradictions } from "./ledger.ts";
 import { Load } from "./load.ts";
@@ -156,7 +156,7 @@ export class CrashLab {
   }
 
   async #verify(project: string, target: Target, load: Load): Promise<void> {
-    await assertConsistent((statement, parameters) => this.#child.sql(statement, parameters));
+    await assertConsistent((statement) => this.#child.sql(statement));
     const paths = (await listPaths(target)).filter((path) => !path.startsWith("probe/"));
     const histories = new Map<string, (string | null)[]>();
     for (const path of paths) histories.set(path, await readHistory(target, path));
