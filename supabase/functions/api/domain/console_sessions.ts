@@ -6,12 +6,13 @@
 import { ACCESS_TOKEN_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { KeyHash } from "../ports.ts";
 import { expiryOf } from "./access_token.ts";
+import { BoundedMap } from "./bounded_map.ts";
 import { sha256Hex, toHex } from "./sha256.ts";
 
 export class ConsoleSessions {
   private readonly secret: Promise<CryptoKey>;
   /** Access token and project → until when that is known to be a session, in milliseconds since the epoch. */
-  private readonly known = new Map<string, number>();
+  private readonly known = new BoundedMap<string, number>(KEYS_REMEMBERED_MAX);
 
   constructor(secret: string) {
     const bytes = new TextEncoder().encode(secret);
@@ -34,13 +35,7 @@ export class ConsoleSessions {
 
   async remember(accessToken: string, projectId: string, now: number): Promise<void> {
     const name = await nameOf(accessToken, projectId);
-    this.known.delete(name);
     this.known.set(name, Math.min(now + ACCESS_TOKEN_REMEMBERED_SECONDS * 1000, expiryOf(accessToken) ?? 0));
-    if (this.known.size <= KEYS_REMEMBERED_MAX) return;
-    for (const oldest of this.known.keys()) {
-      this.known.delete(oldest);
-      break;
-    }
   }
 
   async forget(accessToken: string, projectId: string): Promise<void> {

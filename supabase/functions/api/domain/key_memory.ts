@@ -4,6 +4,7 @@
  */
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { Grant, KeyHash, RateState } from "../ports.ts";
+import { BoundedMap } from "./bounded_map.ts";
 
 interface Entry {
   readonly at: number;
@@ -14,7 +15,7 @@ interface Entry {
 }
 
 export class KeyMemory {
-  private readonly entries = new Map<KeyHash, Entry>();
+  private readonly entries = new BoundedMap<KeyHash, Entry>(KEYS_REMEMBERED_MAX);
 
   /** The grant the database gave for this key in the last KEY_REMEMBERED_SECONDS. */
   grant(keyHash: KeyHash, now: number): Grant | undefined {
@@ -33,13 +34,7 @@ export class KeyMemory {
 
   remember(keyHash: KeyHash, grant: Grant | null, rate: RateState | null, now: number): void {
     const exhausted = rate !== null && rate.limit !== null && rate.remaining === 0 ? rate : null;
-    this.entries.delete(keyHash);
     this.entries.set(keyHash, { at: now, grant, exhausted });
-    if (this.entries.size <= KEYS_REMEMBERED_MAX) return;
-    for (const oldest of this.entries.keys()) {
-      this.entries.delete(oldest);
-      break;
-    }
   }
 
   private fresh(keyHash: KeyHash, now: number): Entry | undefined {
