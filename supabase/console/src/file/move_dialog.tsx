@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { moveFile } from "../api/files.ts";
 import { pathProblem } from "../files/new_file_dialog.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form_dialog.tsx";
 import { FormProblem } from "../parts/states.tsx";
 import { useSubmit } from "../parts/submit.ts";
 import { notify } from "../state/notices.ts";
@@ -27,22 +27,16 @@ export function MoveDialog({ projectId, path, onClose }: Properties) {
   });
   const problem = pathProblem(error, "destination");
   return (
-    <Dialog title="Move or rename" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <TextField
-          label="New path"
-          value={destination}
-          onInput={setDestination}
-          hint="The versions until now stay with the old path, under deleted files."
-          problem={problem}
-          input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
-        />
-        {problem === undefined && <FormProblem error={error} fields={["destination"]} />}
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" class="primary" disabled={isBusy}>Move</button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="Move or rename" action="Move" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="New path"
+        value={destination}
+        onInput={setDestination}
+        hint="The versions until now stay with the old path, under deleted files."
+        problem={problem}
+        input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+      />
+      {problem === undefined && <FormProblem error={error} fields={["destination"]} />}
+    </FormDialog>
   );
 }

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { createFile } from "../api/files.ts";
-import { Dialog } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form_dialog.tsx";
 import { FormProblem } from "../parts/states.tsx";
 import { useSubmit } from "../parts/submit.ts";
 import { goTo } from "../state/router.ts";
@@ -24,23 +24,17 @@ export function NewFileDialog({ projectId, directory, onClose }: Properties) {
     goTo({ name: "file", projectId, path: made.path, tab: "edit" });
   });
   return (
-    <Dialog title="New file" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <TextField
-          label="Path"
-          value={path}
-          onInput={setPath}
-          hint="With its folders: notes/plan.md. The ending decides the type."
-          problem={pathProblem(error)}
-          input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
-        />
-        {pathProblem(error) === undefined && <FormProblem error={error} fields={["path"]} />}
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" class="primary" disabled={isBusy}>Create file</button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="New file" action="Create file" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="Path"
+        value={path}
+        onInput={setPath}
+        hint="With its folders: notes/plan.md. The ending decides the type."
+        problem={pathProblem(error)}
+        input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+      />
+      {pathProblem(error) === undefined && <FormProblem error={error} fields={["path"]} />}
+    </FormDialog>
   );
 }
 

@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { createKey } from "../api/projects.ts";
 import type { NewKey } from "../api/records.ts";
-import { Dialog } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form_dialog.tsx";
 import { FormProblem } from "../parts/states.tsx";
 import { useSubmit } from "../parts/submit.ts";
 import { ScopeFields } from "./scope_fields.tsx";
@@ -31,47 +31,41 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
     onMade(await createKey(projectId, { name, environment, scopes, pathPrefix, expiresAt }));
   });
   return (
-    <Dialog title="New API key" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <TextField
-          label="Name"
-          value={wish.name}
-          onInput={set("name")}
-          hint="Who uses it: the agent or the machine."
-          problem={reasonFor(error, "name")}
-          input={{ autoFocus: true, autoComplete: "off" }}
-        />
-        <SelectField
-          label="Environment"
-          value={wish.environment}
-          onChange={set("environment")}
-          options={[["development", "Development"], ["production", "Production"]]}
-          problem={reasonFor(error, "environment")}
-        />
-        <ScopeFields scopes={scopes} onChange={setScopes} problem={reasonFor(error, "scopes")} />
-        <TextField
-          label="Path prefix"
-          value={wish.pathPrefix}
-          onInput={set("pathPrefix")}
-          hint="Optional: a folder such as agents/a. The key sees and writes only what is below it."
-          problem={reasonFor(error, "pathPrefix")}
-          input={{ autoComplete: "off", spellcheck: false }}
-        />
-        <TextField
-          label="Expires"
-          type="datetime-local"
-          value={wish.expiry}
-          onInput={set("expiry")}
-          hint="Optional: in your time zone. Without it the key works until it is revoked."
-          problem={reasonFor(error, "expiresAt")}
-        />
-        <FormProblem error={error} fields={FIELDS} />
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" class="primary" disabled={isBusy}>Create key</button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="New API key" action="Create key" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="Name"
+        value={wish.name}
+        onInput={set("name")}
+        hint="Who uses it: the agent or the machine."
+        problem={reasonFor(error, "name")}
+        input={{ autoFocus: true, autoComplete: "off" }}
+      />
+      <SelectField
+        label="Environment"
+        value={wish.environment}
+        onChange={set("environment")}
+        options={[["development", "Development"], ["production", "Production"]]}
+        problem={reasonFor(error, "environment")}
+      />
+      <ScopeFields scopes={scopes} onChange={setScopes} problem={reasonFor(error, "scopes")} />
+      <TextField
+        label="Path prefix"
+        value={wish.pathPrefix}
+        onInput={set("pathPrefix")}
+        hint="Optional: a folder such as agents/a. The key sees and writes only what is below it."
+        problem={reasonFor(error, "pathPrefix")}
+        input={{ autoComplete: "off", spellcheck: false }}
+      />
+      <TextField
+        label="Expires"
+        type="datetime-local"
+        value={wish.expiry}
+        onInput={set("expiry")}
+        hint="Optional: in your time zone. Without it the key works until it is revoked."
+        problem={reasonFor(error, "expiresAt")}
+      />
+      <FormProblem error={error} fields={FIELDS} />
+    </FormDialog>
   );
 }
 

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { revokeKey } from "../api/projects.ts";
 import type { Key } from "../api/records.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { FormDialog } from "../parts/form_dialog.tsx";
 import { FormProblem } from "../parts/states.tsx";
 import { useSubmit } from "../parts/submit.ts";
 import { notify } from "../state/notices.ts";
@@ -24,15 +24,9 @@ export function RevokeKeyDialog({ projectId, revoked, onClose, onDone }: Propert
     onDone();
   });
   return (
-    <Dialog title={`Revoke ${title}?`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <p>Whoever uses this key is refused from now on. That cannot be taken back.</p>
-        <FormProblem error={error} fields={[]} />
-        <footer class="dialog-foot">
-          <button type="button" autoFocus onClick={onClose}>Cancel</button>
-          <button type="submit" class="danger solid" disabled={isBusy}>Revoke key</button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Revoke ${title}?`} action="Revoke key" isDangerous {...{ isBusy, submit, onClose }}>
+      <p>Whoever uses this key is refused from now on. That cannot be taken back.</p>
+      <FormProblem error={error} fields={[]} />
+    </FormDialog>
   );
 }

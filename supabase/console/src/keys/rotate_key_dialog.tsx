@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { rotateKey } from "../api/projects.ts";
 import type { Key, NewKey } from "../api/records.ts";
-import { Dialog } from "../parts/dialog.tsx";
 import { SelectField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form_dialog.tsx";
 import { FormProblem } from "../parts/states.tsx";
 import { useSubmit } from "../parts/submit.ts";
 import { titleOf } from "./key_status.ts";
@@ -31,22 +31,16 @@ export function RotateKeyDialog({ projectId, old, onClose, onMade }: Properties)
     onMade(await rotateKey(projectId, old.id, Number(overlap)));
   });
   return (
-    <Dialog title={`Rotate ${titleOf(old)}`} onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <p>A new key with the same name, scopes and path takes the place of this one.</p>
-        <SelectField
-          label="The old key"
-          value={overlap}
-          onChange={setOverlap}
-          options={OVERLAPS}
-          problem={reasonFor(error, "overlapSeconds")}
-        />
-        <FormProblem error={error} fields={["overlapSeconds"]} />
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" class="primary" disabled={isBusy}>Rotate key</button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Rotate ${titleOf(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
+      <p>A new key with the same name, scopes and path takes the place of this one.</p>
+      <SelectField
+        label="The old key"
+        value={overlap}
+        onChange={setOverlap}
+        options={OVERLAPS}
+        problem={reasonFor(error, "overlapSeconds")}
+      />
+      <FormProblem error={error} fields={["overlapSeconds"]} />
+    </FormDialog>
   );
 }

@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import { createProject } from "../api/projects.ts";
 import { reasonFor } from "../api/failure.ts";
 import type { Project } from "../api/records.ts";
-import { Dialog } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { FormDialog } from "../parts/form_dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { FormProblem } from "../parts/states.tsx";
 import { useSubmit } from "../parts/submit.ts";
@@ -50,22 +50,16 @@ function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
   });
   const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
   return (
-    <Dialog title="New project" onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        <TextField
-          label="Name"
-          value={name}
-          onInput={setName}
-          hint="A project has its own files, keys and limits."
-          problem={problem}
-          input={{ autoFocus: true, autoComplete: "off" }}
-        />
-        {problem === undefined && <FormProblem error={error} fields={["name"]} />}
-        <footer class="dialog-foot">
-          <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" class="primary" disabled={isBusy}>Create project</button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="New project" action="Create project" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="Name"
+        value={name}
+        onInput={setName}
+        hint="A project has its own files, keys and limits."
+        problem={problem}
+        input={{ autoFocus: true, autoComplete: "off" }}
+      />
+      {problem === undefined && <FormProblem error={error} fields={["name"]} />}
+    </FormDialog>
   );
 }
