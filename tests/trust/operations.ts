@@ -15,12 +15,15 @@ export const LARGE = ["a", "b", "c"].map((letter) => `${letter.repeat(1023)}\n`.
 const RAW = { "content-type": "application/octet-stream" };
 const BYTES = { accept: "application/octet-stream" };
 const bytes = (size: number) => new Uint8Array(size).fill(0x78);
-const post = (path: string, content: string): Sending => ({
+
+/** Writes a whole file. */
+export const post = (path: string, content: string): Sending => ({
   method: "POST",
   path: "/files",
   body: { path, content },
 });
-const put = (route: string, path: string, body: unknown): Sending => ({
+/** Changes the file at `path`: `route` says how. */
+export const put = (route: string, path: string, body: unknown): Sending => ({
   method: "PUT",
   path: `/files/${route}/${path}`,
   body,

@@ -28,6 +28,7 @@ import {
   type Tenant,
   text,
 } from "./laboratory.ts";
+import { post, put } from "./operations.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());
@@ -101,17 +102,6 @@ async function ask(
   return { status: response.status, headers: response.headers, bytes, broken: false };
 }
 
-const write = (path: string, content: string): Sending => ({
-  method: "POST",
-  path: "/files",
-  body: { path, content },
-});
-const put = (route: string, path: string, body: unknown): Sending => ({
-  method: "PUT",
-  path: `/files/${route}/${path}`,
-  body,
-});
-
 /** Sweeps until nothing is left, with so many slices at the same time. */
 async function sweepAll(atOnce = 1): Promise<{ seen: number; removed: number }> {
   const { metadata, segments } = isolate();
@@ -151,7 +141,7 @@ async function storedNames(tenant: Tenant): Promise<string[]> {
 test("uploads of days gone by are removed and those of late are not; what is named and what is foreign stays", async () => {
   await moveClock(0);
   const tenant = await lab.tenant();
-  await lab.prepare(tenant, write("a.txt", "named\n"));
+  await lab.prepare(tenant, post("a.txt", "named\n"));
   const old = await orphans(tenant, dayName(-5), 3);
   const older = await orphans(tenant, dayName(-40), 2);
   // A commit of yesterday may still be under way.
@@ -209,7 +199,7 @@ async function someRequest(one: Isolate, tenant: Tenant, random: () => number): 
   const path = `file-${Math.floor(random() * 4)}.txt`;
   const line = `${"x".repeat(Math.floor(random() * 40))}\n`;
   const choices: Sending[] = [
-    write(path, line),
+    post(path, line),
     put("append", path, { content: line }),
     put("append", path, { content: line }),
     put("append", path, { content: line }),
@@ -219,9 +209,9 @@ async function someRequest(one: Isolate, tenant: Tenant, random: () => number): 
     put("copy", path, { destination: `copy-${path}`, overwrite: true }),
     put("move", `copy-${path}`, { destination: path, overwrite: true }),
     { method: "DELETE", path: `/files/${path}` },
-    { ...write(path, line), headers: { "if-none-match": "*" } },
+    { ...post(path, line), headers: { "if-none-match": "*" } },
     { ...put("append", path, { content: line }), headers: { "if-match": '"no.1.j"' } },
-    { ...write(path, line), headers: { "idempotency-key": `key-${Math.floor(random() * 3)}` } },
+    { ...post(path, line), headers: { "idempotency-key": `key-${Math.floor(random() * 3)}` } },
     { method: "POST", path: `/files?path=${path}`, body: new Uint8Array(100).fill(0xfe) },
     { method: "GET", path: `/files/${path}` },
   ];
@@ -296,7 +286,7 @@ test("a commit of segments older than what the sweep leaves alone is refused, an
   const tenant = await lab.tenant();
   // A function whose clock is days behind, or a request that took days.
   const late = isolate(() => Date.now() - 3 * DAY);
-  const outcome = await ask(late, tenant, write("late.txt", "too late"));
+  const outcome = await ask(late, tenant, post("late.txt", "too late"));
   assert(outcome.status >= 500, text(outcome));
   codeOf(outcome);
   defects.length = 0;
@@ -310,7 +300,7 @@ test("a commit of segments older than what the sweep leaves alone is refused, an
   );
   // Yesterday's are taken: a request may pass midnight.
   const slow = isolate(() => Date.now() - DAY);
-  assertEquals((await ask(slow, tenant, write("slow.txt", "in time"))).status, 200);
+  assertEquals((await ask(slow, tenant, post("slow.txt", "in time"))).status, 200);
   await sweepAll();
   await lab.state(tenant);
   assertEquals((await lab.objects(tenant)).unnamed, [], "what the refused one had uploaded is gone");
@@ -383,7 +373,7 @@ test(`after every ${SWEEP_EVERY_COMMITS} commits one slice runs in the backgroun
   await sweepAll();
   const tenant = await lab.tenant();
   const one = isolate();
-  assertEquals((await ask(one, tenant, write("a.txt", "x"))).status, 200);
+  assertEquals((await ask(one, tenant, post("a.txt", "x"))).status, 200);
   const [orphan = ""] = await orphans(tenant, dayName(-9), 1);
   const restores = Array.from({ length: SWEEP_EVERY_COMMITS - 2 }, (_, index) => index);
   await inParallel(restores, 4, async () => {
