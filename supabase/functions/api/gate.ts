@@ -122,12 +122,11 @@ export class Gate {
     const isKey = headers.has("x-api-key") || isWellFormedApiKey(bearer);
     if (orKey && isKey) return await this.identify(headers, []);
     if (isKey || !isAccessToken(bearer)) this.refuseSession();
-    this.account = { accessToken: bearer, projectId: headers.get("x-project-id") };
-    if (this.account.projectId !== null && !UUID.test(this.account.projectId)) {
-      const { accessToken } = this.account;
-      this.account = { accessToken, projectId: null };
-      await this.check(() => refuseProjectId());
-    }
+    const projectId = headers.get("x-project-id");
+    const isBad = projectId !== null && !UUID.test(projectId);
+    // A bad id is refused after the token was looked at, for which there is no project then.
+    this.account = { accessToken: bearer, projectId: isBad ? null : projectId };
+    if (isBad) await this.check(refuseProjectId);
   }
 
   private async knownHash(key: string): Promise<string> {
