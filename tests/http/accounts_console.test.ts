@@ -122,6 +122,19 @@ test("after its first request the console costs no more calls than a key", async
   }
 });
 
+test("what is known of a project outlasts a session that ended: a write does not ask for it again", async () => {
+  const account = await owner(service);
+  const write = () => account.request("POST", "/files", { body: { path: "f.txt", content: "one" } });
+  assertEquals((await write()).status, 200);
+  await service.sql("delete from filestore.console_sessions where project_id = $1", [account.projectId]);
+  assertRefused(await account.request("GET", "/files"), "SERVICE_UNAVAILABLE", "list_files");
+  assertEquals(names(await service.proxy.during(write)), [
+    "filestore_account_session",
+    "storage",
+    "filestore_commit",
+  ]);
+});
+
 test("a session that ended is opened again; a token that ends is refused by a process that remembers it", async () => {
   const account = await owner(service);
   assertEquals((await account.request("GET", "/files")).status, 200);
