@@ -106,3 +106,15 @@ Deno.test("ByteBudget never gives more than the total and serves everybody, in o
     }),
   );
 });
+
+Deno.test("ByteBudget.tryAcquire() takes what is free, never what somebody waits for", async () => {
+  const budget = new ByteBudget(10);
+  const first = budget.tryAcquire(6);
+  assertEquals(budget.tryAcquire(5), null);
+  const waiting = budget.acquire(8, WAIT);
+  assertEquals(budget.tryAcquire(1), null);
+  first?.();
+  (await waiting)();
+  budget.tryAcquire(10)?.();
+  assertEquals(budget.tryAcquire(11), null);
+});

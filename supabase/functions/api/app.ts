@@ -9,7 +9,7 @@ import { KeyMemory } from "./domain/key_memory.ts";
 import { parseQuery } from "./domain/query.ts";
 import { ApiError } from "./errors.ts";
 import { Gate } from "./gate.ts";
-import { BODY_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
+import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { Indexing, indexLeftBehind, type SearchParts } from "./operations/search_index.ts";
 import { MergesUnderWay } from "./operations/merges_under_way.ts";
@@ -28,7 +28,7 @@ export interface Parts {
   readonly segments: Segments;
   readonly accounts: Accounts;
   /** What the search index is kept with, after answers and by the sweep. */
-  readonly search: SearchParts;
+  readonly search: Omit<SearchParts, "readAhead">;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
   readonly operatorKeys: readonly [string, ...string[]];
@@ -80,9 +80,11 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const addresses = new AddressWindows();
   const sessions = new ConsoleSessions(parts.operatorKeys[0]);
   const budget = new ByteBudget(BODY_BUDGET_BYTES);
+  const readAhead = new ByteBudget(READ_AHEAD_BUDGET_BYTES);
+  const search = { ...parts.search, readAhead };
   const merges = new MergesUnderWay();
   const sweepAfterCommit = sweepNowAndThen(parts);
-  const indexing = new Indexing(parts.search, parts.background, log);
+  const indexing = new Indexing(search, parts.background, log);
   const onCommit = () => {
     indexing.start();
     sweepAfterCommit();
@@ -134,9 +136,10 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       metadata: passing.metadata,
       segments: passing.segments,
       budget,
+      readAhead,
       merges,
-      embedder: parts.search.embedder,
-      indexLeftBehind: () => indexLeftBehind(parts.search, log),
+      embedder: search.embedder,
+      indexLeftBehind: () => indexLeftBehind(search, log),
       onPending: () => indexing.start(),
       log,
       operatorKeys: parts.operatorKeys,

@@ -16,6 +16,8 @@ export interface Context {
   readonly segments: Segments;
   /** Memory for large bodies, shared by all requests of the isolate. */
   readonly budget: ByteBudget;
+  /** Memory for reading ahead, shared likewise. */
+  readonly readAhead: ByteBudget;
   /** Null where no model is set up: search goes without meaning. */
   readonly embedder: Embedder | null;
   /** Indexes some of what waits: a slice, and says how many files that were. */

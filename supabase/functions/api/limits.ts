@@ -89,8 +89,10 @@ export const MERGES_OF_A_FULL_ROPE_MAX = 8;
 export const SWEEP_EVERY_COMMITS = 500;
 /** Objects that a slice of the sweep looks at, and that one call lists. */
 export const SWEEP_PAGE_OBJECTS = 1000;
-/** Segments fetched ahead of the one being sent. */
+/** Segments fetched ahead of the one being sent … */
 export const READ_AHEAD_SEGMENTS = 3;
+/** … and what they may take in memory, all reads of an isolate together, in bytes. */
+export const READ_AHEAD_BUDGET_BYTES = 16 * 1024 * 1024;
 /** Segments of one write uploaded at the same time. */
 export const UPLOADS_AT_ONCE = 4;
 /** Verified segments kept per isolate, in bytes. */

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Context } from "./context.ts";
 import { Base64Decoder } from "./domain/base64.ts";
+import { spend } from "./domain/give_back.ts";
 import { readJsonBody } from "./domain/json_body.ts";
 import { type ErrorCode, fail } from "./errors.ts";
 import {
@@ -177,7 +178,7 @@ export function readBody<T>(
   });
 }
 
-/** The bytes to store. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where base64 was promised and did not come. */
+/** The bytes to store; of base64 the text is gone then. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where base64 was promised and did not come. */
 export function contentBytes(content: ContentText, isBase64: boolean): readonly Uint8Array[] {
   if (content.length > CONTENT_LENGTH_MAX) {
     fail("CONTENT_TOO_LARGE", "The content is too long for one request.", {
@@ -188,7 +189,7 @@ export function contentBytes(content: ContentText, isBase64: boolean): readonly 
   if (!isBase64) return content.chunks;
   const decoder = new Base64Decoder();
   const decoded: Uint8Array[] = [];
-  for (const chunk of content.chunks) decoded.push(decoder.push(chunk) ?? refuseBase64());
+  for (const chunk of spend(content.chunks)) decoded.push(decoder.push(chunk) ?? refuseBase64());
   if (!decoder.finish()) refuseBase64();
   return decoded;
 }

@@ -1,5 +1,6 @@
 /** Segments over Supabase Storage: one private bucket, one object a segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
+import { giveBack } from "../domain/give_back.ts";
 import { sha256Hex, unshared } from "../domain/sha256.ts";
 import { ApiError } from "../errors.ts";
 import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
@@ -31,8 +32,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promis
     if (length + chunk.length > size) return null;
     bytes.set(chunk, length);
     length += chunk.length;
-    // Given back at once: the collector does not see how much memory it holds.
-    if (chunk.buffer instanceof ArrayBuffer) chunk.buffer.transfer(0);
+    giveBack(chunk);
   }
   return length === size ? bytes : null;
 }

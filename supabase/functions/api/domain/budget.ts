@@ -1,4 +1,4 @@
-/** A share of memory for everything that is large, so that many large requests wait instead of exhausting an isolate. */
+/** Shares of memory for everything that is large, so that many large requests do not exhaust an isolate. */
 import { ApiError } from "../errors.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
 
@@ -52,6 +52,11 @@ export class ByteBudget {
       signal?.addEventListener("abort", abort);
       this.#waiters.push(waiter);
     });
+  }
+
+  /** Takes a share where there is room for it now and nobody waits for some; else null. */
+  tryAcquire(bytes: number): Release | null {
+    return this.#waiters.length === 0 && this.#hasRoom(bytes) ? this.#take(bytes) : null;
   }
 
   #hasRoom(bytes: number): boolean {

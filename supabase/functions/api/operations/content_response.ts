@@ -38,9 +38,7 @@ export function jsonResponse(
         ...(window &&
           { startLine: window.startLine, endLine: window.endLine, totalLines: window.totalLines }),
       },
-      segments: window
-        ? readLines(context.segments, window.parts)
-        : readSegments(context.segments, content.segments),
+      segments: window ? readLines(context, window.parts) : readSegments(context, content.segments),
       isBase64: encoding ? encoding === "base64" : isBinary(content),
       operation: "read_file",
       message: `Version ${file.version}.`,
@@ -80,5 +78,5 @@ export async function rawResponse(context: Context, content: Content): Promise<R
     },
   };
   if (method === "HEAD" || file.size === 0) return new Response(null, init);
-  return await streamed(readRange(context.segments, content.segments, range), 1, init);
+  return await streamed(readRange(context, content.segments, range), 1, init);
 }

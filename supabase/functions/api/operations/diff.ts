@@ -33,7 +33,7 @@ export async function textOf(context: Context, side: Side | null): Promise<strin
   refuseTooLargeToDiff(side.size);
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
-  for await (const bytes of readSegments(context.segments, side.segments)) text += decoder.decode(bytes);
+  for await (const bytes of readSegments(context, side.segments)) text += decoder.decode(bytes);
   return text;
 }
 

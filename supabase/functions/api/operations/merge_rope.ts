@@ -27,7 +27,7 @@ export async function mergeRope(
     context.now,
     run.every((segment) => segment.isText),
   );
-  for await (const bytes of readSegments(context.segments, run)) {
+  for await (const bytes of readSegments(context, run)) {
     for (const piece of cutter.push(bytes)) await uploads.add(piece);
   }
   for (const piece of cutter.finish()) await uploads.add(piece);

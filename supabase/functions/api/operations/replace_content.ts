@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../conditions.ts";
 import type { Context } from "../context.ts";
+import { spend } from "../domain/give_back.ts";
 import { isPresent } from "../domain/query.ts";
 import { fail } from "../errors.ts";
 import type { Admission, Committed, Segment } from "../ports.ts";
@@ -80,7 +81,7 @@ async function storeJson(context: Context, target: Target, body: ContentBody): P
   if (admission) refuseMissing(admission);
   const added = chunks.reduce((total, chunk) => total + chunk.length, 0);
   refuseOverTier(gate, existingBytes(target.kind, admission) + added);
-  return { segments: await storeContent(context, chunks), fields };
+  return { segments: await storeContent(context, spend(chunks)), fields };
 }
 
 async function storeRaw(context: Context, target: Target): Promise<Stored> {

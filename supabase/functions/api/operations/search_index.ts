@@ -7,12 +7,11 @@ import { isBinaryMediaType } from "../domain/media_type.ts";
 import { NUL_STAND_IN } from "../domain/snippet.ts";
 import { SEARCH_CLAIMS_PER_RUN, SEARCH_INDEX_DELAY_MILLISECONDS, SEARCH_TEXT_BYTES_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
-import type { ClaimedFile, Embedder, IndexedText, SearchIndex, Segments } from "../ports.ts";
-import { readSegments } from "./read_segments.ts";
+import type { ClaimedFile, Embedder, IndexedText, SearchIndex } from "../ports.ts";
+import { readSegments, type SegmentSource } from "./read_segments.ts";
 
-export interface SearchParts {
+export interface SearchParts extends SegmentSource {
   readonly index: SearchIndex;
-  readonly segments: Segments;
   /** Null: search goes without meaning. */
   readonly embedder: Embedder | null;
 }
@@ -74,12 +73,13 @@ export async function indexLeftBehind(parts: SearchParts, log: Log): Promise<num
   return await parts.index.requeue(parts.embedder.model);
 }
 
-async function indexTexts({ index, segments, embedder }: SearchParts, log: Log): Promise<number> {
+async function indexTexts(parts: SearchParts, log: Log): Promise<number> {
+  const { index, embedder } = parts;
   const { claimId, files } = await index.claimTexts();
   const texts: IndexedText[] = [];
   for (const file of files) {
     try {
-      texts.push(await textOf(segments, file));
+      texts.push(await textOf(parts, file));
     } catch (error) {
       // One file that cannot be read must not keep the others; its claim runs out and it is tried again, ever later.
       log.backgroundFault("index", error);
@@ -89,7 +89,7 @@ async function indexTexts({ index, segments, embedder }: SearchParts, log: Log):
   return files.length;
 }
 
-async function textOf(segments: Segments, file: ClaimedFile): Promise<IndexedText> {
+async function textOf(source: SegmentSource, file: ClaimedFile): Promise<IndexedText> {
   const { projectId, fileId, version, path, mimeType, isDeleted } = file;
   const base = {
     projectId,
@@ -108,7 +108,7 @@ async function textOf(segments: Segments, file: ClaimedFile): Promise<IndexedTex
   if (!file.segments.every((segment) => segment.isText)) return { ...base, skipped: "not_text" };
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
-  for await (const bytes of readSegments(segments, file.segments)) text += decoder.decode(bytes);
+  for await (const bytes of readSegments(source, file.segments)) text += decoder.decode(bytes);
   const content = text.replaceAll("\0", NUL_STAND_IN);
   const chunks = chunksOf(content).map(({ firstLine, start, length }) => [firstLine, start, length] as const);
   return { ...base, content, chunks };

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../conditions.ts";
 import type { Context } from "../context.ts";
+import { spend } from "../domain/give_back.ts";
 import { detectMediaType } from "../domain/media_type.ts";
 import { checkPath } from "../domain/path.ts";
 import { pick } from "../domain/query.ts";
@@ -57,7 +58,7 @@ async function writeJson(context: Context, conditions: Conditions): Promise<Comm
     chunks: contentBytes(content, fields.isBase64 ?? false),
   }));
   refuseOverTier(gate, chunks.reduce((total, chunk) => total + chunk.length, 0));
-  const segments = await storeContent(context, chunks);
+  const segments = await storeContent(context, spend(chunks));
   return await commitWrite(context, conditions, path, fields.contentType ?? undefined, named, segments);
 }
 
