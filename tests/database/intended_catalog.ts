@@ -53,6 +53,12 @@ const searchCandidates: IntendedFunction = {
   execute: ["filestore_engine"],
 };
 const searchIndexing = operation("filestore_search");
+/** Its statements are planned once for a session, by index whatever the statistics say. */
+const plannedOnce: IntendedFunction = {
+  ...engine,
+  settings:
+    'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, enable_sort=off, jit=off',
+};
 const engineInlinable = inlinable("filestore_engine");
 const admin = internal("filestore_admin");
 const adminInlinable = inlinable("filestore_admin");
@@ -113,6 +119,12 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.open_own_project(p_project_id uuid)": account,
   "filestore.outside_prefix(p_session filestore.session)": engineInlinable,
   "filestore.page_answer(p_session filestore.session, p_page json)": engineInlinable,
+  "filestore.plain_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer, OUT files json, OUT has_more boolean)":
+    plannedOnce,
+  "filestore.record_text(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at text, p_updated_at text)":
+    engineInlinable,
+  "filestore.sorted_page(p_project_id uuid, p_query jsonb, OUT files json, OUT has_more boolean, OUT total bigint)":
+    engine,
   "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT refusal jsonb)":
     engine,
   "filestore.problem(p_code text, p_message text)": adminInlinable,
