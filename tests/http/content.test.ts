@@ -1,11 +1,12 @@
 /** Content in and out: text, base64, binary, byte order marks, and which representation a read answers. */
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
+import { READ_AT_ONCE_BYTES } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, issuePaths } from "../support/contract.ts";
 import { encodePath } from "../support/files.ts";
 import { suite, test } from "../support/suite.ts";
 
-const { files } = await suite();
+const { service, files } = await suite();
 
 const encoder = new TextEncoder();
 
@@ -241,4 +242,23 @@ test("200: content of several segments, in every script, survives byte for byte"
   assertEquals(Buffer.compare(await own.readBytes("long.bin"), long), 0);
   const path = `/files/${encodePath("long.bin")}?encoding=utf8`;
   assertRefused(await own.request("GET", path), "NOT_TEXT");
+});
+
+test("200: up to 64 KiB, of however many segments, come in one piece with their Content-Length; more is streamed", async () => {
+  const own = await files();
+  await own.write("small.txt", "é");
+  for (let n = 0; n < 9; n++) await own.append("small.txt", `line ${n} "quoted"\n`);
+  await own.write("full.txt", "x".repeat(READ_AT_ONCE_BYTES));
+  await own.write("large.txt", "x".repeat(READ_AT_ONCE_BYTES + 1));
+  const lengthOf = async (path: string) => {
+    const answer = await fetch(`${service.baseUrl}${path}`, { headers: { "x-api-key": own.key } });
+    const { byteLength } = await answer.arrayBuffer();
+    assertEquals(answer.status, 200);
+    return [answer.headers.get("content-length"), String(byteLength)];
+  };
+  for (const path of ["small.txt", "full.txt", "small.txt?encoding=base64", "small.txt?lines=2-3"]) {
+    const [declared, length] = await lengthOf(`/files/${path}`);
+    assertEquals(declared, length, path);
+  }
+  assertEquals((await lengthOf("/files/large.txt"))[0], null);
 });

@@ -95,6 +95,10 @@ export const READ_AHEAD_SEGMENTS = 3;
 export const READ_AHEAD_BUDGET_BYTES = 16 * 1024 * 1024;
 /** Segments of one write uploaded at the same time. */
 export const UPLOADS_AT_ONCE = 4;
+/** Content of up to so many bytes is read before its answer begins, which then goes out in one piece. */
+export const READ_AT_ONCE_BYTES = 64 * 1024;
+/** Up to so many bytes are hashed in place, without another thread. */
+export const SHA256_AT_ONCE_BYTES = 4 * 1024;
 /** Verified segments kept per isolate, in bytes. */
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
 /** A read of more than this, in bytes, leaves the kept segments as they are: it would push all of them out. */
@@ -197,6 +201,8 @@ export const SEARCH_CLAIM_CHUNKS = 16;
 export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
 /** How long a claim holds; a file whose indexing broke off is taken again after that. */
 export const SEARCH_LEASE_SECONDS = 30;
+/** How long a text rests before it is indexed again, in microseconds for each byte: 8.4 s for 1 MiB (in SQL). */
+export const SEARCH_REST_MICROSECONDS_PER_BYTE = 8;
 /** How long after a commit its text is indexed: commits in a row are indexed together, and answers go first. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 /** Claims of one run in the background; the rest is left to the next run and to the sweep. */

@@ -6,14 +6,17 @@ import { entityTag } from "../domain/entity_tag.ts";
 import { jsonContent } from "../domain/json_content.ts";
 import { type LineQuery, lineWindow } from "../domain/line_window.ts";
 import { fail } from "../errors.ts";
+import { READ_AT_ONCE_BYTES } from "../limits.ts";
 import type { Content } from "../ports.ts";
 import { JSON_HEADERS } from "../respond.ts";
 import { isBinary, isText } from "./presentation.ts";
 import { readLines, readRange, readSegments } from "./read_segments.ts";
 import { streamed } from "./streamed.ts";
 
-/** The opening of the JSON and the first segment. */
-const JSON_PIECES_BEFORE_HEADERS = 2;
+/** How many pieces are made before the headers: all of a small content, else as many as hold the first segment. */
+function piecesBeforeHeaders(sizeBytes: number, untilFirstSegment: number): number {
+  return sizeBytes <= READ_AT_ONCE_BYTES ? Infinity : untilFirstSegment;
+}
 
 /** The content as JSON, whole or some lines of it. Throws NOT_TEXT and RANGE_NOT_SATISFIABLE. */
 export function jsonResponse(
@@ -43,7 +46,8 @@ export function jsonResponse(
       operation: "read_file",
       message: `Version ${file.version}.`,
     }),
-    JSON_PIECES_BEFORE_HEADERS,
+    // The opening of the JSON comes before the first segment.
+    piecesBeforeHeaders(file.size, 2),
     init,
   );
 }
@@ -78,5 +82,9 @@ export async function rawResponse(context: Context, content: Content): Promise<R
     },
   };
   if (method === "HEAD" || file.size === 0) return new Response(null, init);
-  return await streamed(readRange(context, content.segments, range), 1, init);
+  return await streamed(
+    readRange(context, content.segments, range),
+    piecesBeforeHeaders(range.end - range.start + 1, 1),
+    init,
+  );
 }

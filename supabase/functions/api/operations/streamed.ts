@@ -2,7 +2,8 @@
 
 /**
  * Sends the pieces as one body. The first `piecesBeforeHeaders` are made first, so that a failure in them is thrown
- * and still told; a later one aborts the connection, so that nobody takes half a body for a whole one.
+ * and still told; a later one aborts the connection, so that nobody takes half a body for a whole one. Where there are
+ * no more than those, they go out in one piece with their Content-Length.
  */
 export async function streamed(
   pieces: AsyncGenerator<Uint8Array, void, void>,
@@ -12,7 +13,7 @@ export async function streamed(
   const first: Uint8Array[] = [];
   while (first.length < piecesBeforeHeaders) {
     const { value, done } = await pieces.next();
-    if (done) break;
+    if (done) return new Response(concatenate(first), init);
     first.push(value);
   }
   const body = new ReadableStream<Uint8Array>({
@@ -28,4 +29,14 @@ export async function streamed(
     },
   }, { highWaterMark: 0 });
   return new Response(body, init);
+}
+
+function concatenate(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
