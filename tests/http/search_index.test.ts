@@ -1,5 +1,6 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
+import { SEARCH_REST_MICROSECONDS_PER_BYTE } from "../../supabase/functions/api/limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { encodePath, Files } from "../support/files.ts";
 import { indexed, pathsOf, search } from "../support/search.ts";
@@ -64,6 +65,28 @@ test("a write makes no call more before its answer, and its answer waits for no 
   }
   await indexed(service);
   assertEquals(await textsOf(own.projectId), ["f.txt 5 two"]);
+});
+
+test("a large text under steady appends rests between two indexings, and is then indexed by itself", async () => {
+  const own = await files();
+  const large = "a line of a log\n".repeat(25_000);
+  const inIndex = async () => {
+    const [row] = await service.sql<{ version: number; at: string }>(
+      `select version, extract(epoch from indexed_at) * 1e6 as at from filestore.search_texts where project_id = $1`,
+      [own.projectId],
+    );
+    return { version: row?.version ?? 0, microseconds: Number(row?.at) };
+  };
+  await own.write("log.txt", large);
+  await eventually("it is indexed", async () => (await inIndex()).version === 1);
+  const before = await inIndex();
+  for (let n = 0; n < 5; n++) await own.append("log.txt", `line ${n}\n`);
+  await eventually("all appends are indexed", async () => (await inIndex()).version === 6);
+  const after = await inIndex();
+  assertGreaterOrEqual(
+    after.microseconds - before.microseconds,
+    large.length * SEARCH_REST_MICROSECONDS_PER_BYTE,
+  );
 });
 
 test("append, overwrite, edit, delete, restore, copy, move: what is found is what is there", async () => {

@@ -462,6 +462,8 @@ export interface ClaimedFile {
 export interface Claim {
   readonly claimId: string;
   readonly files: readonly ClaimedFile[];
+  /** When the next file is due that nobody has claimed, at the earliest; null where there is none. */
+  readonly nextDueMilliseconds: number | null;
 }
 
 /** What the index is to hold of a claimed file. */

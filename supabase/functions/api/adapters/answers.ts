@@ -132,6 +132,7 @@ export const searchPage = z.object({
 
 export const claim = z.object({
   claimId: z.string(),
+  nextDueMilliseconds: z.number().nullable(),
   files: z.array(z.object({
     projectId: z.string(),
     fileId: z.string(),

@@ -16,10 +16,11 @@ export interface SearchParts extends SegmentSource {
   readonly embedder: Embedder | null;
 }
 
-/** One for each isolate: one run at a time, and one more when something came meanwhile. */
+/** One for each isolate: one run at a time, which goes on while something comes, or rests and will be due. */
 export class Indexing {
   private isRunning = false;
   private isAskedAgain = false;
+  private endRest: (() => void) | null = null;
 
   constructor(
     private readonly parts: SearchParts,
@@ -31,6 +32,7 @@ export class Indexing {
   start(): void {
     if (this.isRunning) {
       this.isAskedAgain = true;
+      this.endRest?.();
       return;
     }
     this.isRunning = true;
@@ -39,28 +41,50 @@ export class Indexing {
 
   private async run(): Promise<void> {
     try {
-      do {
+      for (let isLeft = true; isLeft;) {
         await new Promise((resolve) => setTimeout(resolve, SEARCH_INDEX_DELAY_MILLISECONDS));
         this.isAskedAgain = false;
-        await indexSlice(this.parts, this.log);
-      } while (this.isAskedAgain);
+        const { nextDueMilliseconds } = await indexSlice(this.parts, this.log);
+        if (!this.isAskedAgain && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
+        isLeft = this.isAskedAgain || nextDueMilliseconds !== null;
+      }
     } catch (error) {
       this.log.backgroundFault("index", error);
     } finally {
       this.isRunning = false;
     }
   }
+
+  /** Waits so long, or until something else comes. */
+  private rest(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.endRest = null;
+        resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      this.endRest = end;
+    });
+  }
 }
 
-/** One bounded slice: texts first, since words find them, then embeddings. Answers how many files it took. */
-export async function indexSlice(parts: SearchParts, log: Log): Promise<number> {
+/** What a slice did: how many files it took, and, where it left none that are due, when the next one will be. */
+export interface IndexedSlice {
+  readonly files: number;
+  readonly nextDueMilliseconds: number | null;
+}
+
+/** One bounded slice: texts first, since words find them, then embeddings. */
+export async function indexSlice(parts: SearchParts, log: Log): Promise<IndexedSlice> {
   let taken = 0;
   for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
-    const files = await indexTexts(parts, log) || await indexChunks(parts);
-    if (files === 0) break;
+    const texts = await indexTexts(parts, log);
+    const files = texts.files || await indexChunks(parts);
+    if (files === 0) return { files: taken, nextDueMilliseconds: texts.nextDueMilliseconds };
     taken += files;
   }
-  return taken;
+  return { files: taken, nextDueMilliseconds: null };
 }
 
 /**
@@ -68,14 +92,14 @@ export async function indexSlice(parts: SearchParts, log: Log): Promise<number> 
  * has not seen, since it was set up or changed after they were indexed. Answers how many files there were of either.
  */
 export async function indexLeftBehind(parts: SearchParts, log: Log): Promise<number> {
-  const taken = await indexSlice(parts, log);
-  if (taken > 0 || !parts.embedder) return taken;
+  const { files } = await indexSlice(parts, log);
+  if (files > 0 || !parts.embedder) return files;
   return await parts.index.requeue(parts.embedder.model);
 }
 
-async function indexTexts(parts: SearchParts, log: Log): Promise<number> {
+async function indexTexts(parts: SearchParts, log: Log): Promise<IndexedSlice> {
   const { index, embedder } = parts;
-  const { claimId, files } = await index.claimTexts();
+  const { claimId, files, nextDueMilliseconds } = await index.claimTexts();
   const texts: IndexedText[] = [];
   for (const file of files) {
     try {
@@ -86,7 +110,7 @@ async function indexTexts(parts: SearchParts, log: Log): Promise<number> {
     }
   }
   if (texts.length > 0) await index.storeTexts(claimId, texts, embedder?.model ?? null);
-  return files.length;
+  return { files: files.length, nextDueMilliseconds };
 }
 
 async function textOf(source: SegmentSource, file: ClaimedFile): Promise<IndexedText> {

@@ -1,0 +1,71 @@
+/** When an isolate asks for what is to be indexed. */
+import { assertEquals } from "@std/assert";
+import { ByteBudget } from "../../supabase/functions/api/domain/budget.ts";
+import { Indexing, type SearchParts } from "../../supabase/functions/api/operations/search_index.ts";
+import { consoleLog } from "../../supabase/functions/api/log.ts";
+
+/** An index in which nothing is to be done now; each claim is told when something will be, the last one that nothing is. */
+function indexing(...nextDue: number[]) {
+  const unused = () => Promise.reject(new Error("nothing was claimed"));
+  let claims = 0;
+  const asked: (() => void)[] = [];
+  const parts: SearchParts = {
+    index: {
+      claimTexts() {
+        asked.shift()?.();
+        return Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: nextDue[claims++] ?? null });
+      },
+      claimChunks: unused,
+      storeTexts: unused,
+      storeEmbeddings: unused,
+      requeue: unused,
+    },
+    segments: { get: unused, put: unused, remove: unused, days: unused, list: unused, ping: unused },
+    readAhead: new ByteBudget(0),
+    embedder: null,
+  };
+  const runs: Promise<unknown>[] = [];
+  return {
+    indexing: new Indexing(parts, (run) => runs.push(run), consoleLog),
+    runs,
+    claims: () => claims,
+    /** The next claim. */
+    asked: () => new Promise<void>((resolve) => asked.push(resolve)),
+  };
+}
+
+Deno.test("Indexing ends when nothing waits", async () => {
+  const { indexing: it, runs, claims } = indexing();
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 1]);
+});
+
+Deno.test("Indexing goes on by itself when a text that rests is due", async () => {
+  const { indexing: it, runs, claims } = indexing(1, 1);
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 3]);
+});
+
+Deno.test("Indexing is not kept by a text that rests from what comes meanwhile", async () => {
+  const { indexing: it, runs, claims, asked } = indexing(3_600_000);
+  const first = asked();
+  it.start();
+  await first;
+  // The rest begins once the claim's answer has been read.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 2]);
+});
+
+Deno.test("Indexing asks once more for what came while it was asking", async () => {
+  const { indexing: it, runs, claims, asked } = indexing();
+  const first = asked();
+  it.start();
+  await first;
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 2]);
+});
