@@ -234,12 +234,14 @@ test(`text and regex agree with grep over ${FILES_LEAST} files and ${QUERIES_LEA
     assert(asked.length >= QUERIES_LEAST, `${asked.length} queries`);
     let linesCompared = 0;
     for (const query of asked) {
-      const { counts, lines: shown } = await grep(folder, query);
-      const expected = withColumns(shown, texts);
       const options = { mode: query.mode, caseSensitive: query.caseSensitive, limit: PAGE };
-      const page = IS_LONG
-        ? { results: await searchAll(own, query.q, options), hasMore: false }
-        : await search(own, query.q, options);
+      const [{ counts, lines: shown }, page] = await Promise.all([
+        grep(folder, query),
+        IS_LONG
+          ? searchAll(own, query.q, options).then((results) => ({ results, hasMore: false }))
+          : search(own, query.q, options),
+      ]);
+      const expected = withColumns(shown, texts);
       const { results } = page;
       const name = JSON.stringify(query);
       const paths = [...counts.keys()].sort(byBytes);
