@@ -6,7 +6,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
 import { addVersions, populate, SOME_DIRECTORY } from "../bench/populate.ts";
-import { connectNotingPlans, explainEverything, rowsRead } from "../support/plans.ts";
+import { connectNotingPlans, explainEverything, indexesUsed, rowsRead } from "../support/plans.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { createMigrated } from "../support/postgres_hosted.ts";
 import {
@@ -63,6 +63,26 @@ Deno.test("plans in a project of a million files", async (t) => {
   const database = await createMigrated(server, "plans");
   const { sql, plans } = connectNotingPlans(database.superuserUrl);
   try {
+    await t.step("lists by path are planned in an empty database as they must be in a full one", async () => {
+      const { sql, plans } = connectNotingPlans(database.superuserUrl);
+      try {
+        const project = await makeProject(sql, "empty");
+        await explainEverything(sql);
+        const [directory, ...recursive] = [
+          { directory: "a", recursive: false },
+          { recursive: true },
+          { directory: "a", recursive: true },
+        ];
+        for (const query of [directory, ...recursive]) {
+          plans.length = 0;
+          valueOf(await list(sql, project, { limit: PAGE, ...query }));
+          const index = query === directory ? "files_by_directory" : "files_project_id_path_key";
+          assertEquals(indexesUsed(plans, "files"), [index], JSON.stringify(query));
+        }
+      } finally {
+        await sql.end();
+      }
+    });
     const project = await makeProject(sql, "large");
     const scripts = {
       script: (text: string) => sql.begin((transaction) => transaction.unsafe(text).simple()),

@@ -6,6 +6,7 @@ import postgres from "postgres";
 export interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
   readonly "Actual Rows": number;
   readonly "Actual Loops": number;
   readonly "Rows Removed by Filter"?: number;
@@ -53,4 +54,12 @@ export function rowsRead(plans: readonly PlanNode[], tables: readonly string[]):
   };
   plans.forEach(visit);
   return rows;
+}
+
+/** Names of the indexes by which a table is read. */
+export function indexesUsed(plans: readonly PlanNode[], table: string): string[] {
+  return plans.flatMap((node) => [
+    ...(node["Relation Name"] === table && node["Index Name"] !== undefined ? [node["Index Name"]] : []),
+    ...indexesUsed(node.Plans ?? [], table),
+  ]);
 }
