@@ -1,5 +1,5 @@
 -- Purpose: what the search index costs follows what changes. A text is indexed as a whole, so one that grows by steady
--- appends would be indexed over and over: the larger it is, the longer it rests before it is indexed again.
+-- appends would be indexed over and over. It rests before it is indexed again, the longer the larger it is.
 -- Needs: 20261120000600_search.sql.
 
 alter table filestore.search_texts add column indexed_at timestamptz not null default '-infinity';
@@ -34,7 +34,7 @@ begin
   with due as (
     select q.project_id, q.file_id, q.bytes, q.due_at,
            case when p_stage = 1 and q.bytes <= p_bytes
-             then greatest(t.indexed_at, q.claimed_at) + q.bytes * interval '8 microseconds' end as rests_until
+             then greatest(t.indexed_at, q.claimed_at) + interval '1 second' + q.bytes * interval '8 microseconds' end as rests_until
     from filestore.search_queue q
     left join filestore.search_texts t on t.project_id = q.project_id and t.file_id = q.file_id
     where q.stage = p_stage and q.due_at <= clock_timestamp()
@@ -80,7 +80,7 @@ begin
   return jsonb_build_object('claimId', v_claim_id, 'files', coalesce(v_claimed, '[]'), 'nextDueMilliseconds', v_next_due);
 end
 $$;
-comment on function public.filestore_search_claim(integer, integer, bigint, integer, integer, text) is 'Takes files from the queue for a while, at most so many and, of text, so many bytes: stage 1 with the segments of their text, stage 2 with chunks that p_model has not seen. What is not finished by then is taken again. A text rests 8 microseconds a byte (8.4 s for 1 MiB) before it is claimed once more. Also answers when the next one is due.';
+comment on function public.filestore_search_claim(integer, integer, bigint, integer, integer, text) is 'Takes files from the queue for a while, at most so many and, of text, so many bytes: stage 1 with the segments of their text, stage 2 with chunks that p_model has not seen. What is not finished by then is taken again. A text rests 1 second and 8 microseconds a byte (9.4 s for 1 MiB) before it is claimed once more. Also answers when the next one is due.';
 
 create or replace function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
 language plpgsql volatile security definer set search_path = ''
