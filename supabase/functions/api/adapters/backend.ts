@@ -29,22 +29,15 @@ function streamOf(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   });
 }
 
-/** SQL functions that may be called again unnoticed: they change nothing, and count a request by its id. */
-const MAY_BE_SENT_AGAIN = /\/rpc\/filestore_(admit|record|content|diff|versions|list|search)$/;
-
 /**
  * `fetch` that gives up after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and asks once. By itself `fetch`
  * sends a request again, silently, when a kept connection breaks before the answer: a commit would then not be known
- * to be a repeated one, and its segments would be taken for unnamed. It does not do that with a body that is a stream,
- * which costs a little more and goes without a length.
+ * to be a repeated one, and its segments would be taken for unnamed. It does not do that with a body that is a stream.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const timeout = AbortSignal.timeout(BACKEND_CALL_TIMEOUT_MILLISECONDS);
   const signal = init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
-  const isSentOnce = !MAY_BE_SENT_AGAIN.test(String(input));
-  const body = isSentOnce && typeof init?.body === "string" && init.body !== ""
-    ? streamOf(init.body)
-    : init?.body;
+  const body = typeof init?.body === "string" && init.body !== "" ? streamOf(init.body) : init?.body;
   return fetch(input, { ...init, signal, ...(body !== undefined && { body }) });
 }
 
