@@ -29,8 +29,8 @@ export interface FunctionCommand {
 }
 
 /**
- * What Deno needs to find its packages, also behind a proxy with a certificate of its own; the runner removes it before
- * the function is loaded. https://docs.deno.com/runtime/reference/env_variables/
+ * What Deno needs to find its packages, and to trust where they come from; the runner removes it before the function is
+ * loaded. https://docs.deno.com/runtime/reference/env_variables/
  */
 const NEEDED_BY_DENO = [
   "HOME",
@@ -44,7 +44,6 @@ const NEEDED_BY_DENO = [
   "NODE_EXTRA_CA_CERTS",
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
-  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
 ];
 /** Older Denos know no NODE_EXTRA_CA_CERTS: what the system trusts is trusted, unless somebody has said otherwise. */
 const TRUSTED_BY_DENO = { DENO_TLS_CA_STORE: "mozilla,system" };

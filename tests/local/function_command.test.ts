@@ -7,10 +7,8 @@ import { loadSecrets } from "../../supabase/local/secrets.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const PRINT_ENVIRONMENT = fileURLToPath(new URL("./fixtures/print_environment.ts", import.meta.url));
-/** How Deno gets at its packages where that is not straightforward. */
+/** Where packages come from, and whose certificate vouches for that. */
 const WAY_TO_PACKAGES = {
-  HTTPS_PROXY: "http://proxy.example:3128",
-  no_proxy: "127.0.0.1",
   DENO_CERT: "/certificates/office.pem",
   NODE_EXTRA_CA_CERTS: "/certificates/office.pem",
   SSL_CERT_DIR: "/certificates",
@@ -40,7 +38,7 @@ async function given(variables: Record<string, string>): Promise<Record<string, 
   });
 }
 
-Deno.test("functionCommand() passes on how Deno gets at its packages behind a proxy, and nothing of the user's own", async () => {
+Deno.test("functionCommand() passes on where packages come from and what is trusted there, and nothing of the user's own", async () => {
   const environment = await given({
     ...WAY_TO_PACKAGES,
     AWS_SECRET_ACCESS_KEY: "secret",
