@@ -1,5 +1,6 @@
 -- Purpose: what the search index costs follows what changes. A text is indexed as a whole, so one that grows by steady
 -- appends would be indexed over and over. It rests before it is indexed again, the longer the larger it is.
+-- And a claim never gives out a version with the segments of the one before it.
 -- Needs: 20261120000600_search.sql.
 
 alter table filestore.search_texts add column indexed_at timestamptz not null default '-infinity';
@@ -27,6 +28,8 @@ language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   v_claim_id constant uuid := gen_random_uuid();
+  v_project_ids uuid[];
+  v_file_ids uuid[];
   v_claimed jsonb;
   v_next_due bigint;
 begin
@@ -56,14 +59,17 @@ begin
         due_at = clock_timestamp() + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
     from taken t
     where q.project_id = t.project_id and q.file_id = t.file_id and (t.fits or t.is_first)
-    returning q.project_id, q.file_id, q.version, q.stage
+    returning q.project_id, q.file_id
   )
+  select array_agg(c.project_id), array_agg(c.file_id) into v_project_ids, v_file_ids from claimed c;
+  -- A statement of its own, with a snapshot of its own: the rows above may be newer than the statement that locked them,
+  -- and the files beside them would be older. No commit comes in between, since it would wait for the queue's row.
   select jsonb_agg(jsonb_build_object(
     'projectId', c.project_id, 'fileId', c.file_id, 'version', c.version, 'path', f.path, 'mimeType', f.mime_type, 'size', f.size,
     'isDeleted', f.is_deleted,
-    'segments', case when c.stage = 1 and not f.is_deleted and f.size <= p_bytes
+    'segments', case when p_stage = 1 and not f.is_deleted and f.size <= p_bytes
       then filestore.segment_list(c.project_id, f.segment_ids) else '[]'::jsonb end,
-    'chunks', case when c.stage = 2 then (
+    'chunks', case when p_stage = 2 then (
       select coalesce(jsonb_agg(jsonb_build_object('hash', k.hash, 'text', substr(t.content, k.start + 1, k.length))), '[]')
       from (
         select k.hash, k.start, k.length from filestore.search_chunks k
@@ -72,7 +78,9 @@ begin
       ) k join filestore.search_texts t on t.project_id = c.project_id and t.file_id = c.file_id
     ) else '[]'::jsonb end))
   into v_claimed
-  from claimed c join filestore.files f on f.project_id = c.project_id and f.id = c.file_id;
+  from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
+  join filestore.search_queue c on c.project_id = i.project_id and c.file_id = i.file_id
+  join filestore.files f on f.project_id = c.project_id and f.id = c.file_id;
   select greatest(extract(epoch from min(q.due_at) - clock_timestamp()) * 1000, 0)::bigint into v_next_due
   from (
     select q.due_at from filestore.search_queue q where q.stage = p_stage and q.claim_id is null order by q.due_at limit 1
