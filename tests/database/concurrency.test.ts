@@ -39,6 +39,7 @@ const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
   ["noting a key's last use never deadlocks with the commits of that key", lastUseNeverDeadlocks],
   ["one commit repeated at once makes one version", commitsAreIdempotent],
   ["edits of one base version: one wins, the others are told", oneEditWins],
+  ["a claim of the search index has the segments of the version it names", claimsAreOfOneVersion],
 ];
 
 Deno.test("concurrent clients", async (t) => {
@@ -295,4 +296,46 @@ function range(from: number, to: number): number[] {
 async function waitForRoomInMinute(seconds: number): Promise<void> {
   const left = 60 - new Date().getSeconds();
   if (left <= seconds) await new Promise((resolve) => setTimeout(resolve, left * 1000));
+}
+
+interface ClaimedFile {
+  readonly projectId: string;
+  readonly version: number;
+  readonly size: number;
+  readonly segments: readonly unknown[];
+}
+
+async function claimsAreOfOneVersion({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "claims");
+  const writers = 8;
+  const files = 150;
+  let isWriting = true;
+  let claimed = 0;
+  const claim = async () => {
+    while (isWriting) {
+      const [row] = await clients<{ files: ClaimedFile[] }[]>`
+        select public.filestore_search_claim(1, 5, 1000000, 1, 60) -> 'files' as files`;
+      for (const { projectId, version, size, segments } of row?.files ?? []) {
+        if (projectId !== project.id) continue;
+        claimed++;
+        // Each version has one segment of one byte more than the one before it.
+        assertEquals([size, segments.length], [version, version]);
+      }
+    }
+  };
+  const write = async (writer: number) => {
+    for (let file = 0; file < files; file++) {
+      const path = `${writer}/${file}`;
+      valueOf(await commit(clients, project, "write", { path, segments: [newSegment(project, 1)] }));
+      for (let append = 0; append < 3; append++) {
+        valueOf(await commit(clients, project, "append", { path, segments: [newSegment(project, 1)] }));
+      }
+    }
+  };
+  const claims = Promise.all(Array.from({ length: 4 }, claim));
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).finally(() =>
+    isWriting = false
+  );
+  await claims;
+  assert(claimed > 100, `${claimed} claims`);
 }
