@@ -97,8 +97,6 @@ export const READ_AHEAD_BUDGET_BYTES = 16 * 1024 * 1024;
 export const UPLOADS_AT_ONCE = 4;
 /** Content of up to so many bytes is read before its answer begins, which then goes out in one piece. */
 export const READ_AT_ONCE_BYTES = 64 * 1024;
-/** Up to so many bytes are hashed in place, without another thread. */
-export const SHA256_AT_ONCE_BYTES = 4 * 1024;
 /** Verified segments kept per isolate, in bytes. */
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
 /** A read of more than this, in bytes, leaves the kept segments as they are: it would push all of them out. */

@@ -1,16 +1,11 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { SHA256_AT_ONCE_BYTES } from "../limits.ts";
-
 /** Two digits for each byte: this runs several times a request. */
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /**
- * SHA-256 (FIPS 180-4) of the bytes, in 64 lower-case hexadecimal digits. Few bytes are hashed at once: Web Crypto goes
- * through another thread, which takes longer than they do. It hashes a copy, so the caller may reuse its buffer; it
- * takes none that lies in shared memory.
+ * SHA-256 (FIPS 180-4) of the bytes, in 64 lower-case hexadecimal digits. Web Crypto hashes a copy, so the caller may
+ * reuse its buffer at once; it takes none that lies in shared memory.
  */
 export async function sha256Hex(bytes: Uint8Array): Promise<string> {
-  if (bytes.length <= SHA256_AT_ONCE_BYTES) return toHex(sha256(bytes));
   return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", unshared(bytes))));
 }
 
