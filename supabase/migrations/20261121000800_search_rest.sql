@@ -156,3 +156,11 @@ begin
   return v_stored;
 end
 $$;
+
+-- A text may have been indexed so before, which its row does not show: all are taken for those of an older version, and
+-- indexed once more. Embeddings are kept, by the hash of what they are of.
+update filestore.search_texts set version = 0;
+update filestore.search_chunks set version = 0;
+insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
+select f.project_id, f.id, f.version, f.path, f.size, clock_timestamp() from filestore.files f where not f.is_deleted
+on conflict (project_id, file_id) do update set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null, due_at = excluded.due_at;
