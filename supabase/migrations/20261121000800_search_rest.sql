@@ -81,10 +81,8 @@ begin
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
   join filestore.search_queue c on c.project_id = i.project_id and c.file_id = i.file_id
   join filestore.files f on f.project_id = c.project_id and f.id = c.file_id;
-  select greatest(extract(epoch from min(q.due_at) - clock_timestamp()) * 1000, 0)::bigint into v_next_due
-  from (
-    select q.due_at from filestore.search_queue q where q.stage = p_stage and q.claim_id is null order by q.due_at limit 1
-  ) q;
+  select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
+  from filestore.search_queue q where q.stage = p_stage and q.claim_id is null order by q.due_at limit 1;
   return jsonb_build_object('claimId', v_claim_id, 'files', coalesce(v_claimed, '[]'), 'nextDueMilliseconds', v_next_due);
 end
 $$;

@@ -90,6 +90,11 @@ test("a large text under steady appends rests between two indexings, and is then
     after.microseconds - before.microseconds,
     SEARCH_REST_MILLISECONDS * 1000 + large.length * SEARCH_REST_MICROSECONDS_PER_BYTE,
   );
+  await indexed(service);
+  const [claim] = await service.sql<{ next: string | null }>(
+    `select public.filestore_search_claim(1, 1, 1, 1, 1, null) ->> 'nextDueMilliseconds' as next`,
+  );
+  assertEquals(claim?.next, null, "nobody comes again for nothing");
 });
 
 test("append, overwrite, edit, delete, restore, copy, move: what is found is what is there", async () => {
