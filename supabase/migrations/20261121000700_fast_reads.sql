@@ -80,6 +80,7 @@ begin
 end
 $$;
 comment on function filestore.plain_page(uuid, text, boolean, text, integer, integer) is 'Live files by path, without filters: one page, and whether there is more.';
+
 create function filestore.sorted_page(p_project_id uuid, p_query jsonb, out files json, out has_more boolean, out total bigint)
 language plpgsql volatile set search_path = ''
 as $$

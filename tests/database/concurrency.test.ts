@@ -333,9 +333,7 @@ async function claimsAreOfOneVersion({ owner, clients }: Databases): Promise<voi
     }
   };
   const claims = Promise.all(Array.from({ length: 4 }, claim));
-  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).finally(() =>
-    isWriting = false
-  );
-  await claims;
+  const writes = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  await Promise.all([claims, writes.finally(() => isWriting = false)]);
   assert(claimed > 100, `${claimed} claims`);
 }
