@@ -1,19 +1,26 @@
 /** When an isolate asks for what is to be indexed. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../supabase/functions/api/domain/budget.ts";
 import { Indexing, type SearchParts } from "../../supabase/functions/api/operations/search_index.ts";
+import { SEARCH_INDEX_DELAY_MILLISECONDS, SEARCH_INDEX_PAUSE_FACTOR } from "../../supabase/functions/api/limits.ts";
 import { consoleLog } from "../../supabase/functions/api/log.ts";
 
 /** An index in which nothing is to be done now; each claim is told when something will be, the last one that nothing is. */
 function indexing(...nextDue: number[]) {
+  return indexingThatTakes(0, ...nextDue);
+}
+
+function indexingThatTakes(milliseconds: number, ...nextDue: number[]) {
   const unused = () => Promise.reject(new Error("nothing was claimed"));
   let claims = 0;
   const asked: (() => void)[] = [];
   const parts: SearchParts = {
     index: {
-      claimTexts() {
+      async claimTexts() {
         asked.shift()?.();
-        return Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: nextDue[claims++] ?? null });
+        const nextDueMilliseconds = nextDue[claims++] ?? null;
+        if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+        return { claimId: "", files: [], nextDueMilliseconds };
       },
       claimChunks: unused,
       storeTexts: unused,
@@ -68,4 +75,18 @@ Deno.test("Indexing asks once more for what came while it was asking", async () 
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, claims()], [1, 2]);
+});
+
+Deno.test("Indexing leaves commits that keep coming the greater part of the time", async () => {
+  const tookMilliseconds = SEARCH_INDEX_DELAY_MILLISECONDS;
+  const { indexing: it, runs, claims, asked } = indexingThatTakes(tookMilliseconds);
+  const first = asked();
+  it.start();
+  await first;
+  const started = performance.now();
+  it.start();
+  await asked();
+  assertGreaterOrEqual(performance.now() - started, tookMilliseconds * (1 + SEARCH_INDEX_PAUSE_FACTOR) - 2);
+  await Promise.all(runs);
+  assertEquals(claims(), 2);
 });

@@ -204,6 +204,10 @@ export const SEARCH_REST_MILLISECONDS = 1_000;
 export const SEARCH_REST_MICROSECONDS_PER_BYTE = 8;
 /** How long after a commit its text is indexed: commits in a row are indexed together, and answers go first. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
+/** While commits keep coming, an isolate pauses after indexing, so many times as long as that took … */
+export const SEARCH_INDEX_PAUSE_FACTOR = 4;
+/** … and no longer than this. */
+export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 10_000;
 /** Claims of one run in the background; the rest is left to the next run and to the sweep. */
 export const SEARCH_CLAIMS_PER_RUN = 16;
 /** Files that one slice of the sweep queues for another embedding model. */

@@ -5,7 +5,13 @@
 import { chunksOf } from "../domain/chunks.ts";
 import { isBinaryMediaType } from "../domain/media_type.ts";
 import { NUL_STAND_IN } from "../domain/snippet.ts";
-import { SEARCH_CLAIMS_PER_RUN, SEARCH_INDEX_DELAY_MILLISECONDS, SEARCH_TEXT_BYTES_MAX } from "../limits.ts";
+import {
+  SEARCH_CLAIMS_PER_RUN,
+  SEARCH_INDEX_DELAY_MILLISECONDS,
+  SEARCH_INDEX_PAUSE_FACTOR,
+  SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
+  SEARCH_TEXT_BYTES_MAX,
+} from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { ClaimedFile, Embedder, IndexedText, SearchIndex } from "../ports.ts";
 import { readSegments, type SegmentSource } from "./read_segments.ts";
@@ -16,7 +22,10 @@ export interface SearchParts extends SegmentSource {
   readonly embedder: Embedder | null;
 }
 
-/** One for each isolate: one run at a time, which goes on while something comes, or rests and will be due. */
+/**
+ * One for each isolate: one run at a time, which goes on while something comes, or rests and will be due. Commits go
+ * first: while they keep coming, indexing takes a fixed share of the time, however much it has to do.
+ */
 export class Indexing {
   private isRunning = false;
   private isAskedAgain = false;
@@ -41,10 +50,13 @@ export class Indexing {
 
   private async run(): Promise<void> {
     try {
+      let pause = SEARCH_INDEX_DELAY_MILLISECONDS;
       for (let isLeft = true; isLeft;) {
-        await new Promise((resolve) => setTimeout(resolve, SEARCH_INDEX_DELAY_MILLISECONDS));
+        await new Promise((resolve) => setTimeout(resolve, pause));
         this.isAskedAgain = false;
+        const started = performance.now();
         const { nextDueMilliseconds } = await indexSlice(this.parts, this.log);
+        pause = this.isAskedAgain ? pauseAfter(performance.now() - started) : SEARCH_INDEX_DELAY_MILLISECONDS;
         if (!this.isAskedAgain && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
         isLeft = this.isAskedAgain || nextDueMilliseconds !== null;
       }
@@ -67,6 +79,12 @@ export class Indexing {
       this.endRest = end;
     });
   }
+}
+
+/** How long commits that keep coming have the database to themselves, in milliseconds. */
+function pauseAfter(indexedMilliseconds: number): number {
+  const pause = Math.max(SEARCH_INDEX_DELAY_MILLISECONDS, indexedMilliseconds * SEARCH_INDEX_PAUSE_FACTOR);
+  return Math.min(pause, SEARCH_INDEX_PAUSE_MILLISECONDS_MAX);
 }
 
 /** What a slice did: how many files it took, and, where it left none that are due, when the next one will be. */
