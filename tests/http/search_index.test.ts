@@ -1,5 +1,6 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
+import { chunksOf } from "../../supabase/functions/api/domain/chunks.ts";
 import {
   SEARCH_REST_MICROSECONDS_PER_BYTE,
   SEARCH_REST_MILLISECONDS,
@@ -95,6 +96,24 @@ test("a large text under steady appends rests between two indexings, and is then
     `select public.filestore_search_claim(1, 1, 1, 1, 1, null) ->> 'nextDueMilliseconds' as next`,
   );
   assertEquals(claim?.next, null, "nobody comes again for nothing");
+});
+
+test("each chunk of a long text is the piece that it says it is, whatever the characters", async () => {
+  const own = await files();
+  const lines = Array.from({ length: 3_000 }, (_, n) => `${n} naïve 😀 ${"é".repeat(n % 50)}\n`);
+  const text = lines.join("") + lines.slice(0, 200).join("").replaceAll("\n", " ");
+  await own.write("f.txt", text);
+  await indexed(service);
+  const rows = await service.sql<{ start: number; length: number; is_true: boolean }>(
+    `select k.start, k.length, k.hash = md5(substr(t.content, k.start + 1, k.length))::uuid as is_true
+     from filestore.search_chunks k join filestore.search_texts t using (project_id, file_id)
+     where k.project_id = $1 order by k.start`,
+    [own.projectId],
+  );
+  assertEquals(
+    rows,
+    chunksOf(text).map(({ start, length }) => ({ start, length, is_true: true })),
+  );
 });
 
 test("append, overwrite, edit, delete, restore, copy, move: what is found is what is there", async () => {

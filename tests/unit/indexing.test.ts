@@ -2,7 +2,10 @@
 import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../supabase/functions/api/domain/budget.ts";
 import { Indexing, type SearchParts } from "../../supabase/functions/api/operations/search_index.ts";
-import { SEARCH_INDEX_DELAY_MILLISECONDS, SEARCH_INDEX_PAUSE_FACTOR } from "../../supabase/functions/api/limits.ts";
+import {
+  SEARCH_INDEX_DELAY_MILLISECONDS,
+  SEARCH_INDEX_PAUSE_FACTOR,
+} from "../../supabase/functions/api/limits.ts";
 import { consoleLog } from "../../supabase/functions/api/log.ts";
 
 /** An index in which nothing is to be done now; each claim is told when something will be, the last one that nothing is. */
