@@ -8,6 +8,8 @@
 import { createRequire } from "node:module";
 import { cp } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { copyDirectory, copyTemplate } from "./templates.ts";
 
 /** `source` says where a package is; `load` is never called, it makes Deno install what `source` points to. */
 const PACKAGES = {
@@ -25,6 +27,12 @@ const PACKAGES = {
   },
 };
 export type PostgresVersion = keyof typeof PACKAGES;
+
+/** What a new cluster depends on. */
+const MADE_FROM = [
+  fileURLToPath(import.meta.url),
+  fileURLToPath(new URL("../../import_map.json", import.meta.url)),
+];
 
 /** The bootstrap superuser, named as on Supabase, where `postgres` is not a superuser. */
 export const SUPERUSER = "supabase_admin";
@@ -62,7 +70,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const folder = await Deno.makeTempDir({ prefix: "postgres-" });
   try {
     const binaries = await copyBinaries(options.version ?? 17, folder);
-    const data = await initialise(binaries, folder);
+    const data = join(folder, "data");
+    const initialised = async (template: string) =>
+      await copyDirectory(await initialise(binaries, folder), template);
+    await copyTemplate(`postgres-${options.version ?? 17}`, MADE_FROM, initialised, data);
     const port = freePort();
     const run = () => startServer(join(binaries, "bin", "postgres"), data, port, options.durable ?? false);
     let server: RunningServer | undefined = await run();
@@ -116,8 +127,9 @@ async function linkLibraries(folder: string): Promise<void> {
   }
 }
 
+/** Makes an empty cluster, in a folder that the server's user may enter. */
 async function initialise(binaries: string, folder: string): Promise<string> {
-  const data = join(folder, "data");
+  const data = join(folder, "initialised");
   const passwordFile = join(folder, "password");
   await Deno.mkdir(data, { mode: 0o700 });
   await Deno.writeTextFile(passwordFile, PASSWORD);

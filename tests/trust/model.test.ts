@@ -15,7 +15,7 @@ import { newSeed } from "./support/random.ts";
 
 const SEED = Number(Deno.env.get("MODEL_SEED") ?? newSeed() >>> 1);
 const PATH = Deno.env.get("MODEL_PATH");
-const RUNS = Number(Deno.env.get("MODEL_RUNS") ?? rounds(200, 5000));
+const RUNS = Number(Deno.env.get("MODEL_RUNS") ?? rounds(100, 5000));
 
 async function agree(title: string, service: Service): Promise<void> {
   const counts = new Map<string, number>();
