@@ -9,6 +9,7 @@ import { newKey } from "../../supabase/local/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/secrets.ts";
 import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
+import type { OtherStorage } from "./storage_front.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -36,6 +37,8 @@ export interface OwnFunction {
 }
 
 export interface BenchStack extends StackAddresses {
+  /** Whether Storage is another server, whose tables are not in `sql`'s database. */
+  readonly hasOtherStorage: boolean;
   /** supabase-js at the gateway, with the secret key. */
   readonly supabase: SupabaseClient;
   /** A project of the tier enterprise; unless `hasLimit` is false with a limit of requests, which costs something. */
@@ -48,12 +51,16 @@ export interface BenchStack extends StackAddresses {
   stop(): Promise<void>;
 }
 
-export async function startBenchStack(databaseUrl: string | undefined): Promise<BenchStack> {
+export async function startBenchStack(
+  databaseUrl: string | undefined,
+  storage: OtherStorage | undefined,
+): Promise<BenchStack> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bench-" });
   const options: StackProcessOptions = {
     dataDir: join(directory, "data"),
     migrationsDirectory: await benchMigrations(directory),
     databaseUrl,
+    storage,
   };
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", at("./stack_process.ts"), JSON.stringify(options)],
@@ -73,6 +80,7 @@ export async function startBenchStack(databaseUrl: string | undefined): Promise<
   };
   return {
     ...addresses,
+    hasOtherStorage: storage !== undefined,
     supabase: createClient(addresses.supabaseUrl, addresses.secretKey, {
       auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
     }),

@@ -21,6 +21,7 @@ import { processorTime } from "./processor_time.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
+import type { OtherStorage } from "./storage_front.ts";
 import { streaming } from "./streaming.ts";
 
 const GROUPS: Readonly<Record<string, Group>> = {
@@ -37,23 +38,32 @@ const GROUPS: Readonly<Record<string, Group>> = {
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
 const ON_POSTGRES = ["projects", "clients"];
+/** Groups that count what Storage's own tables hold. */
+const ON_LOCAL_STORAGE = ["merges"];
 
 const ROUNDS_DEFAULT = 100;
 const ROUNDS_MAX = 10_000;
 const JSON_DEFAULT = fileURLToPath(new URL("../../supabase/.temp/bench.json", import.meta.url));
 
-const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--json FILE]
+const USAGE = `deno task bench [--only NAME]... [--rounds N] [--db URL] [--storage URL --storage-key KEY]
+                [--json FILE]
 
-  --only NAME  ${Object.keys(GROUPS).join(", ")}; may be given as a list with commas
-  --rounds N   how often a small request is repeated (default ${ROUNDS_DEFAULT})
-  --db URL     an empty database of a Postgres server instead of PGlite
-  --json FILE  where the figures are kept (default supabase/.temp/bench.json)
-  --help       this text`;
+  --only NAME        ${Object.keys(GROUPS).join(", ")};
+                     may be given as a list with commas
+  --rounds N         how often a small request is repeated (default ${ROUNDS_DEFAULT})
+  --db URL           an empty database of a Postgres server instead of PGlite
+  --storage URL      another Storage instead of the local one: that of \`supabase start\`, which is
+                     http://127.0.0.1:54321/storage/v1, or Supabase's own Storage server
+  --storage-key KEY  its service role's token
+  --json FILE        where the figures are kept (default supabase/.temp/bench.json)
+  --help             this text`;
 
 const OPTIONS = {
   only: { type: "string" },
   rounds: { type: "string" },
   db: { type: "string" },
+  storage: { type: "string" },
+  "storage-key": { type: "string" },
   json: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -61,20 +71,27 @@ const OPTIONS = {
 await run(async () => {
   const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
   if (values.help) return answer(USAGE);
-  const names = values.only?.split(",") ?? Object.keys(GROUPS);
+  const storage = otherStorage(values.storage, values["storage-key"]);
+  const names = values.only?.split(",") ??
+    Object.keys(GROUPS).filter((name) => !storage || !ON_LOCAL_STORAGE.includes(name));
   const rounds = values.rounds === undefined
     ? ROUNDS_DEFAULT
     : wholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX, USAGE);
-  for (const name of names) if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`, USAGE);
+  for (const name of names) {
+    if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`, USAGE);
+    if (storage && ON_LOCAL_STORAGE.includes(name)) {
+      throw new UsageError(`'${name}' counts what the local Storage holds.`, USAGE);
+    }
+  }
   const report = new Report();
   answer("what, its median, the baseline's median, their ratio, the difference, the bar");
   const onPglite = names.filter((name) => values.db !== undefined || !ON_POSTGRES.includes(name));
-  await measure(onPglite, values.db, rounds, report);
+  await measure(onPglite, values.db, storage, rounds, report);
   const onPostgres = names.filter((name) => !onPglite.includes(name));
   if (onPostgres.length > 0) {
     const server = await startPostgres({ durable: true });
     try {
-      await measure(onPostgres, server.url, rounds, report);
+      await measure(onPostgres, server.url, storage, rounds, report);
     } finally {
       await server.stop();
     }
@@ -84,15 +101,24 @@ await run(async () => {
   await keep(file, rounds, report);
 });
 
+function otherStorage(url: string | undefined, key: string | undefined): OtherStorage | undefined {
+  if (url === undefined && key === undefined) return undefined;
+  if (url === undefined || key === undefined || !URL.canParse(url)) {
+    throw new UsageError("--storage takes a URL, and needs --storage-key.", USAGE);
+  }
+  return { url, key };
+}
+
 /** Runs the groups one after the other on a stack of their own. */
 async function measure(
   names: readonly string[],
   databaseUrl: string | undefined,
+  storage: OtherStorage | undefined,
   rounds: number,
   report: Report,
 ): Promise<void> {
   if (names.length === 0) return;
-  const stack: BenchStack = await startBenchStack(databaseUrl);
+  const stack: BenchStack = await startBenchStack(databaseUrl, storage);
   try {
     for (const name of names) await GROUPS[name]?.({ stack, rounds, report });
   } finally {

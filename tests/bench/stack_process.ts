@@ -13,11 +13,14 @@ import { openGateway } from "../../supabase/local/gateway.ts";
 import { loadSecrets } from "../../supabase/local/secrets.ts";
 import { startStack } from "../../supabase/local/stack.ts";
 import { answer } from "../../supabase/local/command_line.ts";
+import { openStorageFront, type OtherStorage, type StorageFront } from "./storage_front.ts";
 
 export interface StackProcessOptions {
   readonly dataDir: string;
   readonly migrationsDirectory: string;
   readonly databaseUrl: string | undefined;
+  /** In place of the local one. */
+  readonly storage: OtherStorage | undefined;
 }
 
 /** What the parent is told once. */
@@ -34,12 +37,23 @@ export interface StackAddresses {
 if (import.meta.main) await main(JSON.parse(Deno.args[0] ?? "{}"));
 
 async function main(options: StackProcessOptions): Promise<void> {
-  const stack = await startStack({ ...options, port: 0, demo: false });
+  let front: StorageFront | undefined;
+  const stack = await startStack({
+    ...options,
+    port: 0,
+    demo: false,
+    functionSupabaseUrl: async (backendUrl) => {
+      if (!options.storage) return backendUrl;
+      front = await openStorageFront(backendUrl, options.storage);
+      return front.url;
+    },
+  });
+  const backendUrl = front?.url ?? stack.backendUrl;
   const gateway = await openGateway(0);
   const command = await functionCommand({
     entry: fileURLToPath(new URL("./bare_function.ts", import.meta.url)),
     secrets: await loadSecrets(join(options.dataDir, "secrets.json")),
-    supabaseUrl: stack.backendUrl,
+    supabaseUrl: backendUrl,
     databaseUrl: undefined,
     denoVersion: undefined,
     memoryLimitMegabytes: undefined,
@@ -60,8 +74,8 @@ async function main(options: StackProcessOptions): Promise<void> {
   });
   const addresses: StackAddresses = {
     baseUrl: stack.baseUrl,
-    supabaseUrl: stack.supabaseUrl,
-    backendUrl: stack.backendUrl,
+    supabaseUrl: front?.url ?? stack.supabaseUrl,
+    backendUrl,
     secretKey: stack.secretKey,
     bareFunctionUrl: `${gateway.url}/functions/v1/api`,
     controlUrl: `http://127.0.0.1:${control.addr.port}`,
@@ -72,5 +86,6 @@ async function main(options: StackProcessOptions): Promise<void> {
   await bare.stop();
   await gateway.close();
   await stack.stop();
+  await front?.close();
   Deno.exit(0);
 }

@@ -2,8 +2,7 @@
  * The whole service for one test file: database, storage, gateway and the function in a process of its own, with a
  * recording proxy between function and Supabase.
  *
- * FUNCTION_DENO runs the function on another Deno ("2.1.4"), TEST_DATABASE=postgres everything on a real Postgres of
- * its own.
+ * FUNCTION_DENO runs the function on another Deno ("2.1.4"), TEST_DATABASE=postgres everything on a real Postgres.
  */
 import { join } from "node:path";
 import { Administration } from "../../supabase/local/administration.ts";
@@ -15,9 +14,9 @@ import { loadSecrets, type Secrets } from "../../supabase/local/secrets.ts";
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
-import { type PostgresServer, startPostgres } from "./postgres.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { freshDataDirectory } from "./template.ts";
+import { ownDatabase, type TestDatabase } from "./test_database.ts";
 
 export type Tier = "free" | "pro" | "enterprise";
 
@@ -67,13 +66,13 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
   let proxy: RecordingProxy | undefined;
   const log: string[] = [];
   const denoVersion = Deno.env.get("FUNCTION_DENO");
-  const postgres = Deno.env.get("TEST_DATABASE") === "postgres" ? await startPostgres() : undefined;
+  const database = await ownDatabase();
   try {
     const stack = await startStack({
       dataDir,
       port: 0,
       demo: false,
-      databaseUrl: postgres?.url,
+      databaseUrl: database?.url,
       ...(denoVersion !== undefined && { denoVersion }),
       onFunctionLog: (line) => log.push(line),
       functionSupabaseUrl: (backendUrl) => {
@@ -83,10 +82,10 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
       ...options,
     });
     if (!proxy) throw new Error("the stack did not ask for the proxy");
-    return new Service(stack, proxy, log, dataDir, postgres);
+    return new Service(stack, proxy, log, dataDir, database);
   } catch (error) {
     await proxy?.close();
-    await postgres?.stop();
+    await database?.stop();
     await Deno.remove(dataDir, { recursive: true });
     throw error;
   }
@@ -103,7 +102,7 @@ export class Service {
     /** Lines that the function has logged so far. */
     readonly log: readonly string[],
     private readonly dataDir: string,
-    private readonly postgres: PostgresServer | undefined,
+    private readonly database: TestDatabase | undefined,
   ) {
     this.#administration = new Administration(stack.backendUrl, stack.secretKey);
   }
@@ -286,7 +285,7 @@ export class Service {
 
   async stop(): Promise<void> {
     await this.stack.stop();
-    await this.postgres?.stop();
+    await this.database?.stop();
     await this.proxy.close();
     await Deno.remove(this.dataDir, { recursive: true });
   }

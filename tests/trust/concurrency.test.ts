@@ -141,7 +141,7 @@ async function versionsAreExplained({ service }: World): Promise<void> {
   await performAndNote(target, { kind: "write", path: PATH, text: base("first") }, entries);
   const refused: string[] = [];
   await parallel(WRITERS, async (client) => {
-    for (let i = 0; i < rounds(6, 60); i++) {
+    for (let i = 0; i < rounds(3, 60); i++) {
       const name = `client ${client} round ${i}`;
       const operations: Operation[] = [
         { kind: "write", path: PATH, text: base(name) },
@@ -266,7 +266,7 @@ async function pairsNeverDeadlock({ service }: World): Promise<void> {
       // Both a pair that is new, where files are created at the same time, and one that is there.
       const [a, b] = [`${kind}/${other}/a.txt`, `${kind}/${other}/b.txt`];
       paths.push(a, b);
-      for (let round = 0; round < rounds(2, 20); round++) {
+      for (let round = 0; round < rounds(1, 20); round++) {
         const base = `base ${++number};`;
         if (round > 0 || random.below(2) === 0) {
           await performAndNote(target, { kind: "write", path: a, text: base }, entries);
