@@ -5,11 +5,14 @@ export const BENCH_BUCKET = "bench";
 
 /** The unavoidable calls to the back end alone, with nothing around them. */
 export class Bare {
+  /** Another Storage may remember earlier runs. */
+  readonly #folder = `bare/${crypto.randomUUID()}`;
+
   constructor(private readonly supabase: SupabaseClient) {}
 
   /** One upload, and one call that only touches one row. */
   async write(row: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const name = `bare/${crypto.randomUUID()}`;
+    const name = `${this.#folder}/${crypto.randomUUID()}`;
     checked(await this.supabase.storage.from(BENCH_BUCKET).upload(name, bytes, OCTETS));
     checked(await this.supabase.rpc("bench_touch", { p_id: row, p_object_name: name }));
   }
@@ -23,7 +26,7 @@ export class Bare {
   /** Objects of one size, for `editSeveral`. */
   async writeSeveral(name: string, bytesEach: number, count: number): Promise<void> {
     for (let index = 0; index < count; index++) {
-      const object = `bare/${name}/${index}`;
+      const object = `${this.#folder}/${name}/${index}`;
       const bytes = new Uint8Array(bytesEach);
       checked(await this.supabase.storage.from(BENCH_BUCKET).upload(object, bytes, OCTETS));
     }
@@ -33,7 +36,7 @@ export class Bare {
   async editSeveral(name: string, bytesEach: number, count: number): Promise<void> {
     const downloads = Array.from({ length: count }, async (_, index) => {
       const object = checked(
-        await this.supabase.storage.from(BENCH_BUCKET).download(`bare/${name}/${index}`),
+        await this.supabase.storage.from(BENCH_BUCKET).download(`${this.#folder}/${name}/${index}`),
       );
       return await object.arrayBuffer();
     });

@@ -10,8 +10,8 @@ export type Times = readonly number[];
 const WARM_UP_ROUNDS = 8;
 
 /**
- * Runs each work once a round, in an order that rotates; answers the milliseconds of each. Warm-up rounds have
- * numbers from `rounds` on.
+ * Runs each work once a round, in an order that rotates, forwards and backwards by turns, so that none comes after the
+ * same other one each time; answers the milliseconds of each. Warm-up rounds have numbers from `rounds` on.
  */
 export async function interleave<Name extends string>(
   works: Readonly<Record<Name, Work>>,
@@ -24,8 +24,9 @@ export async function interleave<Name extends string>(
     for (const name of names) await works[name](rounds + round);
   }
   for (let round = 0; round < rounds; round++) {
+    const isBackwards = Math.floor(round / names.length) % 2 === 1;
     for (let turn = 0; turn < names.length; turn++) {
-      const name = names[(round + turn) % names.length];
+      const name = names[(round + (isBackwards ? names.length - turn : turn)) % names.length];
       if (name === undefined) continue;
       const started = performance.now();
       await works[name](round);
