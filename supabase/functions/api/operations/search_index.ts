@@ -10,6 +10,7 @@ import {
   SEARCH_INDEX_DELAY_MILLISECONDS,
   SEARCH_INDEX_PAUSE_FACTOR,
   SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
+  SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
   SEARCH_TEXT_BYTES_MAX,
 } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -24,11 +25,12 @@ export interface SearchParts extends SegmentSource {
 
 /**
  * One for each isolate: one run at a time, which goes on while something comes, or rests and will be due. Commits go
- * first: while they keep coming, indexing takes a fixed share of the time, however much it has to do.
+ * first: while many keep coming, indexing takes a fixed share of the time, however much it has to do.
  */
 export class Indexing {
   private isRunning = false;
-  private isAskedAgain = false;
+  /** Since the last slice began. */
+  private timesAsked = 0;
   private endRest: (() => void) | null = null;
 
   constructor(
@@ -40,7 +42,7 @@ export class Indexing {
   /** Something waits. Answers at once; the work begins a moment later. */
   start(): void {
     if (this.isRunning) {
-      this.isAskedAgain = true;
+      this.timesAsked++;
       this.endRest?.();
       return;
     }
@@ -53,12 +55,12 @@ export class Indexing {
       let pause = SEARCH_INDEX_DELAY_MILLISECONDS;
       for (let isLeft = true; isLeft;) {
         await new Promise((resolve) => setTimeout(resolve, pause));
-        this.isAskedAgain = false;
+        this.timesAsked = 0;
         const started = performance.now();
         const { nextDueMilliseconds } = await indexSlice(this.parts, this.log);
-        pause = this.isAskedAgain ? pauseAfter(performance.now() - started) : SEARCH_INDEX_DELAY_MILLISECONDS;
-        if (!this.isAskedAgain && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
-        isLeft = this.isAskedAgain || nextDueMilliseconds !== null;
+        pause = pauseAfter(performance.now() - started, this.timesAsked);
+        if (this.timesAsked === 0 && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
+        isLeft = this.timesAsked > 0 || nextDueMilliseconds !== null;
       }
     } catch (error) {
       this.log.backgroundFault("index", error);
@@ -81,10 +83,14 @@ export class Indexing {
   }
 }
 
-/** How long commits that keep coming have the database to themselves, in milliseconds. */
-function pauseAfter(indexedMilliseconds: number): number {
-  const pause = Math.max(SEARCH_INDEX_DELAY_MILLISECONDS, indexedMilliseconds * SEARCH_INDEX_PAUSE_FACTOR);
-  return Math.min(pause, SEARCH_INDEX_PAUSE_MILLISECONDS_MAX);
+/** How long the database is left to commits that keep coming, in milliseconds; few of them wait for little. */
+function pauseAfter(indexedMilliseconds: number, timesAsked: number): number {
+  const pause = Math.min(
+    timesAsked * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
+    indexedMilliseconds * SEARCH_INDEX_PAUSE_FACTOR,
+    SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
+  );
+  return Math.max(pause, SEARCH_INDEX_DELAY_MILLISECONDS);
 }
 
 /** What a slice did: how many files it took, and, where it left none that are due, when the next one will be. */
