@@ -1,7 +1,7 @@
 /**
  * The HTTP suite once more as deployed: on a real Postgres, with the function on the Deno of Supabase's edge runtime.
- * Starts one server for all test files, which is most of what one of their own would cost each. Takes what
- * `deno test` takes; without a file, all of tests/http.
+ * One server for all test files, and a database for each. Takes what `deno test` takes; without a file, all of
+ * tests/http.
  */
 import { fileURLToPath } from "node:url";
 import { startStack } from "../../supabase/local/stack.ts";
