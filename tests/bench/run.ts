@@ -103,8 +103,8 @@ await run(async () => {
 
 function otherStorage(url: string | undefined, key: string | undefined): OtherStorage | undefined {
   if (url === undefined && key === undefined) return undefined;
-  if (url === undefined || key === undefined || !URL.canParse(url)) {
-    throw new UsageError("--storage takes a URL, and needs --storage-key.", USAGE);
+  if (url === undefined || key === undefined || !URL.canParse(url) || new URL(url).protocol !== "http:") {
+    throw new UsageError("--storage takes an http URL, and needs --storage-key.", USAGE);
   }
   return { url, key };
 }

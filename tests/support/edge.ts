@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { startStack } from "../../supabase/local/stack.ts";
-import { freshDataDirectory } from "./template.ts";
+import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { startPostgres } from "./postgres.ts";
 import { createDatabase, MIGRATED_DATABASE } from "./test_database.ts";
 

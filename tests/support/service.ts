@@ -15,7 +15,7 @@ import { type Stack, type StackOptions, startStack } from "../../supabase/local/
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
 import { RecordingProxy } from "./proxy.ts";
-import { freshDataDirectory } from "./template.ts";
+import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { ownDatabase, type TestDatabase } from "./test_database.ts";
 
 export type Tier = "free" | "pro" | "enterprise";

@@ -10,7 +10,7 @@ import { newKey } from "../../supabase/local/new_key.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
 import { loadSecrets, type Secrets } from "../../supabase/local/secrets.ts";
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
-import { freshDataDirectory } from "../support/template.ts";
+import { freshDataDirectory } from "../support/fresh_data_directory.ts";
 import { FaultProxy, type Watch } from "./fault_proxy.ts";
 
 /** Whether the long form is asked for. */

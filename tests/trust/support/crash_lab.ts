@@ -4,7 +4,7 @@ import { Administration } from "../../../supabase/local/administration.ts";
 import { newKey } from "../../../supabase/local/new_key.ts";
 import { assertConsistent } from "../../support/consistency.ts";
 import type { PostgresServer } from "../../support/postgres.ts";
-import { freshDataDirectory } from "../../support/template.ts";
+import { freshDataDirectory } from "../../support/fresh_data_directory.ts";
 import { inParallel, listPaths, perform, readHistory, type Target } from "./files_client.ts";
 import { contradictions } from "./ledger.ts";
 import { Load } from "./load.ts";
