@@ -81,14 +81,18 @@ Deno.test("Indexing asks once more for what came while it was asking", async () 
   assertEquals([runs.length, claims()], [1, 2]);
 });
 
-/** How long it is from one claim to the next, when so many commits come while the first takes so long. */
-async function betweenClaims(tookMilliseconds: number, commits: number): Promise<number> {
+/** How long it is from one claim to the next, when so much comes while the first takes so long. */
+async function betweenClaims(
+  tookMilliseconds: number,
+  times: number,
+  what: "committed" | "start" = "committed",
+): Promise<number> {
   const { indexing: it, runs, claims, asked } = indexingThatTakes(tookMilliseconds);
   const first = asked();
   it.start();
   await first;
   const started = performance.now();
-  for (let n = 0; n < commits; n++) it.start();
+  for (let n = 0; n < times; n++) it[what]();
   await asked();
   const milliseconds = performance.now() - started;
   await Promise.all(runs);
@@ -109,4 +113,10 @@ Deno.test("Indexing lets a few commits wait for less than that, however long it 
   const milliseconds = await betweenClaims(tookMilliseconds, 4);
   assert(milliseconds < tookMilliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
   assertGreaterOrEqual(milliseconds, tookMilliseconds + 4 * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT - 2);
+});
+
+Deno.test("Indexing is not put off by searches that ask for it", async () => {
+  const tookMilliseconds = 500;
+  const milliseconds = await betweenClaims(tookMilliseconds, 100, "start");
+  assert(milliseconds < tookMilliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
 });

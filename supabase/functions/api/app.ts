@@ -86,7 +86,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const sweepAfterCommit = sweepNowAndThen(parts);
   const indexing = new Indexing(search, parts.background, log);
   const onCommit = () => {
-    indexing.start();
+    indexing.committed();
     sweepAfterCommit();
   };
   const app = new Hono<Environment>({ getPath: (request) => splitUrl(request.url).rawPath });

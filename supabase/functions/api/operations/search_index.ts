@@ -29,8 +29,9 @@ export interface SearchParts extends SegmentSource {
  */
 export class Indexing {
   private isRunning = false;
+  private isAskedAgain = false;
   /** Since the last slice began. */
-  private timesAsked = 0;
+  private commits = 0;
   private endRest: (() => void) | null = null;
 
   constructor(
@@ -39,10 +40,16 @@ export class Indexing {
     private readonly log: Log,
   ) {}
 
+  /** A commit was made: its file waits, and others may follow it. */
+  committed(): void {
+    this.commits++;
+    this.start();
+  }
+
   /** Something waits. Answers at once; the work begins a moment later. */
   start(): void {
     if (this.isRunning) {
-      this.timesAsked++;
+      this.isAskedAgain = true;
       this.endRest?.();
       return;
     }
@@ -55,12 +62,13 @@ export class Indexing {
       let pause = SEARCH_INDEX_DELAY_MILLISECONDS;
       for (let isLeft = true; isLeft;) {
         await new Promise((resolve) => setTimeout(resolve, pause));
-        this.timesAsked = 0;
+        this.isAskedAgain = false;
+        this.commits = 0;
         const started = performance.now();
         const { nextDueMilliseconds } = await indexSlice(this.parts, this.log);
-        pause = pauseAfter(performance.now() - started, this.timesAsked);
-        if (this.timesAsked === 0 && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
-        isLeft = this.timesAsked > 0 || nextDueMilliseconds !== null;
+        pause = pauseAfter(performance.now() - started, this.commits);
+        if (!this.isAskedAgain && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
+        isLeft = this.isAskedAgain || nextDueMilliseconds !== null;
       }
     } catch (error) {
       this.log.backgroundFault("index", error);
@@ -84,9 +92,9 @@ export class Indexing {
 }
 
 /** How long the database is left to commits that keep coming, in milliseconds; few of them wait for little. */
-function pauseAfter(indexedMilliseconds: number, timesAsked: number): number {
+function pauseAfter(indexedMilliseconds: number, commits: number): number {
   const pause = Math.min(
-    timesAsked * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
+    commits * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
     indexedMilliseconds * SEARCH_INDEX_PAUSE_FACTOR,
     SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   );
