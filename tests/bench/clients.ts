@@ -7,8 +7,8 @@ import { median } from "./measure.ts";
 import { atLeast } from "./report.ts";
 
 const CLIENTS = 64;
-const SLICES = 6;
-const SLICE_MILLISECONDS = 4000;
+const SLICES = 11;
+const SLICE_MILLISECONDS = 2500;
 const CONTENT = lines(KILOBYTE);
 
 export async function clients({ stack, report }: Bench): Promise<void> {
@@ -20,36 +20,52 @@ export async function clients({ stack, report }: Bench): Promise<void> {
     await client.write(`clients/${index}.txt`, CONTENT);
     await bare.write(index, content);
   }
+  const write = {
+    bare: (index: number) => bare.write(index, content),
+    inFunction: (index: number) => send("POST", `${stack.bareFunctionUrl}/write/${index}`, content),
+  };
   await compare("overwrite of 1 KB", "64 clients, each an upload and an RPC that touches a row of its own", {
+    ...write,
     own: (index) => client.overwrite(`clients/${index}.txt`, CONTENT),
-    bare: (index) => bare.write(index, content),
   }, report);
   await compare("append of 1 KB", "64 clients, each an upload and an RPC that touches a row of its own", {
+    ...write,
     own: (index) => client.append(`clients/${index}.txt`, CONTENT),
-    bare: (index) => bare.write(index, content),
   }, report);
   await compare("read of 1 KB, cached", "64 clients, each an RPC and a download", {
-    own: (index) => client.read(`clients/${index}.txt`),
     bare: (index) => bare.read(index),
+    inFunction: (index) => send("GET", `${stack.bareFunctionUrl}/read/${index}`, null),
+    own: (index) => client.read(`clients/${index}.txt`),
   }, report);
 }
 
-/** Slices of both in turn, and the median of each. */
+type Name = "bare" | "inFunction" | "own";
+
+/** Slices of all in turn, forwards and backwards, and the median of each. */
 async function compare(
   what: string,
   baseline: string,
-  works: Readonly<Record<"own" | "bare", (index: number) => Promise<unknown>>>,
+  works: Readonly<Record<Name, (index: number) => Promise<unknown>>>,
   report: Bench["report"],
 ): Promise<void> {
-  const rates: Record<"own" | "bare", number[]> = { own: [], bare: [] };
+  const names: readonly Name[] = ["bare", "inFunction", "own"];
+  const rates: Record<Name, number[]> = { bare: [], inFunction: [], own: [] };
   for (let slice = 0; slice < SLICES; slice++) {
-    for (const name of slice % 2 === 0 ? ["bare", "own"] as const : ["own", "bare"] as const) {
+    for (const name of slice % 2 === 0 ? names : names.toReversed()) {
       const rate = await requestsPerSecond(works[name]);
       // The first of each warms up.
       if (slice > 0) rates[name].push(rate);
     }
   }
-  report.against(what, median(rates.own), "/s", baseline, median(rates.bare), atLeast(0.8));
+  const [own, inFunction, bare] = [median(rates.own), median(rates.inFunction), median(rates.bare)];
+  report.against(what, own, "/s", baseline, bare, atLeast(0.8));
+  report.against("  the bare calls made inside a function", inFunction, "/s", baseline, bare, null);
+}
+
+async function send(method: string, url: string, body: Uint8Array<ArrayBuffer> | null): Promise<void> {
+  const response = await fetch(url, { method, body });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`${response.status} from the bare function`);
 }
 
 async function requestsPerSecond(work: (index: number) => Promise<unknown>): Promise<number> {

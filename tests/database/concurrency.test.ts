@@ -40,6 +40,7 @@ const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
   ["one commit repeated at once makes one version", commitsAreIdempotent],
   ["edits of one base version: one wins, the others are told", oneEditWins],
   ["a claim of the search index has the segments of the version it names", claimsAreOfOneVersion],
+  ["a commit waits for none of the texts that are indexed at the time", commitsPassIndexing],
 ];
 
 Deno.test("concurrent clients", async (t) => {
@@ -300,6 +301,7 @@ async function waitForRoomInMinute(seconds: number): Promise<void> {
 
 interface ClaimedFile {
   readonly projectId: string;
+  readonly fileId: string;
   readonly version: number;
   readonly size: number;
   readonly segments: readonly unknown[];
@@ -336,4 +338,74 @@ async function claimsAreOfOneVersion({ owner, clients }: Databases): Promise<voi
   const writes = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   await Promise.all([claims, writes.finally(() => isWriting = false)]);
   assert(claimed > 100, `${claimed} claims`);
+}
+
+interface Claim {
+  readonly claimId: string;
+  readonly files: readonly ClaimedFile[];
+}
+
+async function commitsPassIndexing({ owner, clients }: Databases): Promise<void> {
+  await owner`delete from filestore.search_queue`;
+  const project = await makeProject(owner, "commits pass indexing");
+  const pathOf = new Map<string, string>();
+  for (const path of ["1.txt", "2.txt", "3.txt"]) {
+    const made = valueOf(
+      await commit(clients, project, "write", { path, segments: [newSegment(project, 1)] }),
+    );
+    pathOf.set(made.file.id, path);
+  }
+  // Texts are stored in the order of their ids: the first is new to the index, the second is not, the last will wait.
+  const [unknown = "", known = "", last = ""] = [...pathOf.keys()].sort();
+  const append = (sql: postgres.Sql | postgres.TransactionSql, id: string) =>
+    commit(sql, project, "append", { path: pathOf.get(id) ?? "", segments: [newSegment(project, 1)] });
+  const claim = async (): Promise<Claim> => {
+    const [row] = await clients<{ claim: Claim }[]>`
+      select public.filestore_search_claim(1, 100, 1000000, 1, 60) as claim`;
+    assertEquals(row?.claim.files.length, 3);
+    return row?.claim ?? { claimId: "", files: [] };
+  };
+  const store = async ({ claimId, files }: Claim): Promise<number | undefined> => {
+    const texts = files.map((file) => ({ ...file, content: "text", skipped: null, chunks: [[1, 0, 4]] }));
+    const [row] = await clients<{ stored: number }[]>`
+      select public.filestore_search_store(${claimId}, ${JSON.stringify(texts)}::text::jsonb) as stored`;
+    return row?.stored;
+  };
+  assertEquals(await store(await claim()), 3);
+  await owner`delete from filestore.search_texts where file_id = ${unknown}`;
+  // None of them rests.
+  await owner`update filestore.search_texts set indexed_at = '-infinity' where project_id = ${project.id}`;
+  for (const id of pathOf.keys()) valueOf(await append(clients, id));
+  const claimed = await claim();
+
+  const isLocked = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const locker = owner.begin(async (sql) => {
+    await sql`select from filestore.search_texts where file_id = ${last} for update`;
+    isLocked.resolve();
+    await mayEnd.promise;
+  });
+  await isLocked.promise;
+  const stored = store(claimed);
+  let isOver = false;
+  stored.then(() => isOver = true, () => isOver = true);
+  try {
+    const isWaiting = () =>
+      owner`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%search_store%'`;
+    while (!isOver && (await isWaiting()).length === 0);
+    assert(!isOver, "storing did not wait for the last text");
+    for (const id of [unknown, known, last]) {
+      await clients.begin(async (sql) => {
+        await sql`set local lock_timeout = '1s'`;
+        valueOf(await append(sql, id));
+      });
+    }
+  } finally {
+    mayEnd.resolve();
+    await locker;
+  }
+  assertEquals(await stored, 3);
+  const queued = await owner`
+    select version, stage, claim_id from filestore.search_queue where project_id = ${project.id}`;
+  assertEquals(queued.map((row) => ({ ...row })), Array(3).fill({ version: 3, stage: 1, claim_id: null }));
 }

@@ -153,6 +153,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.search_nearest_exact(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
     inlinable("filestore_search"),
   "filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer)": engine,
+  "filestore.search_put_text(p_text jsonb, p_model text)": search,
   "filestore.search_ranked(p_project_id uuid, p_query jsonb)": searchCandidates,
   "filestore.search_scan(p_project_id uuid, p_query jsonb)": searchCandidates,
   "filestore.search_scanned(p_session filestore.session, p_scope text, p_query jsonb)": engine,

@@ -205,14 +205,14 @@ export const SEARCH_REST_MICROSECONDS_PER_BYTE = 8;
 /** How long after a commit its text is indexed: commits in a row are indexed together, and answers go first. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 /**
- * While commits keep coming, an isolate pauses after indexing: for each commit that came meanwhile so long, but no more
- * than so many times as long as indexing took …
+ * While commits keep coming, an isolate pauses after each claim: for each commit since the claim before so long, but no
+ * more than so many times as long as the claim took …
  */
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT = 100;
 export const SEARCH_INDEX_PAUSE_FACTOR = 9;
 /** … and no longer than this. */
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 10_000;
-/** Claims of one run in the background; the rest is left to the next run and to the sweep. */
+/** Claims of one run in the background, unless something comes meanwhile; the rest is left to the next run and to the sweep. */
 export const SEARCH_CLAIMS_PER_RUN = 16;
 /** Files that one slice of the sweep queues for another embedding model. */
 export const SEARCH_REQUEUED_FILES = 1_000;

@@ -30,7 +30,7 @@ export interface SearchParts extends SegmentSource {
 export class Indexing {
   private isRunning = false;
   private isAskedAgain = false;
-  /** Since the last slice began. */
+  /** Since the last claim ended. */
   private commits = 0;
   private endRest: (() => void) | null = null;
 
@@ -59,16 +59,22 @@ export class Indexing {
 
   private async run(): Promise<void> {
     try {
-      let pause = SEARCH_INDEX_DELAY_MILLISECONDS;
-      for (let isLeft = true; isLeft;) {
-        await new Promise((resolve) => setTimeout(resolve, pause));
+      await sleep(SEARCH_INDEX_DELAY_MILLISECONDS);
+      // What came before the first claim is what it takes; only who comes later is in its way.
+      this.commits = 0;
+      for (let claims = 1;; claims++) {
+        if (this.isAskedAgain) claims = 1;
         this.isAskedAgain = false;
-        this.commits = 0;
         const started = performance.now();
-        const { nextDueMilliseconds } = await indexSlice(this.parts, this.log);
-        pause = pauseAfter(performance.now() - started, this.commits);
-        if (!this.isAskedAgain && nextDueMilliseconds !== null) await this.rest(nextDueMilliseconds);
-        isLeft = this.isAskedAgain || nextDueMilliseconds !== null;
+        const { files, nextDueMilliseconds } = await indexClaim(this.parts, this.log);
+        const pause = pauseAfter(performance.now() - started, this.commits, files > 0);
+        this.commits = 0;
+        if (files === 0 && nextDueMilliseconds !== null && !this.isAskedAgain) {
+          await this.rest(nextDueMilliseconds);
+        } else if (!this.isAskedAgain && (files === 0 || claims === SEARCH_CLAIMS_PER_RUN)) {
+          break;
+        }
+        await sleep(pause);
       }
     } catch (error) {
       this.log.backgroundFault("index", error);
@@ -91,32 +97,34 @@ export class Indexing {
   }
 }
 
-/** How long the database is left to commits that keep coming, in milliseconds; few of them wait for little. */
-function pauseAfter(indexedMilliseconds: number, commits: number): number {
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/**
+ * How long the database is left to commits that keep coming, in milliseconds; few of them wait for little. Where none
+ * come, what is left of the queue is taken at once.
+ */
+function pauseAfter(tookMilliseconds: number, commits: number, isMoreLikely: boolean): number {
+  if (commits === 0 && isMoreLikely) return 0;
   const pause = Math.min(
     commits * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
-    indexedMilliseconds * SEARCH_INDEX_PAUSE_FACTOR,
+    tookMilliseconds * SEARCH_INDEX_PAUSE_FACTOR,
     SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   );
   return Math.max(pause, SEARCH_INDEX_DELAY_MILLISECONDS);
 }
 
-/** What a slice did: how many files it took, and, where it left none that are due, when the next one will be. */
-export interface IndexedSlice {
+/** What a claim took: how many files, and, where there were none that are due, when the next one will be. */
+interface TakenFiles {
   readonly files: number;
   readonly nextDueMilliseconds: number | null;
 }
 
-/** One bounded slice: texts first, since words find them, then embeddings. */
-export async function indexSlice(parts: SearchParts, log: Log): Promise<IndexedSlice> {
-  let taken = 0;
-  for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
-    const texts = await indexTexts(parts, log);
-    const files = texts.files || await indexChunks(parts);
-    if (files === 0) return { files: taken, nextDueMilliseconds: texts.nextDueMilliseconds };
-    taken += files;
-  }
-  return { files: taken, nextDueMilliseconds: null };
+/** One claim's worth: texts first, since words find them, then embeddings. */
+async function indexClaim(parts: SearchParts, log: Log): Promise<TakenFiles> {
+  const texts = await indexTexts(parts, log);
+  return texts.files > 0 ? texts : { ...texts, files: await indexChunks(parts) };
 }
 
 /**
@@ -124,12 +132,17 @@ export async function indexSlice(parts: SearchParts, log: Log): Promise<IndexedS
  * has not seen, since it was set up or changed after they were indexed. Answers how many files there were of either.
  */
 export async function indexLeftBehind(parts: SearchParts, log: Log): Promise<number> {
-  const { files } = await indexSlice(parts, log);
-  if (files > 0 || !parts.embedder) return files;
+  let taken = 0;
+  for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
+    const { files } = await indexClaim(parts, log);
+    if (files === 0) break;
+    taken += files;
+  }
+  if (taken > 0 || !parts.embedder) return taken;
   return await parts.index.requeue(parts.embedder.model);
 }
 
-async function indexTexts(parts: SearchParts, log: Log): Promise<IndexedSlice> {
+async function indexTexts(parts: SearchParts, log: Log): Promise<TakenFiles> {
   const { index, embedder } = parts;
   const { claimId, files, nextDueMilliseconds } = await index.claimTexts();
   const texts: IndexedText[] = [];
