@@ -134,6 +134,8 @@ export const NO_LIMIT_SHOWN = 2_147_483_647;
 
 /** Longest wait for one call to Postgres or Storage. */
 export const BACKEND_CALL_TIMEOUT_MILLISECONDS = 10_000;
+/** Calls that begin within this time share one time-out, so that the last of them has this much less. */
+export const BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS = 250;
 /** No further try of a back-end call begins after this time. */
 export const BACKEND_DEADLINE_MILLISECONDS = 20_000;
 /** Tries of a back-end call that may be repeated. */

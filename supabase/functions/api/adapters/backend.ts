@@ -3,6 +3,7 @@ import { ApiError } from "../errors.ts";
 import {
   BACKEND_BACKOFF_MILLISECONDS,
   BACKEND_CALL_TIMEOUT_MILLISECONDS,
+  BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS,
   BACKEND_DEADLINE_MILLISECONDS,
   BACKEND_TRIES_MAX,
   UNAVAILABLE_RETRY_AFTER_SECONDS,
@@ -29,14 +30,27 @@ function streamOf(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   });
 }
 
+let timeout: { readonly signal: AbortSignal; readonly startedAt: number } | undefined;
+
+/**
+ * The time-out of a call that begins now. Signals cannot be taken back, and each that fires for a call long answered
+ * costs more than making it did: so calls that begin together share one.
+ */
+function callTimeout(): AbortSignal {
+  const now = performance.now();
+  if (timeout === undefined || now - timeout.startedAt >= BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS) {
+    timeout = { signal: AbortSignal.timeout(BACKEND_CALL_TIMEOUT_MILLISECONDS), startedAt: now };
+  }
+  return timeout.signal;
+}
+
 /**
  * `fetch` that gives up after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and asks once. By itself `fetch`
  * sends a request again, silently, when a kept connection breaks before the answer: a commit would then not be known
  * to be a repeated one, and its segments would be taken for unnamed. It does not do that with a body that is a stream.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const timeout = AbortSignal.timeout(BACKEND_CALL_TIMEOUT_MILLISECONDS);
-  const signal = init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+  const signal = init?.signal ? AbortSignal.any([init.signal, callTimeout()]) : callTimeout();
   const body = typeof init?.body === "string" && init.body !== "" ? streamOf(init.body) : init?.body;
   return fetch(input, { ...init, signal, ...(body !== undefined && { body }) });
 }
