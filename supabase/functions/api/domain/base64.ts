@@ -26,20 +26,30 @@ const SECOND_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABE
 
 /** Base64 of the bytes in ASCII, padded, without line breaks. A text would have to be made into bytes once more. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
-  const encoded = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+  const encoded = new Uint8Array(encodedLength(bytes.length));
   const whole = bytes.length - bytes.length % 3;
-  let into = 0;
-  for (let index = 0; index < whole; index += 3) {
-    const [first, second, third] = [bytes[index] ?? 0, bytes[index + 1] ?? 0, bytes[index + 2] ?? 0];
-    into = writeTwelveBits(encoded, into, first << 4 | second >> 4);
-    into = writeTwelveBits(encoded, into, (second & 15) << 8 | third);
-  }
+  let into = writeThrees(encoded, 0, bytes.subarray(0, whole));
   if (whole === bytes.length) return encoded;
   const [first = 0, second = 0] = bytes.subarray(whole);
   into = writeTwelveBits(encoded, into, first << 4 | second >> 4);
   writeTwelveBits(encoded, into, (second & 15) << 8);
   encoded.fill(PADDING, encoded.length - 3 + (bytes.length - whole));
   return encoded;
+}
+
+function encodedLength(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+/** Writes the base64 of bytes whose number divides by three; answers the place after it. */
+function writeThrees(encoded: Uint8Array, at: number, bytes: Uint8Array): number {
+  let into = at;
+  for (let index = 0; index < bytes.length; index += 3) {
+    const [first, second, third] = [bytes[index] ?? 0, bytes[index + 1] ?? 0, bytes[index + 2] ?? 0];
+    into = writeTwelveBits(encoded, into, first << 4 | second >> 4);
+    into = writeTwelveBits(encoded, into, (second & 15) << 8 | third);
+  }
+  return into;
 }
 
 function writeTwelveBits(encoded: Uint8Array, at: number, bits: number): number {
@@ -111,26 +121,28 @@ export class Base64Decoder {
 
 /** Encodes bytes that come in pieces: the texts joined are the base64 of the bytes joined. Carries up to two bytes. */
 export class Base64Stream {
-  #carry = new Uint8Array(0);
+  readonly #carry = new Uint8Array(3);
+  #carried = 0;
 
   push(bytes: Uint8Array): Uint8Array {
-    const joined = this.#carry.length === 0 ? bytes : concatenate(this.#carry, bytes);
-    const whole = joined.length - joined.length % 3;
-    this.#carry = joined.slice(whole);
-    return encodeBase64(joined.subarray(0, whole));
+    // The carried bytes are made up to three by themselves: joined with the rest, all of it would be copied.
+    const filling = this.#carried === 0 ? 0 : Math.min(3 - this.#carried, bytes.length);
+    this.#carry.set(bytes.subarray(0, filling), this.#carried);
+    this.#carried += filling;
+    const isFull = this.#carried === 3;
+    const whole = bytes.length - (bytes.length - filling) % 3;
+    const encoded = new Uint8Array((isFull ? 4 : 0) + encodedLength(whole - filling));
+    writeThrees(encoded, isFull ? writeThrees(encoded, 0, this.#carry) : 0, bytes.subarray(filling, whole));
+    if (isFull) this.#carried = 0;
+    this.#carry.set(bytes.subarray(whole), this.#carried);
+    this.#carried += bytes.length - whole;
+    return encoded;
   }
 
   /** The rest, with its padding. */
   finish(): Uint8Array {
-    const rest = encodeBase64(this.#carry);
-    this.#carry = new Uint8Array(0);
+    const rest = encodeBase64(this.#carry.subarray(0, this.#carried));
+    this.#carried = 0;
     return rest;
   }
-}
-
-function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
 }
