@@ -67,17 +67,22 @@ language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   v_text jsonb;
+  v_project_id uuid;
+  v_file_id uuid;
+  v_version integer;
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', '2s', true);
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
+    v_project_id := v_text ->> 'projectId';
+    v_file_id := v_text ->> 'fileId';
+    v_version := v_text ->> 'version';
     -- A claim that ran out, or a newer version: the work is somebody else's by now.
     continue when not exists (
       select from filestore.search_queue q
-      where q.project_id = (v_text ->> 'projectId')::uuid and q.file_id = (v_text ->> 'fileId')::uuid
-        and q.version = (v_text ->> 'version')::integer and q.claim_id = p_claim_id);
+      where q.project_id = v_project_id and q.file_id = v_file_id and q.version = v_version and q.claim_id = p_claim_id);
     v_done := v_done || jsonb_build_object(
-      'project_id', v_text -> 'projectId', 'file_id', v_text -> 'fileId', 'version', v_text -> 'version',
+      'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_put_text(v_text, p_model));
   end loop;
   -- The queue's rows come last and all at once, so that no commit waits for the texts. None is waited for either: whoever
