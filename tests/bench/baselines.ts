@@ -50,6 +50,30 @@ export class Bare {
   }
 }
 
+/** The bare calls, made inside a function: see `bare_function.ts`. */
+export class BareInFunction {
+  constructor(private readonly url: string) {}
+
+  write(row: number, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+    return this.#send("POST", `/write/${row}`, bytes);
+  }
+
+  read(row: number): Promise<string> {
+    return this.#send("GET", `/read/${row}`);
+  }
+
+  payload(name: string): Promise<string> {
+    return this.#send("GET", `/payload/${name}`);
+  }
+
+  async #send(method: string, path: string, body: Uint8Array<ArrayBuffer> | null = null): Promise<string> {
+    const response = await fetch(this.url + path, { method, body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the bare function answered ${response.status}: ${text}`);
+    return text;
+  }
+}
+
 /** What one would write without this project: an object for each version, and a row in a table. */
 export class ByHand {
   constructor(private readonly supabase: SupabaseClient) {}

@@ -1,5 +1,5 @@
 /** Many clients at once, on a real Postgres: requests a second against the bare calls from as many clients. */
-import { Bare } from "./baselines.ts";
+import { Bare, BareInFunction } from "./baselines.ts";
 import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lines } from "./contents.ts";
@@ -15,6 +15,7 @@ export async function clients({ stack, report }: Bench): Promise<void> {
   report.group("64 clients on 64 files of an enterprise project, on a real Postgres");
   const client = new Client(stack.baseUrl, (await stack.project(false)).key);
   const bare = new Bare(stack.supabase);
+  const inFunction = new BareInFunction(stack.bareFunctionUrl);
   const content = bytesOf(CONTENT);
   for (let index = 0; index < CLIENTS; index++) {
     await client.write(`clients/${index}.txt`, CONTENT);
@@ -22,7 +23,7 @@ export async function clients({ stack, report }: Bench): Promise<void> {
   }
   const write = {
     bare: (index: number) => bare.write(index, content),
-    inFunction: (index: number) => send("POST", `${stack.bareFunctionUrl}/write/${index}`, content),
+    inFunction: (index: number) => inFunction.write(index, content),
   };
   await compare("overwrite of 1 KB", "64 clients, each an upload and an RPC that touches a row of its own", {
     ...write,
@@ -34,7 +35,7 @@ export async function clients({ stack, report }: Bench): Promise<void> {
   }, report);
   await compare("read of 1 KB, cached", "64 clients, each an RPC and a download", {
     bare: (index) => bare.read(index),
-    inFunction: (index) => send("GET", `${stack.bareFunctionUrl}/read/${index}`, null),
+    inFunction: (index) => inFunction.read(index),
     own: (index) => client.read(`clients/${index}.txt`),
   }, report);
 }
@@ -60,12 +61,6 @@ async function compare(
   const [own, inFunction, bare] = [median(rates.own), median(rates.inFunction), median(rates.bare)];
   report.against(what, own, "/s", baseline, bare, atLeast(0.8));
   report.against("  the bare calls made inside a function", inFunction, "/s", baseline, bare, null);
-}
-
-async function send(method: string, url: string, body: Uint8Array<ArrayBuffer> | null): Promise<void> {
-  const response = await fetch(url, { method, body });
-  await response.arrayBuffer();
-  if (!response.ok) throw new Error(`${response.status} from the bare function`);
 }
 
 async function requestsPerSecond(work: (index: number) => Promise<unknown>): Promise<number> {

@@ -1,6 +1,6 @@
 /** Small requests against the back-end calls they cannot do without. */
 import type { Bench } from "./bench.ts";
-import { Bare } from "./baselines.ts";
+import { Bare, BareInFunction } from "./baselines.ts";
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lines } from "./contents.ts";
 import { interleave, type Work } from "./measure.ts";
@@ -16,6 +16,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
   const project = await stack.project();
   const client = new Client(stack.baseUrl, project.key);
   const bare = new Bare(stack.supabase);
+  const inFunction = new BareInFunction(stack.bareFunctionUrl);
   const content = bytesOf(CONTENT);
 
   report.group("Small operations, through the gateway");
@@ -23,7 +24,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
   await client.write("appended.txt", CONTENT);
   const written = await interleave({
     bare: () => bare.write(0, content),
-    inFunction: () => post(`${stack.bareFunctionUrl}/write/1`, content),
+    inFunction: () => inFunction.write(1, content),
     write: (round) => client.write(`written/${round}.txt`, CONTENT),
     overwrite: () => client.overwrite("overwritten.txt", CONTENT),
     append: () => client.append("appended.txt", CONTENT),
@@ -44,7 +45,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
   await stack.restartFunction();
   const read = await interleave({
     bare: () => bare.read(2),
-    inFunction: () => get(`${stack.bareFunctionUrl}/read/2`),
+    inFunction: () => inFunction.read(2),
     uncached: (round) => client.read(`uncached/${round}.txt`),
   }, rounds);
   report.times("read of 1 KB, not cached", read.uncached, CALL_AND_DOWNLOAD, read.bare, atMost(1.25));
@@ -81,24 +82,17 @@ async function answers(
   requests: Readonly<Record<string, () => Promise<string>>>,
 ): Promise<void> {
   const bare = new Bare(stack.supabase);
+  const inFunction = new BareInFunction(stack.bareFunctionUrl);
   for (const [name, request] of Object.entries(requests)) {
     const payload = await request();
     await stack.supabase.from("bench_payloads").upsert({ name: "same", payload: JSON.parse(payload) });
     const works: Record<"bare" | "inFunction" | "request", Work> = {
       bare: () => bare.payload("same"),
-      inFunction: () => get(`${stack.bareFunctionUrl}/payload/same`),
+      inFunction: () => inFunction.payload("same"),
       request,
     };
     const times = await interleave(works, rounds);
     report.times(name, times.request, CALL, times.bare, atMost(1.4));
     report.times("  the bare call made inside a function", times.inFunction, CALL, times.bare, null);
   }
-}
-
-async function post(url: string, body: Uint8Array<ArrayBuffer>): Promise<string> {
-  return await (await fetch(url, { method: "POST", body })).text();
-}
-
-async function get(url: string): Promise<string> {
-  return await (await fetch(url)).text();
 }

@@ -90,10 +90,10 @@ async function run({ operation, n, fault, lasts }: Case): Promise<Ran> {
   return await runWith(operation, (number) => (lasts ? number >= n : number === n) ? fault : null);
 }
 
-/** Loses every answer of the commit, or the first one. By its name: what is in memory decides which call it is. */
-function lostCommits(lasts: boolean): Watch["decide"] {
+/** Loses so many answers of the commit. By its name: what is in memory decides which call it is. */
+function lostCommits(count: number): Watch["decide"] {
   let lost = 0;
-  return (_, name) => name === "filestore_commit" && lost++ < (lasts ? Infinity : 1) ? "resetAfter" : null;
+  return (_, name) => name === "filestore_commit" && lost++ < count ? "resetAfter" : null;
 }
 
 async function runWith(
@@ -255,7 +255,7 @@ test("a commit whose answers are all lost is one version, and the same request w
   await inParallel(COMMITS, AT_ONCE, async (operation) => {
     const whole = await expectedOf(operation);
     const key = { "idempotency-key": crypto.randomUUID() };
-    const ran = await runWith(operation, lostCommits(true), key);
+    const ran = await runWith(operation, lostCommits(Infinity), key);
     assertEquals(ran.outcome.status, 503, operation.name);
     const again = await lab.send(ran.tenant, { ...operation, headers: { ...operation.headers, ...key } });
     assertEquals(again.status, 200, `${operation.name}: ${text(again)}`);
@@ -272,7 +272,7 @@ test("a commit with a key whose answer is lost once is one version with all its 
   await inParallel(COMMITS, AT_ONCE, async (operation) => {
     const whole = await expectedOf(operation);
     const key = { "idempotency-key": crypto.randomUUID() };
-    const ran = await runWith(operation, lostCommits(false), key);
+    const ran = await runWith(operation, lostCommits(1), key);
     assertEquals(ran.outcome.status, 200, `${operation.name}: ${text(ran.outcome)}`);
     const { files } = await lab.state(ran.tenant);
     assertEquals(files, whole.after.files, operation.name);
@@ -308,7 +308,7 @@ test("the retry of a commit whose answer was lost answers its own version, whate
       const tenant = await lab.tenant();
       await prepareFor(lab, tenant, operation);
       const path = operation.name.includes("large") ? "large.txt" : "dir/old.txt";
-      const watch = lab.watch(tenant, lostCommits(false), async () => {
+      const watch = lab.watch(tenant, lostCommits(1), async () => {
         await lab.prepare(tenant, { method: "POST", path: "/files", body: { path, content: "others" } });
       });
       const outcome = await lab.send(tenant, operation);
