@@ -223,8 +223,12 @@ test("every operation asks the back end, so that every fault below meets one", a
     if (operation.writes) assertNotEquals(before, after, operation.name);
     else assertEquals(before, after, operation.name);
   }
-  const merged = (await expectedOf(OPERATIONS.find(({ name }) => name === "append and merge")!)).calls;
+  const callsOf = async (wanted: string) =>
+    (await expectedOf(OPERATIONS.find(({ name }) => name === wanted)!)).calls;
+  const merged = await callsOf("append raw and merge");
   assert(merged.includes("filestore_merge"), `no merge among ${merged}`);
+  const takenAlong = await callsOf("append and take a merge along");
+  assert(takenAlong.length > (await callsOf("append")).length, `no segment of the run among ${takenAlong}`);
 });
 
 test("one fault, wherever and of whatever kind, is made good by a retry: success, once, and the state after", async () => {

@@ -6,6 +6,8 @@ export interface Operation extends Sending {
   readonly name: string;
   /** What must be there before, besides `dir/old.txt`. */
   readonly prepare?: readonly Sending[];
+  /** What the process under test must have done just before, for what it remembers of it. */
+  readonly remembers?: readonly Sending[];
   readonly writes: boolean;
 }
 
@@ -34,7 +36,7 @@ const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/ol
 /** A file of three segments. */
 const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
 
-/** An append away from a merge. */
+/** An append away from where a merge is due. */
 const MANY_APPENDS: readonly Sending[] = Array.from(
   { length: MERGE_CHECK_EVERY_SEGMENTS - 2 },
   (_, index) => put("append", "dir/old.txt", { content: `line ${index}\n` }),
@@ -68,7 +70,16 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   write("append", put("append", "dir/old.txt", { content: "more\n" })),
   write("append raw", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }),
-  write("append and merge", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
+  write("append and leave a merge", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
+  {
+    ...write(
+      "append and take a merge along",
+      put("append", "dir/old.txt", { content: "last\n" }),
+      MANY_APPENDS,
+    ),
+    remembers: [put("append", "dir/old.txt", { content: "last but one\n" })],
+  },
+  write("append raw and merge", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }, MANY_APPENDS),
   write("overwrite", put("overwrite", "dir/old.txt", { content: "other\n" })),
   write("overwrite with nothing", put("overwrite", "dir/old.txt", { content: "" })),
   write("edit", put("edit", "dir/old.txt", { oldString: "old", newString: "new" })),
@@ -112,4 +123,8 @@ export const OPERATIONS: readonly Operation[] = [
 /** Makes what the operation finds. */
 export async function prepareFor(lab: Laboratory, tenant: Tenant, operation: Operation): Promise<void> {
   for (const sending of [...BEFORE, ...operation.prepare ?? []]) await lab.prepare(tenant, sending);
+  for (const sending of operation.remembers ?? []) {
+    const { status } = await lab.send(tenant, sending);
+    if (status !== 200) throw new Error(`the process under test answered ${status}`);
+  }
 }

@@ -12,6 +12,7 @@ import { Gate } from "./gate.ts";
 import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { Indexing, indexLeftBehind, type SearchParts } from "./operations/search_index.ts";
+import { DueMerges } from "./operations/due_merges.ts";
 import { MergesUnderWay } from "./operations/merges_under_way.ts";
 import { sweepSlice } from "./operations/sweep.ts";
 import type { Accounts, Metadata, Segments } from "./ports.ts";
@@ -83,6 +84,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const readAhead = new ByteBudget(READ_AHEAD_BUDGET_BYTES);
   const search = { ...parts.search, readAhead };
   const merges = new MergesUnderWay();
+  const dueMerges = new DueMerges();
   const sweepAfterCommit = sweepNowAndThen(parts);
   const indexing = new Indexing(search, parts.background, log);
   const onCommit = () => {
@@ -138,6 +140,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       budget,
       readAhead,
       merges,
+      dueMerges,
       embedder: search.embedder,
       indexLeftBehind: () => indexLeftBehind(search, log),
       onPending: () => indexing.start(),

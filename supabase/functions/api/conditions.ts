@@ -75,7 +75,7 @@ export async function idempotency(
   route: string,
   path: string,
   fields: unknown,
-  content: readonly Segment[] = [],
+  content: readonly Pick<Segment, "sha256">[] = [],
 ): Promise<Idempotency | undefined> {
   if (key === undefined) return undefined;
   const request = JSON.stringify([route, path, fields, content.map((segment) => segment.sha256)]);

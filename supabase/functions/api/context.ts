@@ -3,6 +3,7 @@ import type { ByteBudget } from "./domain/budget.ts";
 import type { Query } from "./domain/query.ts";
 import type { Gate } from "./gate.ts";
 import type { Log } from "./log.ts";
+import type { DueMerges } from "./operations/due_merges.ts";
 import type { MergesUnderWay } from "./operations/merges_under_way.ts";
 import type { Embedder, Metadata, Segments } from "./ports.ts";
 
@@ -25,6 +26,7 @@ export interface Context {
   /** Says that something waits to be indexed; that is done after the answer. */
   readonly onPending: () => void;
   readonly merges: MergesUnderWay;
+  readonly dueMerges: DueMerges;
   readonly log: Log;
   /** Secret keys of the Supabase project, for whoever runs the service. */
   readonly operatorKeys: readonly string[];

@@ -81,6 +81,12 @@ export const MERGE_PRICE_BYTES = 32 * 1024;
 export const MERGE_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
 /** … and with so many over, any price is right. */
 export const MERGE_ANY_PRICE_EXCESS = 96;
+/** An append of up to so many bytes takes along the merge of the rope's end that the one before it made due … */
+export const APPEND_MERGED_BYTES_MAX = 64 * 1024;
+/** … in ropes of up to so many segments. */
+export const DUE_MERGE_ROPE_SEGMENTS_MAX = 64;
+/** Files of which an isolate remembers a due merge. */
+export const DUE_MERGES_MAX = 256;
 /** Bytes that merges write for each byte appended, at most, when an append counts as 4 KiB more than it has. */
 export const MERGE_AMPLIFICATION_MAX = 4;
 /** Merges that one commit makes, or waits for, to get room in a full rope that others fill again. */

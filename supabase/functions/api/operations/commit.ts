@@ -10,10 +10,14 @@ import { discard } from "./uploads.ts";
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits, and merges when the rope has grown too long. Bytes that the commit certainly does not name are removed;
- * where a lost try may still name them they stay for the sweep.
+ * Commits, and merges when the rope has grown too long, or leaves that to the next append where it may. Bytes that the
+ * commit certainly does not name are removed; where a lost try may still name them they stay for the sweep.
  */
-export async function tryCommit(context: Context, commit: Commit): Promise<CommitResult> {
+export async function tryCommit(
+  context: Context,
+  commit: Commit,
+  mayLeaveMerge = false,
+): Promise<CommitResult> {
   const uploaded = "segments" in commit ? commit.segments : [];
   for (let merges = 0;; merges++) {
     const answer = context.gate.note(await context.metadata.commit(context.gate.caller, commit));
@@ -26,14 +30,14 @@ export async function tryCommit(context: Context, commit: Commit): Promise<Commi
     if (isFull) refuseFull();
     if (!answer.ok) return { refusal: answer.refusal };
     context.onCommit();
-    if (answer.value.rope) await mergeIfPossible(context, commit.path, answer.value.rope);
+    await mergeIfDue(context, answer.value, mayLeaveMerge);
     return { committed: answer.value };
   }
 }
 
 /** Commits; a refusal is thrown. */
-export async function commit(context: Context, commit: Commit): Promise<Committed> {
-  const result = await tryCommit(context, commit);
+export async function commit(context: Context, commit: Commit, mayLeaveMerge = false): Promise<Committed> {
+  const result = await tryCommit(context, commit, mayLeaveMerge);
   return "committed" in result ? result.committed : refuse(context, commit, result.refusal);
 }
 
@@ -56,9 +60,12 @@ function makeRoom(context: Context, path: string, rope: readonly Segment[]): Pro
 }
 
 /** The version is committed: a merge that fails is made up for by a later one. */
-async function mergeIfPossible(context: Context, path: string, rope: readonly Segment[]): Promise<void> {
+async function mergeIfDue(context: Context, committed: Committed, mayLeave: boolean): Promise<void> {
+  const { rope, file: { path, version } } = committed;
   const file = fileOf(context, path);
-  if (context.merges.has(file)) return;
+  context.dueMerges.isAt(file, version);
+  if (!rope || context.merges.has(file)) return;
+  if (mayLeave && context.dueMerges.leave(file, version, rope)) return;
   try {
     await context.merges.join(file, () => mergeRope(context, path, rope, false));
   } catch (error) {
@@ -66,6 +73,7 @@ async function mergeIfPossible(context: Context, path: string, rope: readonly Se
   }
 }
 
-function fileOf(context: Context, path: string): string {
+/** The file's name among those of all projects. */
+export function fileOf(context: Context, path: string): string {
   return `${projectOf(context)}/${path}`;
 }

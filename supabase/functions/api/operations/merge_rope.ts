@@ -1,11 +1,10 @@
 /** Merging small segments of a rope, in the request that made one too many. */
 import type { Context } from "../context.ts";
 import { planMerge } from "../domain/merge.ts";
-import { SegmentCutter } from "../domain/segment.ts";
 import type { Segment } from "../ports.ts";
 import { readSegments } from "./read_segments.ts";
-import { projectOf } from "./store_content.ts";
-import { discard, Uploads } from "./uploads.ts";
+import { storeContent } from "./store_content.ts";
+import { discard } from "./uploads.ts";
 
 /**
  * Merges the run of `rope` that is worth it, if there is one. `isFull`: the rope may not have more segments, so any
@@ -20,18 +19,11 @@ export async function mergeRope(
   const plan = planMerge(rope.map((segment) => segment.size), isFull);
   if (!plan) return false;
   const run = rope.slice(plan.from, plan.to);
-  const cutter = new SegmentCutter();
-  const uploads = new Uploads(
-    context.segments,
-    projectOf(context),
-    context.now,
+  const merged = await storeContent(
+    context,
+    readSegments(context, run),
     run.every((segment) => segment.isText),
   );
-  for await (const bytes of readSegments(context, run)) {
-    for (const piece of cutter.push(bytes)) await uploads.add(piece);
-  }
-  for (const piece of cutter.finish()) await uploads.add(piece);
-  const merged = await uploads.finish();
   const answer = await context.metadata.merge(
     context.gate.caller,
     path,

@@ -2,14 +2,18 @@
 import type { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../conditions.ts";
 import type { Context } from "../context.ts";
+import { concatenate } from "../domain/concatenate.ts";
 import { spend } from "../domain/give_back.ts";
 import { isPresent } from "../domain/query.ts";
+import { sha256Hex } from "../domain/sha256.ts";
 import { fail } from "../errors.ts";
+import { APPEND_MERGED_BYTES_MAX } from "../limits.ts";
 import type { Admission, Committed, Segment } from "../ports.ts";
 import { isRawPut, storeRawBody } from "../raw_body.ts";
 import { contentBytes, type ContentText, isLargeBody, readBody } from "../request_body.ts";
 import { filePath } from "../request_path.ts";
 import { commit } from "./commit.ts";
+import { commitMergingAppend, type MergingAppend, storeMergingAppend } from "./merging_append.ts";
 import { storeContent } from "./store_content.ts";
 import { refuseOverTier } from "./tier.ts";
 import { discard } from "./uploads.ts";
@@ -42,17 +46,20 @@ export async function replaceContent(
     isKnown: gate.grant !== undefined && !isLargeBody(request.headers),
     mayBeRetry: key !== undefined,
   };
-  const { segments, fields } = isRaw
+  const { segments, fields, merging, mayLeaveMerge } = isRaw
     ? await storeRaw(context, target)
     : await storeJson(context, target, body);
-  return await commit(context, {
-    kind,
+  const sent = merging && key !== undefined
+    ? [{ sha256: await sha256Hex(concatenate(merging.chunks)) }]
+    : segments;
+  const basis = {
     path,
     commitId: crypto.randomUUID(),
-    segments,
     ifMatch,
-    idempotency: await idempotency(key, kind, path, fields, segments),
-  });
+    idempotency: await idempotency(key, kind, path, fields, sent),
+  };
+  if (merging) return await commitMergingAppend(context, basis, merging);
+  return await commit(context, { kind, ...basis, segments }, mayLeaveMerge);
 }
 
 interface Target {
@@ -68,6 +75,10 @@ interface Stored {
   readonly segments: readonly Segment[];
   /** What the request said besides its content. */
   readonly fields: unknown;
+  /** Where the segments hold the end of the rope, too. */
+  readonly merging?: MergingAppend;
+  /** Whether a merge that this request makes due may be left to one like it. */
+  readonly mayLeaveMerge?: boolean;
 }
 
 async function storeJson(context: Context, target: Target, body: ContentBody): Promise<Stored> {
@@ -81,7 +92,10 @@ async function storeJson(context: Context, target: Target, body: ContentBody): P
   if (admission) refuseMissing(admission);
   const added = chunks.reduce((total, chunk) => total + chunk.length, 0);
   refuseOverTier(gate, existingBytes(target.kind, admission) + added);
-  return { segments: await storeContent(context, spend(chunks)), fields };
+  const isShortAppend = target.kind === "append" && added <= APPEND_MERGED_BYTES_MAX;
+  const merging = isShortAppend ? await storeMergingAppend(context, target.path, chunks) : undefined;
+  if (merging) return { segments: merging.segments, fields, merging };
+  return { segments: await storeContent(context, spend(chunks)), fields, mayLeaveMerge: isShortAppend };
 }
 
 async function storeRaw(context: Context, target: Target): Promise<Stored> {

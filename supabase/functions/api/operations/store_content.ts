@@ -11,12 +11,16 @@ export function projectOf(context: Context): string {
   return projectId;
 }
 
-/** The stored segments of the content, in order, once all are durable. Where `chunks` fails, nothing is left behind. */
+/**
+ * The stored segments of the content, in order, once all are durable. Where `chunks` fails, nothing is left behind.
+ * `mayBeText`: false where the content is not text even if it looks like it, such as merged parts of a binary.
+ */
 export async function storeContent(
   context: Context,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  mayBeText = true,
 ): Promise<Segment[]> {
-  const uploads = new Uploads(context.segments, projectOf(context), context.now);
+  const uploads = new Uploads(context.segments, projectOf(context), context.now, mayBeText);
   const cutter = new SegmentCutter();
   try {
     for await (const chunk of chunks) {

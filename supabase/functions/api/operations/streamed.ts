@@ -1,4 +1,5 @@
 /** A response whose body is made while it is sent. */
+import { concatenate } from "../domain/concatenate.ts";
 
 /**
  * Sends the pieces as one body. The first `piecesBeforeHeaders` are made first, so that a failure in them is thrown
@@ -29,14 +30,4 @@ export async function streamed(
     },
   }, { highWaterMark: 0 });
   return new Response(body, init);
-}
-
-function concatenate(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }

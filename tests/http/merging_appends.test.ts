@@ -1,0 +1,245 @@
+/** Appends that take a merge along: what they cost, and that nothing else tells them from other appends. */
+import { assert, assertEquals } from "@std/assert";
+import { APPEND_MERGED_BYTES_MAX, MERGE_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
+import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
+import { type History, historySuite } from "../support/history.ts";
+import { test } from "../support/suite.ts";
+
+const { service, files } = await historySuite();
+
+const PATH = "log.txt";
+const OCTETS = { "content-type": "application/octet-stream" };
+/** What a short append of a known key costs. */
+const UPLOAD_AND_COMMIT = ["storage", "database"];
+/** The content that `withDueMerge` leaves, in as many segments as lines. */
+const LINES = Array.from({ length: MERGE_CHECK_EVERY_SEGMENTS }, (_, index) => `line ${index}\n`);
+const CONTENT = LINES.join("");
+
+/** A file whose last append has made a merge due, which the next one takes along. */
+async function withDueMerge(): Promise<History> {
+  const own = await files();
+  await own.write(PATH, "");
+  for (const line of LINES) await own.append(PATH, line);
+  assertEquals(await ropeLength(own), LINES.length);
+  return own;
+}
+
+async function ropeLength(own: History): Promise<number> {
+  const [row] = await service.sql<{ segments: number }>(
+    "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
+    [own.project.id],
+  );
+  return row?.segments ?? -1;
+}
+
+/** Objects of the project that no row names. */
+async function unnamedObjects(own: History): Promise<number> {
+  const [row] = await service.sql<{ unnamed: number }>(
+    `select count(*)::integer as unnamed from storage.objects o where o.name like $1 || '/%'
+     and not exists (select from filestore.segments s where o.name like '%/' || s.id)`,
+    [own.project.id],
+  );
+  return row?.unnamed ?? -1;
+}
+
+async function targetsOf(work: () => Promise<unknown>): Promise<string[]> {
+  return (await service.proxy.during(work)).map(({ target }) => target);
+}
+
+/** Does `work` when the next upload is about to be stored. */
+async function duringUpload(work: () => Promise<unknown>, request: () => Promise<unknown>): Promise<void> {
+  let isFirst = true;
+  service.proxy.hook = async ({ target }, forward) => {
+    if (target === "storage" && isFirst) {
+      isFirst = false;
+      await work();
+    }
+    return await forward();
+  };
+  try {
+    await request();
+  } finally {
+    service.proxy.hook = null;
+  }
+  assert(!isFirst, "nothing was uploaded");
+}
+
+test("every short append makes 2 calls, merges included; the rope stays short, and each version reads right", async () => {
+  const own = await withDueMerge();
+  let content = CONTENT;
+  const versions = new Map([[LINES.length + 1, content]]);
+  for (let index = 0; index < 60; index++) {
+    const line = `${index} ${"é".repeat(index)}\n`;
+    content += line;
+    const calls = await targetsOf(async () => {
+      const { version, size } = await own.append(PATH, line);
+      assertEquals([version, size], [LINES.length + index + 2, new TextEncoder().encode(content).length]);
+      versions.set(version, content);
+    });
+    assertEquals(calls, UPLOAD_AND_COMMIT, `append ${index}`);
+    const segments = await ropeLength(own);
+    assert(segments <= MERGE_CHECK_EVERY_SEGMENTS, `${segments} segments after append ${index}`);
+    if (index === 0) assertEquals(segments, 1);
+  }
+  await service.restartFunction();
+  for (const [version, expected] of versions) {
+    assertEquals((await own.read(PATH, { version })).content, expected);
+  }
+  assertEquals(await unnamedObjects(own), 0);
+});
+
+test("another append comes between upload and commit: both are there, in the order of their versions, and no object is left", async () => {
+  const own = await withDueMerge();
+  await duringUpload(() => own.append(PATH, "between\n"), () => own.append(PATH, "last\n"));
+  const { content, version } = await own.read(PATH);
+  assertEquals([content, version], [`${CONTENT}between\nlast\n`, LINES.length + 3]);
+  assertEquals(await unnamedObjects(own), 0);
+});
+
+const OTHERS: Readonly<Record<string, (own: History) => Promise<unknown>>> = {
+  "an overwrite": (own) => own.overwrite(PATH, "other\n"),
+  "a write": (own) => own.write(PATH, "other\n"),
+  "an edit": (own) => own.edit(PATH, LINES[3] ?? "", "edited\n"),
+  "a restore": (own) => own.restore(PATH, 3),
+  "a raw append": (own) => own.put("append", PATH, new TextEncoder().encode("raw\n"), OCTETS),
+  "a delete and a write": async (own) => {
+    await own.remove(PATH);
+    await own.write(PATH, "again\n");
+  },
+  "a copy of another file": async (own) => {
+    await own.write("other.txt", "copied\n");
+    await own.put("copy", "other.txt", { destination: PATH, overwrite: true });
+  },
+};
+
+for (const [name, change] of Object.entries(OTHERS)) {
+  test(`${name} after the merge was left: the next append adds to that, in 2 calls`, async () => {
+    const own = await withDueMerge();
+    await change(own);
+    const { content, version } = await own.read(PATH);
+    assertEquals(await targetsOf(() => own.append(PATH, "last\n")), UPLOAD_AND_COMMIT);
+    const after = await own.read(PATH);
+    assertEquals([after.content, after.version], [`${content}last\n`, version + 1]);
+  });
+
+  test(`${name} between upload and commit: the append adds to that`, async () => {
+    const own = await withDueMerge();
+    let before = { content: "", version: 0 };
+    await duringUpload(async () => {
+      await change(own);
+      before = await own.read(PATH);
+    }, () => own.append(PATH, "last\n"));
+    const { content, version } = await own.read(PATH);
+    assertEquals([content, version], [`${before.content}last\n`, before.version + 1]);
+    assertEquals(await unnamedObjects(own), 0);
+  });
+}
+
+test("404 FILE_NOT_FOUND: the file was deleted, before the append or between its upload and its commit", async () => {
+  for (const isBetween of [false, true]) {
+    const own = await withDueMerge();
+    const append = async () => {
+      assertRefused(await own.put("append", PATH, { content: "last\n" }), "FILE_NOT_FOUND", "write_file");
+    };
+    if (isBetween) await duringUpload(() => own.remove(PATH), append);
+    else {
+      await own.remove(PATH);
+      await append();
+    }
+    assertEquals(await unnamedObjects(own), 0);
+    assertEquals((await own.read(PATH, { version: LINES.length + 1 })).content, CONTENT);
+  }
+});
+
+test("If-Match of another version: 412, nothing changed; of this one: appended, and merged", async () => {
+  for (const isThisOne of [false, true]) {
+    const own = await withDueMerge();
+    const { id, version } = await own.record(PATH);
+    const before = await service.tables();
+    const answer = await own.put("append", PATH, { content: "last\n" }, {
+      "if-match": `"${id}.${isThisOne ? version : version - 1}.j"`,
+    });
+    if (isThisOne) {
+      assertEquals(dataOf(answer, "write_file", fileRecord).version, version + 1);
+      assertEquals(await ropeLength(own), 1);
+    } else {
+      assertRefused(answer, "PRECONDITION_FAILED", "write_file");
+      assertEquals(await service.tables(), before);
+    }
+  }
+});
+
+test("Idempotency-Key: an append that made a merge due, or took one along, is told its first answer ever after", async () => {
+  const own = await files();
+  await own.write(PATH, LINES.slice(0, -1).join(""));
+  for (const line of LINES.slice(1, -1)) await own.append(PATH, line);
+  const send = (key: string) => own.put("append", PATH, { content: "once\n" }, { "idempotency-key": key });
+  const leaves = await send("leaves");
+  assertEquals(await ropeLength(own), LINES.length);
+  const repeated = await send("leaves");
+  assertEquals([repeated.status, repeated.text], [200, leaves.text]);
+  // The repeated one took the merge and could not use it: the next to be due is made now.
+  for (const line of LINES) await own.append(PATH, line);
+  assertEquals(await unnamedObjects(own), 0);
+
+  const other = await withDueMerge();
+  const once = { "idempotency-key": "takes" };
+  const takes = await other.put("append", PATH, { content: "once\n" }, once);
+  assertEquals(await ropeLength(other), 1);
+  for (const line of [...LINES, ...LINES]) {
+    await other.append(PATH, line);
+    const again = await other.put("append", PATH, { content: "once\n" }, once);
+    assertEquals([again.status, again.text], [200, takes.text]);
+  }
+  assertRefused(await other.put("append", PATH, { content: "twice\n" }, once), "IDEMPOTENCY_KEY_REUSED");
+  assertEquals((await other.read(PATH)).content, `${CONTENT}once\n${CONTENT}${CONTENT}`);
+});
+
+test("a quota that has room for the append but not for the merge: appended, to the last byte", async () => {
+  const own = await withDueMerge();
+  const [row] = await service.sql<{ bytes: number }>(
+    "select sum(bytes)::integer as bytes from filestore.project_usage where project_id = $1",
+    [own.project.id],
+  );
+  const quota = (row?.bytes ?? 0) + 5;
+  await service.sql("select filestore_admin_set_tier($1, 'enterprise', null, null, $2)", [
+    own.project.id,
+    quota,
+  ]);
+  await own.append(PATH, "last\n");
+  assertEquals((await own.read(PATH)).content, `${CONTENT}last\n`);
+  assertRefused(await own.put("append", PATH, { content: "x" }), "QUOTA_EXCEEDED", "write_file");
+  assertEquals(await unnamedObjects(own), 0);
+});
+
+test("text and bytes merged with what is added: each version is shown as without the merge", async () => {
+  const own = await withDueMerge();
+  const text = await own.read(PATH);
+  await own.append(PATH, Uint8Array.of(0xe2, 0x9c).toBase64(), { isBase64: true });
+  assertEquals(await ropeLength(own), 1);
+  // The last byte of a character makes it UTF-8 as a whole, but no text: its parts are none.
+  await own.append(PATH, Uint8Array.of(0x93).toBase64(), { isBase64: true });
+  for (const line of LINES) await own.append(PATH, line);
+  assert(await ropeLength(own) < LINES.length, "it was merged once more");
+  assertEquals(await own.read(PATH, { version: text.version }), text);
+  for (const version of [text.version + 1, text.version + 2, text.version + 2 + LINES.length]) {
+    assertEquals((await own.read(PATH, { version })).isBase64, true, `version ${version}`);
+  }
+});
+
+test("where nobody takes it along, for the process ended or appends are long or raw, the next merge that is due is made at once", async () => {
+  const long = "x".repeat(APPEND_MERGED_BYTES_MAX + 1);
+  const ways: Readonly<Record<string, (own: History) => Promise<unknown>>> = {
+    "the process ended": () => service.restartFunction(),
+    "a long one": (own) => own.append(PATH, long),
+    "a raw one": (own) => own.put("append", PATH, new Uint8Array(3), OCTETS),
+  };
+  for (const [name, pass] of Object.entries(ways)) {
+    const own = await withDueMerge();
+    await pass(own);
+    while (await ropeLength(own) < 2 * MERGE_CHECK_EVERY_SEGMENTS - 1) await own.append(PATH, "line\n");
+    const calls = await service.proxy.during(() => own.append(PATH, "line\n"));
+    assert(calls.some(({ path }) => path.endsWith("/filestore_merge")), name);
+    assert(await ropeLength(own) <= 3, name);
+  }
+});
