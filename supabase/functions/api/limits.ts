@@ -99,6 +99,10 @@ export const SWEEP_PAGE_OBJECTS = 1000;
 export const READ_AHEAD_SEGMENTS = 3;
 /** … and what they may take in memory, all reads of an isolate together, in bytes. */
 export const READ_AHEAD_BUDGET_BYTES = 16 * 1024 * 1024;
+/** Inputs of up to so many bytes are hashed on the isolate's own thread … */
+export const HASHED_AT_ONCE_BYTES_MAX = 16 * 1024;
+/** … once it has hashed so many: loading what does that takes longer than a request. */
+export const HASHES_BEFORE_LOADING = 16;
 /** Segments of one write uploaded at the same time. */
 export const UPLOADS_AT_ONCE = 4;
 /** Content of up to so many bytes is read before its answer begins, which then goes out in one piece. */
