@@ -63,7 +63,7 @@ const silent: Log = {
 /** One isolate of the function, in this process: it has no memory of any other, and its own clock. */
 function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const metadata = new SupabaseMetadata(client, silent);
-  const segments = new SupabaseSegments(client, silent);
+  const segments = new SupabaseSegments(() => client, silent);
   const background: Promise<unknown>[] = [];
   const nextSweep = metadata.nextSweep.bind(metadata);
   let slices = 0;
@@ -71,8 +71,8 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const app = buildApp({
     metadata,
     segments,
-    accounts: new SupabaseAccounts(client, silent),
-    search: { index: new SupabaseSearchIndex(client, silent), segments, embedder: null },
+    accounts: new SupabaseAccounts(() => client, silent),
+    search: { index: new SupabaseSearchIndex(() => client, silent), segments, embedder: null },
     log: silent,
     operatorKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),

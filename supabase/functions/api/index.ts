@@ -8,6 +8,7 @@ import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
+import { lazily } from "./domain/lazily.ts";
 import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
 import { consoleLog } from "./log.ts";
 import type { Embedder } from "./ports.ts";
@@ -57,13 +58,14 @@ function embedder(): Embedder | null {
 const operatorKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
 const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
 const client = supabase(operatorKeys[0], "filestore");
-const indexClient = supabase(operatorKeys[0], "filestore-index");
+const indexClient = lazily(() => supabase(operatorKeys[0], "filestore-index"));
+const accountsClient = lazily(() => supabase(publishableKey, "filestore"));
 const cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
 
 Deno.serve(buildApp({
   metadata: new SupabaseMetadata(client, consoleLog),
-  segments: new SupabaseSegments(client, consoleLog, cache),
-  accounts: new SupabaseAccounts(supabase(publishableKey, "filestore"), consoleLog),
+  segments: new SupabaseSegments(() => client, consoleLog, cache),
+  accounts: new SupabaseAccounts(accountsClient, consoleLog),
   search: {
     index: new SupabaseSearchIndex(indexClient, consoleLog),
     segments: new SupabaseSegments(indexClient, consoleLog, cache),

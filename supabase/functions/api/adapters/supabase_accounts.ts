@@ -10,7 +10,7 @@ const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
 
 export class SupabaseAccounts implements Accounts {
   /** `client` has the publishable key: by itself it may call none of these functions. */
-  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+  constructor(private readonly client: () => SupabaseClient, private readonly log: Log) {}
 
   projects(accessToken: string): Promise<AccountAnswer<unknown>> {
     return this.ask(accessToken, "filestore_account_projects", {});
@@ -43,7 +43,7 @@ export class SupabaseAccounts implements Accounts {
     name: string,
     parameters: Record<string, unknown>,
   ): Promise<AccountAnswer<unknown>> {
-    const data = await callFunction(this.client, this.log, name, parameters, {
+    const data = await callFunction(this.client(), this.log, name, parameters, {
       accessToken,
       answerTo: refusedSession,
     });

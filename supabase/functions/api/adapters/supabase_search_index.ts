@@ -18,7 +18,7 @@ import { callFunction } from "./rpc.ts";
 const STAGES = { texts: 1, chunks: 2 } as const;
 
 export class SupabaseSearchIndex implements SearchIndex {
-  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+  constructor(private readonly client: () => SupabaseClient, private readonly log: Log) {}
 
   claimTexts(): Promise<Claim> {
     return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null);
@@ -67,6 +67,6 @@ export class SupabaseSearchIndex implements SearchIndex {
 
   /** May be repeated: a claim whose answer was lost runs out, and a store stores the same again or nothing. */
   private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
-    return callFunction(this.client, this.log, name, parameters);
+    return callFunction(this.client(), this.log, name, parameters);
   }
 }

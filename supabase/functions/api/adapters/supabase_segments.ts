@@ -40,14 +40,14 @@ async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promis
 export class SupabaseSegments implements Segments {
   /** Several may share a cache: what is in it is right for all. */
   constructor(
-    private readonly client: SupabaseClient,
+    private readonly client: () => SupabaseClient,
     private readonly log: Log,
     private readonly cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX),
   ) {}
 
   async put(segment: Segment, bytes: Uint8Array): Promise<void> {
     await withRetries("upload", this.log, async (tryNumber): Promise<Outcome<true>> => {
-      const { error } = await this.client.storage.from(BUCKET).upload(segment.name, unshared(bytes), {
+      const { error } = await this.client().storage.from(BUCKET).upload(segment.name, unshared(bytes), {
         contentType: "application/octet-stream",
         // The name is random: what a lost try may have left there are these bytes.
         upsert: tryNumber > 1,
@@ -63,7 +63,7 @@ export class SupabaseSegments implements Segments {
     if (cached !== undefined) return cached;
     const bytes = await withRetries("download", this.log, async (): Promise<Outcome<Uint8Array>> => {
       // As a stream: a Blob would hold the bytes once more, out of sight of the garbage collector.
-      const { data, error } = await this.client.storage.from(BUCKET).download(segment.name).asStream()
+      const { data, error } = await this.client().storage.from(BUCKET).download(segment.name).asStream()
         .catch(brokenOff);
       if (error === null) {
         const bytes = await bytesOf(data, segment.size).catch(() => undefined);
@@ -82,7 +82,7 @@ export class SupabaseSegments implements Segments {
   async remove(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await withRetries("remove", this.log, async (): Promise<Outcome<true>> => {
-      const { error } = await this.client.storage.from(BUCKET).remove([...names]).catch(brokenOff);
+      const { error } = await this.client().storage.from(BUCKET).remove([...names]).catch(brokenOff);
       return error === null ? { value: true } : { passing: String(storageStatus(error)) };
     });
   }
@@ -106,7 +106,7 @@ export class SupabaseSegments implements Segments {
   private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
     return withRetries("list", this.log, async (): Promise<Outcome<readonly string[]>> => {
       const sortBy = { column: "name", order: "asc" };
-      const { data, error } = await this.client.storage.from(BUCKET).list(folder, { limit, offset, sortBy })
+      const { data, error } = await this.client().storage.from(BUCKET).list(folder, { limit, offset, sortBy })
         .catch(brokenOff);
       if (error !== null) return { passing: String(storageStatus(error)) };
       const inFolder = `${folder}/`;
@@ -118,7 +118,7 @@ export class SupabaseSegments implements Segments {
 
   async ping(): Promise<void> {
     await withRetries("bucket", this.log, async (): Promise<Outcome<true>> => {
-      const { error } = await this.client.storage.getBucket(BUCKET).catch(brokenOff);
+      const { error } = await this.client().storage.getBucket(BUCKET).catch(brokenOff);
       return error === null ? { value: true } : { passing: String(storageStatus(error)) };
     });
   }

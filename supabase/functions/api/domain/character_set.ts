@@ -1,4 +1,5 @@
 /** What one place of a pattern matches: some characters, or all but some. */
+import { lazily } from "./lazily.ts";
 import { lowerOf, upperOf } from "./letter_case.ts";
 
 export interface CharacterSet {
@@ -8,38 +9,41 @@ export interface CharacterSet {
   readonly classes: readonly RegExp[];
 }
 
-const WORD = /^[\p{Alphabetic}\p{Nd}_]$/u;
-const SPACE = /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u;
+// Each of these is made of a large part of Unicode, which takes milliseconds.
+const WORD = lazily(() => /^[\p{Alphabetic}\p{Nd}_]$/u);
+const SPACE = lazily(() => /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u);
 
 /** POSIX classes, as Unicode has them: what `grep` does in a UTF-8 locale. */
-const CLASSES: Readonly<Record<string, RegExp>> = {
+const CLASSES: Readonly<Record<string, () => RegExp>> = {
   // To the C library digits other than the ASCII ones are letters.
-  alpha: /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u,
-  digit: /^[0-9]$/,
-  alnum: /^[\p{Alphabetic}\p{Nd}]$/u,
-  upper: /^\p{Uppercase}$/u,
-  lower: /^\p{Lowercase}$/u,
+  alpha: lazily(() => /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u),
+  digit: lazily(() => /^[0-9]$/),
+  alnum: lazily(() => /^[\p{Alphabetic}\p{Nd}]$/u),
+  upper: lazily(() => /^\p{Uppercase}$/u),
+  lower: lazily(() => /^\p{Lowercase}$/u),
   space: SPACE,
-  blank: /^[\t \u1680\u2000-\u2006\u2008-\u200a\u205f\u3000]$/u,
+  blank: lazily(() => /^[\t \u1680\u2000-\u2006\u2008-\u200a\u205f\u3000]$/u),
   // Whatever is seen and is neither letter nor digit; a no-break space is.
-  punct: /^(?![\p{Alphabetic}\p{Nd}])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\u00a0\u2007\u202f]$/u,
-  xdigit: /^[0-9A-Fa-f]$/,
-  cntrl: /^[\p{Cc}\u2028\u2029]$/u,
+  punct: lazily(() =>
+    /^(?![\p{Alphabetic}\p{Nd}])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\u00a0\u2007\u202f]$/u
+  ),
+  xdigit: lazily(() => /^[0-9A-Fa-f]$/),
+  cntrl: lazily(() => /^[\p{Cc}\u2028\u2029]$/u),
 };
 
 /** The POSIX class of this name, or undefined. */
 export function classNamed(name: string): RegExp | undefined {
-  return Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
+  return Object.hasOwn(CLASSES, name) ? CLASSES[name]?.() : undefined;
 }
 
 export const ANY: CharacterSet = { isNegated: true, ranges: [], classes: [] };
-/** `\w`, `\W`, `\s`, `\S`. */
-export const ESCAPES: Readonly<Record<string, CharacterSet>> = {
-  w: { isNegated: false, ranges: [], classes: [WORD] },
-  W: { isNegated: true, ranges: [], classes: [WORD] },
-  s: { isNegated: false, ranges: [], classes: [SPACE] },
-  S: { isNegated: true, ranges: [], classes: [SPACE] },
-};
+
+/** What an escape stands for: `\w`, `\W`, `\s`, `\S`; undefined for other letters. */
+export function escaped(letter: string): CharacterSet | undefined {
+  if (!/^[wWsS]$/.test(letter)) return undefined;
+  const isSpace = letter.toLowerCase() === "s";
+  return { isNegated: letter !== letter.toLowerCase(), ranges: [], classes: [isSpace ? SPACE() : WORD()] };
+}
 
 export function only(code: number): CharacterSet {
   return { isNegated: false, ranges: [[code, code]], classes: [] };

@@ -6,7 +6,7 @@
  * `{m} {m,} {m,n} {,n}`, `^`, `$`. Not in it: back-references, `\b \< \>`, lazy and stacked repetition, look-around.
  */
 import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
-import { ANY, type CharacterSet, classNamed, ESCAPES, only } from "./character_set.ts";
+import { ANY, type CharacterSet, classNamed, escaped, only } from "./character_set.ts";
 
 export type Pattern =
   | { readonly kind: "set"; readonly set: CharacterSet }
@@ -121,7 +121,7 @@ class Parser {
     const character = this.peek();
     if (character === undefined) throw new PatternError("ends with a backslash");
     this.at++;
-    const set = ESCAPES[character];
+    const set = escaped(character);
     if (set) return set;
     if (character === "d") throw new PatternError("has `\\d`; write `[0-9]`");
     if (/[0-9]/.test(character)) throw new PatternError("has a back-reference");
