@@ -9,55 +9,53 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** The chunks of a text, in order. Together they hold all of it but blank chunks. */
+/** The chunks of a text, in order. Together they hold all of it but blank chunks. Linear, however long its lines are. */
 export function chunksOf(text: string): Chunk[] {
   const chunks: Chunk[] = [];
-  let characters = 0;
-  let counted = 0;
-  const charactersTo = (place: number) => {
-    characters += countCharacters(text, counted, place);
-    counted = place;
-    return characters;
-  };
   let line = 1;
+  let start = 0;
   for (let from = 0; from < text.length;) {
-    const to = endOfChunk(text, from);
-    const start = charactersTo(from);
-    const length = countCharacters(text, from, to);
-    if (text.slice(from, to).trim() !== "") chunks.push({ firstLine: line, start, length });
-    const isCutLine = to < text.length && text[to - 1] !== "\n";
+    const chunk = chunkAt(text, from);
+    const length = countCharacters(chunk);
+    if (chunk.trim() !== "") chunks.push({ firstLine: line, start, length });
+    const to = from + chunk.length;
+    const isCutLine = to < text.length && !chunk.endsWith("\n");
     const next = isCutLine ? atCharacter(text, to - SEARCH_CHUNK_OVERLAP) : to;
-    line += newlines(text, from, next);
+    start += isCutLine ? countCharacters(text.slice(from, next)) : length;
+    if (!isCutLine) line += countNewlines(chunk);
     from = next;
   }
   return chunks;
 }
 
-/** The last line end that is not too far; in a line that is too long itself, as far as a chunk goes. */
-function endOfChunk(text: string, from: number): number {
-  const most = from + SEARCH_CHUNK_LENGTH;
-  if (most >= text.length) return text.length;
-  const feed = text.lastIndexOf("\n", most - 1);
-  return feed >= from ? feed + 1 : atCharacter(text, most);
+/** To the last line end that is not too far; in a line that is too long itself, as far as a chunk goes. */
+function chunkAt(text: string, from: number): string {
+  const to = atCharacter(text, from + SEARCH_CHUNK_LENGTH);
+  // Looked for in this part alone: in the whole text it would be looked for in all of a long line, for each chunk of it.
+  const longest = text.slice(from, to);
+  const feed = to < text.length ? longest.lastIndexOf("\n") : -1;
+  return feed < 0 ? longest : longest.slice(0, feed + 1);
 }
 
 /** Not between the halves of a character. */
 function atCharacter(text: string, place: number): number {
-  const code = text.charCodeAt(place);
-  return code >= 0xdc00 && code <= 0xdfff ? place - 1 : place;
+  return isSecondHalf(text.charCodeAt(place)) ? place - 1 : place;
 }
 
-function countCharacters(text: string, from: number, to: number): number {
-  let count = to - from;
-  for (let at = from; at < to; at++) {
-    const code = text.charCodeAt(at);
-    if (code >= 0xdc00 && code <= 0xdfff) count--;
+function isSecondHalf(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
+
+function countCharacters(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) {
+    if (isSecondHalf(text.charCodeAt(at))) count--;
   }
   return count;
 }
 
-function newlines(text: string, from: number, to: number): number {
+function countNewlines(text: string): number {
   let count = 0;
-  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
   return count;
 }
