@@ -1,6 +1,10 @@
 /** Appends that take a merge along: what they cost, and that nothing else tells them from other appends. */
 import { assert, assertEquals } from "@std/assert";
-import { APPEND_MERGED_BYTES_MAX, MERGE_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
+import {
+  APPEND_MERGED_BYTES_MAX,
+  MERGE_CHECK_EVERY_SEGMENTS,
+  SEGMENT_BYTES_MAX,
+} from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
 import { type History, historySuite } from "../support/history.ts";
 import { test } from "../support/suite.ts";
@@ -86,6 +90,21 @@ test("every short append makes 2 calls, merges included; the rope stays short, a
     assertEquals((await own.read(PATH, { version })).content, expected);
   }
   assertEquals(await unnamedObjects(own), 0);
+});
+
+test("of a large file the end alone is merged: what is in front of it stays, and is not sent again", async () => {
+  const own = await files();
+  const large = "0123456789abcde\n".repeat(3 * SEGMENT_BYTES_MAX / 16);
+  await own.write(PATH, large);
+  const front = await ropeLength(own);
+  while (await ropeLength(own) < 2 * MERGE_CHECK_EVERY_SEGMENTS) await own.append(PATH, "line\n");
+  const before = (await own.read(PATH)).content;
+  const calls = await service.proxy.during(() => own.append(PATH, "last\n"));
+  assertEquals(calls.map(({ target }) => target), UPLOAD_AND_COMMIT);
+  assert((calls[0]?.requestBytes ?? 0) < 1000, `${calls[0]?.requestBytes} bytes`);
+  assertEquals(await ropeLength(own), front + 1);
+  await service.restartFunction();
+  assert((await own.read(PATH)).content === `${before}last\n`);
 });
 
 test("another append comes between upload and commit: both are there, in the order of their versions, and no object is left", async () => {
