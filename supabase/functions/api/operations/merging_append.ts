@@ -58,7 +58,7 @@ export async function commitMergingAppend(
     baseVersion: due.version,
     rope: [...due.kept, ...segments.map((segment) => segment.id)],
   } as const;
-  const result = await tryCommit(context, merging, true);
+  const result = await tryCommit(context, merging);
   if ("committed" in result) return result.committed;
   if (!REFUSALS_OF_THE_MERGE.includes(result.refusal.code)) refuse(context, merging, result.refusal);
   // With the same id: should a lost try of the first commit still come, only one of the two counts.
