@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { assertRefused, type Code, dataOf, editRecord, issuePaths } from "../support/contract.ts";
 import { assertStale, type History, historySuite } from "../support/history.ts";
+import { unnamedObjects } from "../support/stored.ts";
 import { test } from "../support/suite.ts";
 import { applyUnifiedDiff } from "../support/unified_diff.ts";
 
@@ -19,16 +20,6 @@ const preview = editRecord.extend({
 
 async function edits(own: History, path: string, list: readonly unknown[]) {
   return dataOf(await own.put("edit", path, { edits: list }), "write_file", editRecord);
-}
-
-/** Objects of the project that no segment row names. */
-async function unnamedObjects(own: History): Promise<unknown> {
-  const [row] = await service.sql(
-    `select count(*)::int as unnamed from storage.objects o where o.name like $1 || '/%'
-     and not exists (select from filestore.segments s where o.name like '%/' || s.id)`,
-    [own.project.id],
-  );
-  return row;
 }
 
 /** Content, edits in order (old, new, more), result, replacements. */
@@ -54,7 +45,7 @@ for (const [content, sequence, result, replacements] of SEQUENCES) {
     assertEquals([edited.replacements, edited.version], [replacements, 2]);
     assertEquals((await own.read("f.txt")).content, result);
     assertEquals((await own.read("f.txt", { version: 1 })).content, content);
-    assertEquals(await unnamedObjects(own), { unnamed: 0 });
+    assertEquals(await unnamedObjects(service, own.project.id), 0);
   });
 }
 
@@ -293,7 +284,7 @@ test("edits that rewrite more than memory holds: the result is right and no obje
     new TextDecoder().decode(bytes) === content.replaceAll("[marker]", "[second]"),
     "the content differs",
   );
-  assertEquals(await unnamedObjects(own), { unnamed: 0 });
+  assertEquals(await unnamedObjects(service, own.project.id), 0);
 });
 
 test("edits at the same time as appends: each happens once, on whatever is the latest", async () => {

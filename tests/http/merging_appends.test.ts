@@ -6,7 +6,8 @@ import {
   SEGMENT_BYTES_MAX,
 } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
-import { type History, historySuite } from "../support/history.ts";
+import { type History, historySuite, NO_OBJECTS, trafficOf } from "../support/history.ts";
+import { ropeLength, unnamedObjects } from "../support/stored.ts";
 import { test } from "../support/suite.ts";
 
 const { service, files } = await historySuite();
@@ -14,7 +15,7 @@ const { service, files } = await historySuite();
 const PATH = "log.txt";
 const OCTETS = { "content-type": "application/octet-stream" };
 /** What a short append of a known key costs. */
-const UPLOAD_AND_COMMIT = ["storage", "database"];
+const UPLOAD_AND_COMMIT = { ...NO_OBJECTS, database: ["filestore_commit"], puts: 1 };
 /** The content that `withDueMerge` leaves, in as many segments as lines. */
 const LINES = Array.from({ length: MERGE_CHECK_EVERY_SEGMENTS }, (_, index) => `line ${index}\n`);
 const CONTENT = LINES.join("");
@@ -24,30 +25,8 @@ async function withDueMerge(): Promise<History> {
   const own = await files();
   await own.write(PATH, "");
   for (const line of LINES) await own.append(PATH, line);
-  assertEquals(await ropeLength(own), LINES.length);
+  assertEquals(await ropeLength(service, own.project.id), LINES.length);
   return own;
-}
-
-async function ropeLength(own: History): Promise<number> {
-  const [row] = await service.sql<{ segments: number }>(
-    "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
-    [own.project.id],
-  );
-  return row?.segments ?? -1;
-}
-
-/** Objects of the project that no row names. */
-async function unnamedObjects(own: History): Promise<number> {
-  const [row] = await service.sql<{ unnamed: number }>(
-    `select count(*)::integer as unnamed from storage.objects o where o.name like $1 || '/%'
-     and not exists (select from filestore.segments s where o.name like '%/' || s.id)`,
-    [own.project.id],
-  );
-  return row?.unnamed ?? -1;
-}
-
-async function targetsOf(work: () => Promise<unknown>): Promise<string[]> {
-  return (await service.proxy.during(work)).map(({ target }) => target);
 }
 
 /** Does `work` when the next upload is about to be stored. */
@@ -75,13 +54,13 @@ test("every short append makes 2 calls, merges included; the rope stays short, a
   for (let index = 0; index < 60; index++) {
     const line = `${index} ${"é".repeat(index)}\n`;
     content += line;
-    const calls = await targetsOf(async () => {
+    const calls = await trafficOf(service, async () => {
       const { version, size } = await own.append(PATH, line);
       assertEquals([version, size], [LINES.length + index + 2, new TextEncoder().encode(content).length]);
       versions.set(version, content);
     });
     assertEquals(calls, UPLOAD_AND_COMMIT, `append ${index}`);
-    const segments = await ropeLength(own);
+    const segments = await ropeLength(service, own.project.id);
     assert(segments <= MERGE_CHECK_EVERY_SEGMENTS, `${segments} segments after append ${index}`);
     if (index === 0) assertEquals(segments, 1);
   }
@@ -89,20 +68,22 @@ test("every short append makes 2 calls, merges included; the rope stays short, a
   for (const [version, expected] of versions) {
     assertEquals((await own.read(PATH, { version })).content, expected);
   }
-  assertEquals(await unnamedObjects(own), 0);
+  assertEquals(await unnamedObjects(service, own.project.id), 0);
 });
 
 test("of a large file the end alone is merged: what is in front of it stays, and is not sent again", async () => {
   const own = await files();
   const large = "0123456789abcde\n".repeat(3 * SEGMENT_BYTES_MAX / 16);
   await own.write(PATH, large);
-  const front = await ropeLength(own);
-  while (await ropeLength(own) < 2 * MERGE_CHECK_EVERY_SEGMENTS) await own.append(PATH, "line\n");
+  const front = await ropeLength(service, own.project.id);
+  while (await ropeLength(service, own.project.id) < 2 * MERGE_CHECK_EVERY_SEGMENTS) {
+    await own.append(PATH, "line\n");
+  }
   const before = (await own.read(PATH)).content;
-  const calls = await service.proxy.during(() => own.append(PATH, "last\n"));
-  assertEquals(calls.map(({ target }) => target), UPLOAD_AND_COMMIT);
+  assertEquals(await trafficOf(service, () => own.append(PATH, "last\n")), UPLOAD_AND_COMMIT);
+  const { calls } = service.proxy;
   assert((calls[0]?.requestBytes ?? 0) < 1000, `${calls[0]?.requestBytes} bytes`);
-  assertEquals(await ropeLength(own), front + 1);
+  assertEquals(await ropeLength(service, own.project.id), front + 1);
   await service.restartFunction();
   assert((await own.read(PATH)).content === `${before}last\n`);
 });
@@ -112,7 +93,7 @@ test("another append comes between upload and commit: both are there, in the ord
   await duringUpload(() => own.append(PATH, "between\n"), () => own.append(PATH, "last\n"));
   const { content, version } = await own.read(PATH);
   assertEquals([content, version], [`${CONTENT}between\nlast\n`, LINES.length + 3]);
-  assertEquals(await unnamedObjects(own), 0);
+  assertEquals(await unnamedObjects(service, own.project.id), 0);
 });
 
 const OTHERS: Readonly<Record<string, (own: History) => Promise<unknown>>> = {
@@ -136,7 +117,7 @@ for (const [name, change] of Object.entries(OTHERS)) {
     const own = await withDueMerge();
     await change(own);
     const { content, version } = await own.read(PATH);
-    assertEquals(await targetsOf(() => own.append(PATH, "last\n")), UPLOAD_AND_COMMIT);
+    assertEquals(await trafficOf(service, () => own.append(PATH, "last\n")), UPLOAD_AND_COMMIT);
     const after = await own.read(PATH);
     assertEquals([after.content, after.version], [`${content}last\n`, version + 1]);
   });
@@ -150,7 +131,7 @@ for (const [name, change] of Object.entries(OTHERS)) {
     }, () => own.append(PATH, "last\n"));
     const { content, version } = await own.read(PATH);
     assertEquals([content, version], [`${before.content}last\n`, before.version + 1]);
-    assertEquals(await unnamedObjects(own), 0);
+    assertEquals(await unnamedObjects(service, own.project.id), 0);
   });
 }
 
@@ -165,7 +146,7 @@ test("404 FILE_NOT_FOUND: the file was deleted, before the append or between its
       await own.remove(PATH);
       await append();
     }
-    assertEquals(await unnamedObjects(own), 0);
+    assertEquals(await unnamedObjects(service, own.project.id), 0);
     assertEquals((await own.read(PATH, { version: LINES.length + 1 })).content, CONTENT);
   }
 });
@@ -180,7 +161,7 @@ test("If-Match of another version: 412, nothing changed; of this one: appended, 
     });
     if (isThisOne) {
       assertEquals(dataOf(answer, "write_file", fileRecord).version, version + 1);
-      assertEquals(await ropeLength(own), 1);
+      assertEquals(await ropeLength(service, own.project.id), 1);
     } else {
       assertRefused(answer, "PRECONDITION_FAILED", "write_file");
       assertEquals(await service.tables(), before);
@@ -194,17 +175,17 @@ test("Idempotency-Key: an append that made a merge due, or took one along, is to
   for (const line of LINES.slice(1, -1)) await own.append(PATH, line);
   const send = (key: string) => own.put("append", PATH, { content: "once\n" }, { "idempotency-key": key });
   const leaves = await send("leaves");
-  assertEquals(await ropeLength(own), LINES.length);
+  assertEquals(await ropeLength(service, own.project.id), LINES.length);
   const repeated = await send("leaves");
   assertEquals([repeated.status, repeated.text], [200, leaves.text]);
   // The repeated one took the merge and could not use it: the next to be due is made now.
   for (const line of LINES) await own.append(PATH, line);
-  assertEquals(await unnamedObjects(own), 0);
+  assertEquals(await unnamedObjects(service, own.project.id), 0);
 
   const other = await withDueMerge();
   const once = { "idempotency-key": "takes" };
   const takes = await other.put("append", PATH, { content: "once\n" }, once);
-  assertEquals(await ropeLength(other), 1);
+  assertEquals(await ropeLength(service, other.project.id), 1);
   for (const line of [...LINES, ...LINES]) {
     await other.append(PATH, line);
     const again = await other.put("append", PATH, { content: "once\n" }, once);
@@ -228,18 +209,18 @@ test("a quota that has room for the append but not for the merge: appended, to t
   await own.append(PATH, "last\n");
   assertEquals((await own.read(PATH)).content, `${CONTENT}last\n`);
   assertRefused(await own.put("append", PATH, { content: "x" }), "QUOTA_EXCEEDED", "write_file");
-  assertEquals(await unnamedObjects(own), 0);
+  assertEquals(await unnamedObjects(service, own.project.id), 0);
 });
 
 test("text and bytes merged with what is added: each version is shown as without the merge", async () => {
   const own = await withDueMerge();
   const text = await own.read(PATH);
   await own.append(PATH, Uint8Array.of(0xe2, 0x9c).toBase64(), { isBase64: true });
-  assertEquals(await ropeLength(own), 1);
+  assertEquals(await ropeLength(service, own.project.id), 1);
   // The last byte of a character makes it UTF-8 as a whole, but no text: its parts are none.
   await own.append(PATH, Uint8Array.of(0x93).toBase64(), { isBase64: true });
   for (const line of LINES) await own.append(PATH, line);
-  assert(await ropeLength(own) < LINES.length, "it was merged once more");
+  assert(await ropeLength(service, own.project.id) < LINES.length, "it was merged once more");
   assertEquals(await own.read(PATH, { version: text.version }), text);
   for (const version of [text.version + 1, text.version + 2, text.version + 2 + LINES.length]) {
     assertEquals((await own.read(PATH, { version })).isBase64, true, `version ${version}`);
@@ -256,9 +237,11 @@ test("where nobody takes it along, for the process ended or appends are long or 
   for (const [name, pass] of Object.entries(ways)) {
     const own = await withDueMerge();
     await pass(own);
-    while (await ropeLength(own) < 2 * MERGE_CHECK_EVERY_SEGMENTS - 1) await own.append(PATH, "line\n");
-    const calls = await service.proxy.during(() => own.append(PATH, "line\n"));
-    assert(calls.some(({ path }) => path.endsWith("/filestore_merge")), name);
-    assert(await ropeLength(own) <= 3, name);
+    while (await ropeLength(service, own.project.id) < 2 * MERGE_CHECK_EVERY_SEGMENTS - 1) {
+      await own.append(PATH, "line\n");
+    }
+    const { database } = await trafficOf(service, () => own.append(PATH, "line\n"));
+    assert(database.includes("filestore_merge"), name);
+    assert(await ropeLength(service, own.project.id) <= 3, name);
   }
 });

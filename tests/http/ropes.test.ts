@@ -1,20 +1,9 @@
 /** Many small appends: the rope stays short, and neither content nor versions ever show that it was merged. */
 import { assert, assertEquals } from "@std/assert";
-import type { Files } from "../support/files.ts";
+import { ropeLength } from "../support/stored.ts";
 import { suite, test } from "../support/suite.ts";
 
 const { service, files } = await suite();
-
-type Own = Files & { readonly project: { readonly id: string } };
-
-/** Segments of the latest version. */
-async function ropeLength(own: Own): Promise<number> {
-  const [row] = await service.sql<{ segments: number }>(
-    "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
-    [own.project.id],
-  );
-  return row?.segments ?? -1;
-}
 
 /** The most segments that a rope of so many bytes may have. */
 function cap(bytes: number): number {
@@ -35,10 +24,10 @@ test("300 small appends: the rope stays under its cap, each version reads right,
     size += new TextEncoder().encode(text).length;
     const record = await own.append("log.txt", text);
     assertEquals([record.version, record.size], [index + 2, size]);
-    if (index % 20 === 19) longest = Math.max(longest, await ropeLength(own));
+    if (index % 20 === 19) longest = Math.max(longest, await ropeLength(service, own.project.id));
   }
   assert(longest <= cap(size), `${longest} segments`);
-  assert(await ropeLength(own) < 300, "something was merged");
+  assert(await ropeLength(service, own.project.id) < 300, "something was merged");
   const expected = (version: number) =>
     pieces.slice(0, version - 1).map((piece) => piece.toWellFormed()).join("");
   await service.restartFunction();
@@ -61,7 +50,7 @@ test("binary appends stay binary through merges, and merged halves of characters
   for (let count = 1; count < 120; count++) {
     await own.append("b", Uint8Array.of(check[count % 3] ?? 0).toBase64(), { isBase64: true });
   }
-  assert(await ropeLength(own) < 120, "something was merged");
+  assert(await ropeLength(service, own.project.id) < 120, "something was merged");
   const { content, isBase64 } = await own.read("b");
   assertEquals(isBase64, true);
   assertEquals(content, new TextEncoder().encode("✓".repeat(40)).toBase64());
@@ -79,7 +68,7 @@ test("appends at the same time, over merges: none is lost, none twice", async ()
   const { content, version } = await own.read("log.txt");
   assertEquals(version, 241);
   assertEquals(content.trimEnd().split("\n").sort(), [...lines].sort());
-  assert(await ropeLength(own) <= cap(content.length));
+  assert(await ropeLength(service, own.project.id) <= cap(content.length));
 });
 
 test("larger pieces, up to several segments each, keep the rope within two segments a MiB and 128", async () => {
@@ -90,7 +79,7 @@ test("larger pieces, up to several segments each, keep the rope within two segme
     const piece = String(count % 10).repeat([10, 30_000, 200_000, 1_100_000][count % 4] ?? 0);
     expected += piece;
     await own.append("big.txt", piece);
-    assert(await ropeLength(own) <= cap(expected.length));
+    assert(await ropeLength(service, own.project.id) <= cap(expected.length));
   }
   assert((await own.read("big.txt")).content === expected);
   assert((await own.read("big.txt", { version: 31 })).content === expected.slice(0, 1_330_010 * 7 + 30_010));

@@ -2,6 +2,7 @@
  * Stands between the function and Supabase and breaks calls on purpose, as networks, gateways and crashes do: on the
  * level of connections, where `fetch` has no say.
  */
+import { concatenate } from "../../supabase/functions/api/domain/concatenate.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { INDEX_CLIENT } from "../support/proxy.ts";
 import type { AddressInfo, Socket } from "node:net";
@@ -94,7 +95,7 @@ export class FaultProxy {
   async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
-    const body = join(chunks);
+    const body = concatenate(chunks);
     const url = incoming.url ?? "/";
     const text = url + new TextDecoder().decode(body.subarray(0, 200_000));
     // What the function does after an answer is no part of a request, and has tests of its own.
@@ -132,16 +133,6 @@ export class FaultProxy {
       body: new Uint8Array(await response.arrayBuffer()),
     };
   }
-}
-
-function join(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(chunks.reduce((total, chunk) => total + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }
 
 /** `filestore_commit`, `upload`, `download`, `remove`. */

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
+import { concatenate } from "../../supabase/functions/api/domain/concatenate.ts";
 import {
   cutSegments,
   describeSegment,
@@ -10,16 +11,6 @@ import { isUtf8 } from "../../supabase/functions/api/domain/utf8.ts";
 import { SEGMENT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 
 const MIB = SEGMENT_BYTES_MAX;
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
 
 /** Text of the given number of bytes whose characters take 1 to 4 bytes. */
 function textOf(size: number): Uint8Array {
@@ -38,7 +29,7 @@ for (const size of [0, 1, 1000, MIB - 1, MIB, MIB + 1, 2 * MIB - 1, 2 * MIB, 2 *
   Deno.test(`cutSegments of ${size} bytes of text: whole, in bounds, each piece text`, () => {
     const bytes = textOf(size);
     const pieces = cutSegments(bytes);
-    assert(same(joined(pieces), bytes));
+    assert(same(concatenate(pieces), bytes));
     for (const piece of pieces) {
       assert(piece.length >= 1 && piece.length <= MIB && isUtf8(piece));
       assert(pieces.length === 1 || piece.length >= MIB / 2 - 3, `a piece of ${piece.length} bytes`);
