@@ -1,6 +1,6 @@
 /** `deno task console`: the console as static files, for any host. */
 import { join, resolve } from "node:path";
-import { answer, parseCommand, remark, run, UsageError } from "../local/command_line.ts";
+import { answer, parseCommand, remark, run, UsageError } from "../local/cli/command_line.ts";
 import { bundle, updateLock } from "./build/bundle.ts";
 import { WORK_DIRECTORY } from "./build/sources.ts";
 import { type SiteSettings, writeSite } from "./build/site.ts";

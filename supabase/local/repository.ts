@@ -5,7 +5,7 @@ const at = (relative: string): string => fileURLToPath(new URL(relative, import.
 
 export const MIGRATIONS_DIRECTORY = at("../migrations");
 export const FUNCTION_ENTRY = at("../functions/api/index.ts");
-export const EDGE_RUNTIME = at("./edge_runtime.ts");
+export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
 export const IMPORT_MAP = at("../../import_map.json");
 export const DENO_CONFIG = at("../../deno.json");
 /** Default of --data. */

@@ -2,12 +2,12 @@
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Administration } from "../../supabase/local/administration.ts";
-import { functionCommand } from "../../supabase/local/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/function_process.ts";
-import { newKey } from "../../supabase/local/new_key.ts";
+import { Administration } from "../../supabase/local/admin/administration.ts";
+import { functionCommand } from "../../supabase/local/stack/function_command.ts";
+import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
+import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
+import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import type { StackAddresses, StackProcessOptions } from "./stack_process.ts";
 import type { OtherStorage } from "./storage_front.ts";
 

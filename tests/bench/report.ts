@@ -1,5 +1,5 @@
 /** What was measured, against what, and whether the bar holds: as a table to read and as JSON to keep. */
-import { answer } from "../../supabase/local/command_line.ts";
+import { answer } from "../../supabase/local/cli/command_line.ts";
 import { median, type Times } from "./measure.ts";
 
 /** What a row must come to. */

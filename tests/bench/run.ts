@@ -8,7 +8,7 @@ import {
   run,
   UsageError,
   wholeNumber,
-} from "../../supabase/local/command_line.ts";
+} from "../../supabase/local/cli/command_line.ts";
 import { startPostgres } from "../support/postgres.ts";
 import type { Group } from "./bench.ts";
 import { type BenchStack, startBenchStack } from "./bench_stack.ts";

@@ -7,12 +7,12 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { functionCommand } from "../../supabase/local/function_command.ts";
-import { FunctionPool } from "../../supabase/local/function_pool.ts";
-import { openGateway } from "../../supabase/local/gateway.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
-import { startStack } from "../../supabase/local/stack.ts";
-import { answer } from "../../supabase/local/command_line.ts";
+import { functionCommand } from "../../supabase/local/stack/function_command.ts";
+import { FunctionPool } from "../../supabase/local/stack/function_pool.ts";
+import { openGateway } from "../../supabase/local/stack/gateway.ts";
+import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
+import { startStack } from "../../supabase/local/stack/stack.ts";
+import { answer } from "../../supabase/local/cli/command_line.ts";
 import { openStorageFront, type OtherStorage, type StorageFront } from "./storage_front.ts";
 
 export interface StackProcessOptions {

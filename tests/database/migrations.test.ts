@@ -2,9 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { startBackend } from "../../supabase/local/backend.ts";
+import { startBackend } from "../../supabase/local/stack/backend.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
+import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { type PostgresServer, type PostgresVersion, startPostgres } from "../support/postgres.ts";
 import { content, makeProject, valueOf } from "../support/postgres_filestore.ts";
 import {

@@ -1,8 +1,8 @@
 /** Keys: every bad one gets one and the same answer, costs the back end nothing, and stores nothing. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { generateApiKey } from "../../supabase/functions/api/domain/api_key.ts";
+import { generateApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
-import { newKey } from "../../supabase/local/new_key.ts";
+import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { type Answer, assertRefused, rateOf } from "../support/contract.ts";
 import { suite, test } from "../support/suite.ts";
 

@@ -1,6 +1,6 @@
 /** Content types: given, detected, remembered, and what they mean for a read. */
 import { assertEquals } from "@std/assert";
-import { MEDIA_TYPES } from "../../supabase/functions/api/domain/media_type.ts";
+import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
 import { assertRefused, issuePaths } from "../support/contract.ts";
 import { suite, test } from "../support/suite.ts";
 

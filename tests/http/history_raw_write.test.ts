@@ -1,6 +1,6 @@
 /** Writing the bytes themselves: which bodies are raw, what type the file gets, and what is refused when. */
 import { assert, assertEquals } from "@std/assert";
-import { MEDIA_TYPES } from "../../supabase/functions/api/domain/media_type.ts";
+import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
 import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/contract.ts";
 import { type History, historySuite, trafficOf } from "../support/history.ts";
 import { patternBytes, patternStream } from "../support/streams.ts";

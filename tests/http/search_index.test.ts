@@ -1,6 +1,6 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
-import { chunksOf } from "../../supabase/functions/api/domain/chunks.ts";
+import { chunksOf } from "../../supabase/functions/api/search/chunks.ts";
 import {
   SEARCH_REST_MICROSECONDS_PER_BYTE,
   SEARCH_REST_MILLISECONDS,

@@ -1,8 +1,8 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
-import { openDataDirectory } from "../../supabase/local/data_directory.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
-import { StartError } from "../../supabase/local/start_error.ts";
+import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
+import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
+import { StartError } from "../../supabase/local/startup_error.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 Deno.test("openDataDirectory() lets one stack in at a time", () =>

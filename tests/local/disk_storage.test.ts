@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { DiskStorage } from "../../supabase/local/disk_storage.ts";
+import { DiskStorage } from "../../supabase/local/stack/disk_storage.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const BYTES = crypto.getRandomValues(new Uint8Array(65_536));

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DENO_CONFIG } from "../../supabase/local/repository.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
+import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const PRINT_ENVIRONMENT = fileURLToPath(new URL("./fixtures/print_environment.ts", import.meta.url));

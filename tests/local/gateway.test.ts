@@ -1,11 +1,11 @@
 /** The way of a request from the one port to a function process and back, without a database. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
-import { functionCommand } from "../../supabase/local/function_command.ts";
-import { FunctionPool } from "../../supabase/local/function_pool.ts";
-import { type Gateway, openGateway } from "../../supabase/local/gateway.ts";
-import { loadSecrets } from "../../supabase/local/secrets.ts";
-import { StartError } from "../../supabase/local/start_error.ts";
+import { functionCommand } from "../../supabase/local/stack/function_command.ts";
+import { FunctionPool } from "../../supabase/local/stack/function_pool.ts";
+import { type Gateway, openGateway } from "../../supabase/local/stack/gateway.ts";
+import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
+import { StartError } from "../../supabase/local/startup_error.ts";
 import { REPOSITORY } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { CompiledQuery, type Kysely } from "kysely";
-import { asOneRequest } from "../../supabase/local/one_lane.ts";
-import { openPglite } from "../../supabase/local/pglite_database.ts";
+import { asOneRequest } from "../../supabase/local/database/one_lane.ts";
+import { openPglite } from "../../supabase/local/database/pglite_database.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));

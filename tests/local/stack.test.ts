@@ -1,7 +1,7 @@
 /** `startStack()`, as the other suites use it. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StartError } from "../../supabase/local/start_error.ts";
-import { startStack } from "../../supabase/local/stack.ts";
+import { StartError } from "../../supabase/local/startup_error.ts";
+import { startStack } from "../../supabase/local/stack/stack.ts";
 import { isAlive } from "../support/command.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 

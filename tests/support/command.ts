@@ -64,7 +64,7 @@ export function isAlive(pid: number): boolean {
 
 function command(script: string, args: readonly string[]): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", `supabase/local/${script}`, ...args],
+    args: ["run", "-A", `supabase/local/cli/${script}`, ...args],
     cwd: REPOSITORY,
     env: { SUPABASE_URL: "", SUPABASE_SECRET_KEY: "", NO_COLOR: "1" },
     stdin: "null",

@@ -4,7 +4,7 @@
  * tests/http.
  */
 import { fileURLToPath } from "node:url";
-import { startStack } from "../../supabase/local/stack.ts";
+import { startStack } from "../../supabase/local/stack/stack.ts";
 import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { startPostgres } from "./postgres.ts";
 import { createDatabase, MIGRATED_DATABASE } from "./test_database.ts";

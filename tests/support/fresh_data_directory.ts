@@ -3,7 +3,7 @@
  * seconds, copying one a tenth of that, and each test file wants its own.
  */
 import { fileURLToPath } from "node:url";
-import { startStack } from "../../supabase/local/stack.ts";
+import { startStack } from "../../supabase/local/stack/stack.ts";
 import { copyTemplate } from "./templates.ts";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -11,8 +11,8 @@ const at = (relative: string): string => fileURLToPath(new URL(relative, import.
 /** The schema, what comes before it, and the database itself. */
 const MADE_FROM = [
   at("../../supabase/migrations"),
-  at("../../supabase/local/platform.sql"),
-  at("../../supabase/local/pglite_database.ts"),
+  at("../../supabase/local/database/platform.sql"),
+  at("../../supabase/local/database/pglite_database.ts"),
   at("../../import_map.json"),
 ];
 

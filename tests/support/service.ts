@@ -5,13 +5,13 @@
  * FUNCTION_DENO runs the function on another Deno ("2.1.4"), TEST_DATABASE=postgres everything on a real Postgres.
  */
 import { join } from "node:path";
-import { Administration } from "../../supabase/local/administration.ts";
-import { functionCommand } from "../../supabase/local/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/function_process.ts";
-import { newKey } from "../../supabase/local/new_key.ts";
+import { Administration } from "../../supabase/local/admin/administration.ts";
+import { functionCommand } from "../../supabase/local/stack/function_command.ts";
+import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
+import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
-import { loadSecrets, type Secrets } from "../../supabase/local/secrets.ts";
-import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
+import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts";
+import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
 import { RecordingProxy } from "./proxy.ts";

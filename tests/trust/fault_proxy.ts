@@ -2,7 +2,7 @@
  * Stands between the function and Supabase and breaks calls on purpose, as networks, gateways and crashes do: on the
  * level of connections, where `fetch` has no say.
  */
-import { concatenate } from "../../supabase/functions/api/domain/concatenate.ts";
+import { concatenate } from "../../supabase/functions/api/runtime/concatenate.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { INDEX_CLIENT } from "../support/proxy.ts";
 import type { AddressInfo, Socket } from "node:net";

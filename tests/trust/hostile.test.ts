@@ -9,8 +9,8 @@ import {
   BODY_BUDGET_WAIT_MILLISECONDS,
   BODY_IDLE_MILLISECONDS,
 } from "../../supabase/functions/api/limits.ts";
-import { functionCommand } from "../../supabase/local/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/function_process.ts";
+import { functionCommand } from "../../supabase/local/stack/function_command.ts";
+import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
 import { test } from "../support/suite.ts";
 import { figures, inParallel, IS_LONG, Laboratory, present } from "./laboratory.ts";

@@ -4,12 +4,12 @@
  */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { functionCommand } from "../../supabase/local/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/function_process.ts";
-import { newKey } from "../../supabase/local/new_key.ts";
+import { functionCommand } from "../../supabase/local/stack/function_command.ts";
+import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
+import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
-import { loadSecrets, type Secrets } from "../../supabase/local/secrets.ts";
-import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack.ts";
+import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts";
+import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
 import { freshDataDirectory } from "../support/fresh_data_directory.ts";
 import { FaultProxy, type Watch } from "./fault_proxy.ts";
 

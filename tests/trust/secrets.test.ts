@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { eachLine } from "../../supabase/local/lines.ts";
+import { eachLine } from "../../supabase/local/stack/lines.ts";
 import { REPOSITORY } from "../support/command.ts";
 import { test } from "../support/suite.ts";
 import { type Fault, FAULTS } from "./fault_proxy.ts";
@@ -284,7 +284,7 @@ function codeIn(outcome: Outcome): string | undefined {
 test("deno task start prints the demo key on standard output once, and no other secret anywhere", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "filestore-secrets-" });
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "supabase/local/start.ts", "--data", dataDir, "--port", "0"],
+    args: ["run", "-A", "supabase/local/cli/start.ts", "--data", dataDir, "--port", "0"],
     cwd: REPOSITORY,
     env: { NO_COLOR: "1" },
     stdin: "null",

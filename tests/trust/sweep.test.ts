@@ -11,8 +11,8 @@ import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/
 import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
-import type { Log } from "../../supabase/functions/api/log.ts";
-import { sweepSlice } from "../../supabase/functions/api/operations/sweep.ts";
+import type { Log } from "../../supabase/functions/api/runtime/log.ts";
+import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
 import { runCommand } from "../support/command.ts";
 import { test } from "../support/suite.ts";
 import {

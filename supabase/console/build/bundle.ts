@@ -1,6 +1,6 @@
 /** Packages from the lock, then Vite, in a folder of their own: the repository needs no node_modules. */
 import { join } from "node:path";
-import { StartError } from "../../local/start_error.ts";
+import { StartError } from "../../local/startup_error.ts";
 import { packageJson } from "./packages.ts";
 import { BUILD_LOCK, buildDirectory, copySources, IMPORT_MAP, WORK_DIRECTORY } from "./sources.ts";
 

@@ -1,6 +1,6 @@
 /** A build made into a site for one Supabase project: its address in the policy, its settings beside the page. */
 import { join } from "node:path";
-import { StartError } from "../../local/start_error.ts";
+import { StartError } from "../../local/startup_error.ts";
 
 export interface SiteSettings {
   /** Address of the Supabase project, without path. */

@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { loadConfig } from "./config.ts";
 import { App } from "./shell/app.tsx";
-import { openSession } from "./state/session.ts";
+import { openSession } from "./session/session.ts";
 import "./state/theme.ts";
 
 const root = document.getElementById("app");

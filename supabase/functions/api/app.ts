@@ -2,26 +2,26 @@
 import { type Context as HonoContext, Hono } from "hono";
 import { unavailable } from "./adapters/backend.ts";
 import type { Context } from "./context.ts";
-import { AddressWindows, clientAddress } from "./domain/address_windows.ts";
-import { ByteBudget } from "./domain/budget.ts";
-import { ConsoleSessions } from "./domain/console_sessions.ts";
-import { KeyMemory } from "./domain/key_memory.ts";
-import { parseQuery } from "./domain/query.ts";
+import { AddressWindows, clientAddress } from "./auth/failed_auth_limiter.ts";
+import { ByteBudget } from "./runtime/byte_budget.ts";
+import { ConsoleSessions } from "./auth/console_sessions.ts";
+import { KeyMemory } from "./auth/key_cache.ts";
+import { parseQuery } from "./http/query.ts";
 import { ApiError } from "./errors.ts";
-import { Gate } from "./gate.ts";
+import { Gate } from "./auth/gate.ts";
 import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
-import type { Log } from "./log.ts";
-import { Indexing, indexLeftBehind, type SearchParts } from "./operations/search_index.ts";
-import { DueMerges } from "./operations/due_merges.ts";
-import { MergesUnderWay } from "./operations/merges_under_way.ts";
-import { sweepSlice } from "./operations/sweep.ts";
+import type { Log } from "./runtime/log.ts";
+import { Indexing, indexLeftBehind, type SearchParts } from "./search/indexer.ts";
+import { DueMerges } from "./files/pending_compactions.ts";
+import { MergesUnderWay } from "./files/in_flight_compactions.ts";
+import { sweepSlice } from "./files/sweep.ts";
 import type { Accounts, Metadata, Segments } from "./ports.ts";
-import { drainBody } from "./request_body.ts";
-import { failure, type Operation, preflight, setCommonHeaders } from "./respond.ts";
+import { drainBody } from "./http/body.ts";
+import { failure, type Operation, preflight, setCommonHeaders } from "./http/respond.ts";
 import { allowedMethods, matches, ROUTES, scopesOf } from "./routes/mod.ts";
 import { readOperation } from "./routes/read.ts";
 import type { Route } from "./routes/route.ts";
-import { Stopwatch } from "./stopwatch.ts";
+import { Stopwatch } from "./runtime/stopwatch.ts";
 
 /** What the service is made of. */
 export interface Parts {

@@ -1,10 +1,10 @@
 /** What a route's handler works with: one request, and the service's parts. */
-import type { ByteBudget } from "./domain/budget.ts";
-import type { Query } from "./domain/query.ts";
-import type { Gate } from "./gate.ts";
-import type { Log } from "./log.ts";
-import type { DueMerges } from "./operations/due_merges.ts";
-import type { MergesUnderWay } from "./operations/merges_under_way.ts";
+import type { ByteBudget } from "./runtime/byte_budget.ts";
+import type { Query } from "./http/query.ts";
+import type { Gate } from "./auth/gate.ts";
+import type { Log } from "./runtime/log.ts";
+import type { DueMerges } from "./files/pending_compactions.ts";
+import type { MergesUnderWay } from "./files/in_flight_compactions.ts";
 import type { Embedder, Metadata, Segments } from "./ports.ts";
 
 export interface Context {

@@ -8,9 +8,9 @@ import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
-import { lazily } from "./domain/lazily.ts";
+import { lazily } from "./runtime/lazy.ts";
 import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
-import { consoleLog } from "./log.ts";
+import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports.ts";
 
 /** Given by the edge runtime: keeps the isolate alive until the work is done. */

@@ -1,7 +1,7 @@
 /** A stack under load that is killed and started again on the same data, and what must hold of it afterwards. */
 import { assertEquals } from "@std/assert";
-import { Administration } from "../../../supabase/local/administration.ts";
-import { newKey } from "../../../supabase/local/new_key.ts";
+import { Administration } from "../../../supabase/local/admin/administration.ts";
+import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import { assertConsistent } from "../../support/consistency.ts";
 import type { PostgresServer } from "../../support/postgres.ts";
 import { freshDataDirectory } from "../../support/fresh_data_directory.ts";

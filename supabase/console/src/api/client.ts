@@ -3,10 +3,10 @@
 import type * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
-import { pause } from "../pause.ts";
-import { connectionLost, connectionWorks, waitForRate } from "../state/connection.ts";
-import { accessToken, renewSession } from "../state/session.ts";
-import { noteWindow } from "../state/window.ts";
+import { pause } from "../sleep.ts";
+import { connectionLost, connectionWorks, waitForRate } from "../session/connection.ts";
+import { accessToken, renewSession } from "../session/session.ts";
+import { noteWindow } from "../session/rate_window.ts";
 import { ApiFailure, offline } from "./failure.ts";
 import { envelopeSchema } from "./records.ts";
 

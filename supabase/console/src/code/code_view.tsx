@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { useEffect, useRef, useState } from "preact/hooks";
 import { reasonOf } from "../api/failure.ts";
-import { Loading } from "../parts/states.tsx";
+import { Loading } from "../components/states.tsx";
 import type { CodeOptions, ComparisonOptions, Mounted } from "./mount.ts";
 
 /** Text with line numbers and highlighting; editable where `onChange` is given. Mounted anew for another `id`. */

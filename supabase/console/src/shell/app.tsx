@@ -2,11 +2,11 @@
 /// <reference lib="dom" />
 /** Signed out or in; then the project's frame around the view that the address names. */
 import { useEffect } from "preact/hooks";
-import { Banner } from "../parts/banner.tsx";
-import { Notices } from "../parts/notices.tsx";
-import { Loading, Problem } from "../parts/states.tsx";
-import { NewPasswordPage } from "../signin/new_password.tsx";
-import { SignIn } from "../signin/sign_in.tsx";
+import { Banner } from "../components/banner.tsx";
+import { Notices } from "../components/notices.tsx";
+import { Loading, Problem } from "../components/states.tsx";
+import { NewPasswordPage } from "../views/sign_in/new_password.tsx";
+import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { dropDrafts } from "../state/drafts.ts";
 import { forgetKeys } from "../state/keys.ts";
 import { useLoad } from "../state/load.ts";
@@ -18,7 +18,7 @@ import {
   rememberProject,
 } from "../state/projects.ts";
 import { goTo, place, replaceWith } from "../state/router.ts";
-import { account, hasExpired, needsNewPassword } from "../state/session.ts";
+import { account, hasExpired, needsNewPassword } from "../session/session.ts";
 import { cancelAll } from "../state/transfers.ts";
 import { Frame } from "./frame.tsx";
 

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonOf } from "../api/failure.ts";
 import { directoryOf, joinPath } from "../format.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../components/icon.tsx";
 import { foldersIn, loadFolders } from "../state/folders.ts";
 import { complain } from "../state/notices.ts";
 import { hrefOf, place } from "../state/router.ts";

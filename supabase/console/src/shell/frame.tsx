@@ -4,10 +4,10 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/records.ts";
-import { FileView } from "../file/file_view.tsx";
-import { FilesView } from "../files/files_view.tsx";
-import { DeletedView } from "../files/deleted_view.tsx";
-import { KeysView } from "../keys/keys_view.tsx";
+import { FileView } from "../views/file/file_view.tsx";
+import { FilesView } from "../views/folder/files_view.tsx";
+import { DeletedView } from "../views/folder/deleted_view.tsx";
+import { KeysView } from "../views/keys/keys_view.tsx";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";

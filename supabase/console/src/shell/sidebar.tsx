@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import type { Project } from "../api/records.ts";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { Icon, type IconName } from "../components/icon.tsx";
 import { hrefOf, type Place, place } from "../state/router.ts";
 import { FolderTree } from "./folder_tree.tsx";
 import { isMenuOpen } from "./frame.tsx";
 import { ProjectSwitcher } from "./project_switcher.tsx";
-import { UsageBars } from "./usage_bars.tsx";
+import { UsageBars } from "../components/usage_bars.tsx";
 
 export function Sidebar({ project }: { readonly project: Project }) {
   const projectId = project.id;

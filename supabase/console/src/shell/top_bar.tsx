@@ -2,9 +2,9 @@
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../components/icon.tsx";
 import { goTo, place } from "../state/router.ts";
-import { account, signOut } from "../state/session.ts";
+import { account, signOut } from "../session/session.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { isMenuOpen } from "./frame.tsx";
 

@@ -3,7 +3,7 @@
 /** What is being uploaded and downloaded. */
 import { useEffect } from "preact/hooks";
 import { formatCount } from "../format.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Icon } from "../components/icon.tsx";
 import { TRANSFERS_SHOWN_MILLISECONDS } from "../limits.ts";
 import { cancel, clearTransfers, type Transfer, transfers } from "../state/transfers.ts";
 

@@ -2,8 +2,8 @@
 /** Data that a view shows: loaded when its inputs change, and again after a lost connection came back. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../api/failure.ts";
-import { account } from "./session.ts";
-import { recoveries } from "./connection.ts";
+import { account } from "../session/session.ts";
+import { recoveries } from "../session/connection.ts";
 
 export interface Load<T> {
   readonly data: T | undefined;

@@ -2,7 +2,7 @@
 /** Uploads and downloads: a few at a time, with progress, each can be cancelled. */
 import { signal } from "@preact/signals";
 import { urlOf } from "../api/client.ts";
-import { exchange } from "../api/exchange.ts";
+import { exchange } from "../api/transfer.ts";
 import { isAbort, reasonOf } from "../api/failure.ts";
 import { fileUrlPath } from "../api/files.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";

@@ -6,9 +6,9 @@ import { isCode, reasonFor } from "../api/failure.ts";
 import { search } from "../api/files.ts";
 import type { SearchAnswer } from "../api/records.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
-import { SelectField, TextField } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Empty, Loading, Problem } from "../parts/states.tsx";
+import { SelectField, TextField } from "../components/field.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Empty, Loading, Problem } from "../components/states.tsx";
 import { useLoad } from "../state/load.ts";
 import { hrefOf } from "../state/router.ts";
 

@@ -6,15 +6,15 @@ import { reasonFor } from "../api/failure.ts";
 import { renameProject } from "../api/projects.ts";
 import type { Project } from "../api/records.ts";
 import { formatBytes, formatNumber, formatTime } from "../format.ts";
-import { TextField } from "../parts/field.tsx";
-import { FormProblem, Problem } from "../parts/states.tsx";
-import { useSubmit } from "../parts/submit.ts";
-import { UsageBars } from "../shell/usage_bars.tsx";
-import { NewPasswordForm } from "../signin/new_password.tsx";
+import { TextField } from "../components/field.tsx";
+import { FormProblem, Problem } from "../components/states.tsx";
+import { useSubmit } from "../components/submit.ts";
+import { UsageBars } from "../components/usage_bars.tsx";
+import { NewPasswordForm } from "./sign_in/new_password.tsx";
 import { useLoad } from "../state/load.ts";
 import { notify } from "../state/notices.ts";
 import { noteProject, project, refreshProject } from "../state/projects.ts";
-import { account } from "../state/session.ts";
+import { account } from "../session/session.ts";
 
 export function SettingsView() {
   const current = project.value;

@@ -8,7 +8,7 @@ import {
   BACKEND_TRIES_MAX,
   UNAVAILABLE_RETRY_AFTER_SECONDS,
 } from "../limits.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 
 /** What one try came to: a value, or a failure that may pass. A defect is thrown. */
 export type Outcome<T> = { readonly value: T } | { readonly passing: string };

@@ -1,7 +1,7 @@
 /** Where embeddings come from: an OpenAI-compatible endpoint, or the model built into Supabase's edge runtime. */
 import { z } from "zod";
 import { EMBEDDING_DIMENSIONS, EMBEDDINGS_TIMEOUT_MILLISECONDS } from "../limits.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Embedder } from "../ports.ts";
 import { type Outcome, unavailable, withRetries } from "./backend.ts";
 

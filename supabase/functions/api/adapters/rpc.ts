@@ -1,6 +1,6 @@
 /** One call of an SQL function over supabase-js, tried again while its failure may pass. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import { type Outcome, withRetries } from "./backend.ts";
 
 /**

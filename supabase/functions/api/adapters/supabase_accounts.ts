@@ -1,6 +1,6 @@
 /** Accounts over supabase-js: one SQL function a call, under the account's own access token. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import type { AccountAnswer, Accounts, AdministrativeAction, KeyHash } from "../ports.ts";
 import { parseAccountAnswer } from "./answers.ts";
 import { callFunction } from "./rpc.ts";

@@ -1,7 +1,7 @@
 /** Metadata over supabase-js: one SQL function a call. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import type {
   AdministrativeAction,
   Admission,

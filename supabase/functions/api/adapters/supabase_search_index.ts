@@ -8,7 +8,7 @@ import {
   SEARCH_REQUEUED_FILES,
   SEARCH_TEXT_BYTES_MAX,
 } from "../limits.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Claim, ClaimedFile, IndexedText, SearchIndex } from "../ports.ts";
 import { z } from "zod";
 import { claim } from "./answers.ts";

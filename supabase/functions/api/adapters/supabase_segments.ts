@@ -1,10 +1,10 @@
 /** Segments over Supabase Storage: one private bucket, one object a segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { giveBack } from "../domain/give_back.ts";
-import { sha256Hex, unshared } from "../domain/sha256.ts";
+import { giveBack } from "../runtime/detach.ts";
+import { sha256Hex, unshared } from "../runtime/sha256.ts";
 import { ApiError } from "../errors.ts";
 import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Segment, Segments } from "../ports.ts";
 import { type Outcome, withRetries } from "./backend.ts";
 import { SegmentCache } from "./segment_cache.ts";

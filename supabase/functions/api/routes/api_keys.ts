@@ -1,12 +1,12 @@
 /** /project/apikeys: the keys of a project. A new key is shown once; what is stored is its hash. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { apiKeyPrefix, generateApiKey, hashApiKey } from "../domain/api_key.ts";
-import { checkPath } from "../domain/path.ts";
+import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
+import { checkPath } from "../http/path.ts";
 import { ApiError, fail } from "../errors.ts";
 import { KEY_OVERLAP_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports.ts";
-import { success } from "../respond.ts";
+import { success } from "../http/respond.ts";
 import { ACCOUNT_OR_KEY_ERRORS, nameOf, PROJECT_HEADERS, readFields } from "./projects.ts";
 import type { Route, RouteDocument } from "./route.ts";
 import { BODY_ERRORS } from "./schemas.ts";

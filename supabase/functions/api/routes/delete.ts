@@ -1,7 +1,7 @@
 /** DELETE /files/{path}: a tombstone becomes the latest version. */
 import { z } from "zod";
-import { commitRequest } from "../operations/commit_request.ts";
-import { written } from "../respond.ts";
+import { commitRequest } from "../files/commit_request.ts";
+import { written } from "../http/respond.ts";
 import type { Route } from "./route.ts";
 import { fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 

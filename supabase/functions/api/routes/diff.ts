@@ -1,11 +1,11 @@
 /** GET /diff/{path}: what changed between two versions. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { pick } from "../domain/query.ts";
-import { diffTexts, textOf } from "../operations/diff.ts";
-import { filePath } from "../request_path.ts";
-import { success } from "../respond.ts";
-import { validate } from "../validate.ts";
+import { pick } from "../http/query.ts";
+import { diffTexts, textOf } from "../files/diff.ts";
+import { filePath } from "../http/request_path.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import type { Route } from "./route.ts";
 import { wholeNumber } from "./schemas.ts";
 

@@ -1,15 +1,15 @@
 /** PUT /files/edit/{path}: replace old strings by new ones. */
 import { z } from "zod";
-import { idempotencyKey, preconditions } from "../conditions.ts";
+import { idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
 import { EDIT_STRING_LENGTH_MAX, EDITS_BYTES_MAX, EDITS_MAX } from "../limits.ts";
-import { editFile, previewEdit } from "../operations/edit_file.ts";
-import type { Edit } from "../operations/edit_text.ts";
+import { editFile, previewEdit } from "../files/edit_file.ts";
+import type { Edit } from "../files/edit_text.ts";
 import type { Answer, EditBase } from "../ports.ts";
-import { isLargeBody, readBody, textField } from "../request_body.ts";
-import { filePath } from "../request_path.ts";
-import { success, written } from "../respond.ts";
-import { validate } from "../validate.ts";
+import { isLargeBody, readBody, textField } from "../http/body.ts";
+import { filePath } from "../http/request_path.ts";
+import { success, written } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import type { Route } from "./route.ts";
 import { BODY_ERRORS, editRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 

@@ -1,10 +1,10 @@
 /** GET /health: whether the service runs; with `?deep` whether database and storage answer, too. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { isPresent } from "../domain/query.ts";
+import { isPresent } from "../http/query.ts";
 import { ApiError } from "../errors.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
-import { document } from "../respond.ts";
+import { document } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
 import type { Route } from "./route.ts";
 

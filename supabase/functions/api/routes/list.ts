@@ -1,10 +1,10 @@
 /** GET /files: list a directory. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { checkPath, normalizeDirectory } from "../domain/path.ts";
-import { pick } from "../domain/query.ts";
-import { success } from "../respond.ts";
-import { validate } from "../validate.ts";
+import { checkPath, normalizeDirectory } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import type { Route } from "./route.ts";
 import { fileRecord, mediaType, pageLimit, pageOffset } from "./schemas.ts";
 

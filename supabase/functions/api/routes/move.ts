@@ -1,7 +1,7 @@
 /** PUT /files/move/{path}: copy, and a tombstone of the source, both or neither. */
-import { commitRequest } from "../operations/commit_request.ts";
-import { copyBody, destinationOf } from "../operations/copy_body.ts";
-import { written } from "../respond.ts";
+import { commitRequest } from "../files/commit_request.ts";
+import { copyBody, destinationOf } from "./copy_body.ts";
+import { written } from "../http/respond.ts";
 import type { Route } from "./route.ts";
 import { BODY_ERRORS, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 

@@ -2,13 +2,13 @@
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import type { Route } from "./route.ts";
-import { document } from "../respond.ts";
+import { document } from "../http/respond.ts";
 
 let made: Promise<Record<string, unknown>> | undefined;
 
 async function handle(context: Context): Promise<Response> {
   // Made on demand: nobody pays for it at a cold start.
-  made ??= import("../openapi_document.ts").then((module) => module.openapiDocument());
+  made ??= import("./openapi_document.ts").then((module) => module.openapiDocument());
   const url = new URL(context.request.url);
   const response = document({
     ...await made,

@@ -1,8 +1,8 @@
 /** PUT /files/overwrite/{path}: replace the content of an existing file. */
 import { z } from "zod";
-import { replaceContent } from "../operations/replace_content.ts";
-import { contentField } from "../request_body.ts";
-import { written } from "../respond.ts";
+import { replaceContent } from "../files/write_content.ts";
+import { contentField } from "../http/body.ts";
+import { written } from "../http/respond.ts";
 import type { Route } from "./route.ts";
 import { BODY_ERRORS, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 

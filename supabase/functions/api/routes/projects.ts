@@ -1,7 +1,7 @@
 /** /projects and /project: what an account has, and one project with its limits and usage. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { pick } from "../domain/query.ts";
+import { pick } from "../http/query.ts";
 import {
   ACTIVITY_DEFAULT,
   ADMINISTRATION_BYTES_MAX,
@@ -9,9 +9,9 @@ import {
   PAGE_LIMIT_MAX,
   UNAUTHORISED_BODY_BYTES_MAX,
 } from "../limits.ts";
-import { readBody } from "../request_body.ts";
-import { success } from "../respond.ts";
-import { validate } from "../validate.ts";
+import { readBody } from "../http/body.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import type { Route, RouteDocument } from "./route.ts";
 import { BODY_ERRORS, wholeNumber } from "./schemas.ts";
 

@@ -1,15 +1,15 @@
 /** GET /files/{path}: content, file record (`?metadata`) or version list (`?versions`). */
 import { z } from "zod";
-import { checkReadConditions, isNotModified } from "../conditions.ts";
+import { checkReadConditions, isNotModified } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
-import { wantsRaw } from "../domain/accept.ts";
-import { entityTag } from "../domain/entity_tag.ts";
-import { parseLines } from "../domain/line_window.ts";
-import { isPresent, pick } from "../domain/query.ts";
-import { jsonResponse, rawResponse } from "../operations/content_response.ts";
-import { filePath } from "../request_path.ts";
-import { notModified, type Operation, success } from "../respond.ts";
-import { validate } from "../validate.ts";
+import { wantsRaw } from "../http/accept.ts";
+import { entityTag } from "../http/entity_tag.ts";
+import { parseLines } from "../files/line_window.ts";
+import { isPresent, pick } from "../http/query.ts";
+import { jsonResponse, rawResponse } from "../files/content_response.ts";
+import { filePath } from "../http/request_path.ts";
+import { notModified, type Operation, success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import type { Route } from "./route.ts";
 import { fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./schemas.ts";
 

@@ -1,8 +1,8 @@
 /** PUT /files/restore/{path}: an earlier version becomes the latest one. */
 import { z } from "zod";
 import { INTEGER_MAX } from "../limits.ts";
-import { commitRequest } from "../operations/commit_request.ts";
-import { written } from "../respond.ts";
+import { commitRequest } from "../files/commit_request.ts";
+import { written } from "../http/respond.ts";
 import type { Route } from "./route.ts";
 import { BODY_ERRORS, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Context } from "../context.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Scope } from "../ports.ts";
-import type { Operation } from "../respond.ts";
+import type { Operation } from "../http/respond.ts";
 
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,6 +1,6 @@
 /** The records of the contract. They validate requests, document answers and give the types. */
 import { z } from "zod";
-import { MEDIA_TYPES } from "../domain/media_type.ts";
+import { MEDIA_TYPES } from "../files/media_type.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
 
 export const mediaType = z.enum(MEDIA_TYPES);

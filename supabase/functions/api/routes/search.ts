@@ -1,13 +1,13 @@
 /** GET /search: files by substring, pattern, words and meaning. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { Automaton } from "../domain/automaton.ts";
-import { GlobError, globPattern } from "../domain/glob.ts";
-import { patternFinder, substringFinder } from "../domain/matching_lines.ts";
-import { normalizeDirectory } from "../domain/path.ts";
-import { pick } from "../domain/query.ts";
-import { parsePattern, PatternError } from "../domain/regex_subset.ts";
-import { requiredLiterals, withoutCase } from "../domain/required_literals.ts";
+import { Automaton } from "../search/lazy_dfa.ts";
+import { GlobError, globPattern } from "../search/glob.ts";
+import { patternFinder, substringFinder } from "../search/matching_lines.ts";
+import { normalizeDirectory } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import { parsePattern, PatternError } from "../search/posix_ere.ts";
+import { requiredLiterals, withoutCase } from "../search/required_literals.ts";
 import { fail } from "../errors.ts";
 import {
   PAGE_LIMIT_DEFAULT,
@@ -16,10 +16,10 @@ import {
   SEARCH_OFFSET_MAX,
   SEARCH_QUERY_LENGTH_MAX,
 } from "../limits.ts";
-import { rank } from "../operations/search_rank.ts";
-import { scan, type ScanQuery } from "../operations/search_scan.ts";
-import { success } from "../respond.ts";
-import { validate } from "../validate.ts";
+import { rank } from "../search/rank.ts";
+import { scan, type ScanQuery } from "../search/scan.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import type { Route } from "./route.ts";
 import { fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
 

@@ -1,10 +1,10 @@
 /** POST /sweep: for whoever runs the service, by hand or on a schedule. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { sha256Hex } from "../domain/sha256.ts";
+import { sha256Hex } from "../runtime/sha256.ts";
 import { fail } from "../errors.ts";
-import { sweepSlice } from "../operations/sweep.ts";
-import { success } from "../respond.ts";
+import { sweepSlice } from "../files/sweep.ts";
+import { success } from "../http/respond.ts";
 import type { Route } from "./route.ts";
 
 const answer = z.object({

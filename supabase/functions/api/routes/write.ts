@@ -1,18 +1,18 @@
 /** POST /files: create a file or add a version. */
 import { z } from "zod";
-import { idempotency, idempotencyKey, preconditions } from "../conditions.ts";
+import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
-import { spend } from "../domain/give_back.ts";
-import { detectMediaType } from "../domain/media_type.ts";
-import { checkPath } from "../domain/path.ts";
-import { pick } from "../domain/query.ts";
-import { commit } from "../operations/commit.ts";
-import { storeContent } from "../operations/store_content.ts";
-import { refuseOverTier } from "../operations/tier.ts";
+import { spend } from "../runtime/detach.ts";
+import { detectMediaType } from "../files/media_type.ts";
+import { checkPath } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import { commit } from "../files/commit.ts";
+import { storeContent } from "../files/store_content.ts";
+import { refuseOverTier } from "../files/file_size_limit.ts";
 import type { Committed, Preconditions, Segment } from "../ports.ts";
-import { namedMediaType, storeRawBody } from "../raw_body.ts";
-import { contentBytes, contentField, isLargeBody, readBody } from "../request_body.ts";
-import { written } from "../respond.ts";
+import { namedMediaType, storeRawBody } from "../http/raw_body.ts";
+import { contentBytes, contentField, isLargeBody, readBody } from "../http/body.ts";
+import { written } from "../http/respond.ts";
 import type { Route } from "./route.ts";
 import { fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 

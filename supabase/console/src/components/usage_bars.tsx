@@ -1,0 +1,33 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import type { Project } from "../api/records.ts";
+import { formatBytes, formatNumber } from "../format.ts";
+import { Bar } from "./bar.tsx";
+import { requestWindows } from "../session/rate_window.ts";
+
+interface Properties {
+  readonly project: Project;
+  /** Only what can run out soon. */
+  readonly isShort?: boolean;
+}
+
+export function UsageBars({ project, isShort = false }: Properties) {
+  const { usage, limits } = project;
+  // What the last answer's headers said is newer than the record, until the minute is over.
+  const seen = requestWindows.value.get(project.id);
+  const isFresh = seen !== undefined && seen.resetsAt > Date.now();
+  const requests = isFresh && seen.limit !== null ? seen.used : usage.requestsThisMinute;
+  return (
+    <div class="bars">
+      {!isShort && <Bar label="Files" value={usage.files} max={null} format={formatNumber} />}
+      {!isShort && <Bar label="Versions" value={usage.versions} max={null} format={formatNumber} />}
+      <Bar label="Stored" value={usage.bytes} max={limits.maxProjectBytes} format={formatBytes} />
+      <Bar
+        label="Requests this minute"
+        value={requests}
+        max={limits.requestsPerMinute}
+        format={formatNumber}
+      />
+    </div>
+  );
+}

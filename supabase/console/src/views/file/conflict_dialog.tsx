@@ -1,0 +1,65 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Somebody saved while this was edited: both texts side by side, and the choice. */
+import { readBytes } from "../../api/files.ts";
+import type { FileRecord } from "../../api/records.ts";
+import { Comparison } from "../../code/code_view.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { FormProblem, Loading, Problem } from "../../components/states.tsx";
+import { useSubmit } from "../../components/submit.ts";
+import type { Draft } from "../../state/drafts.ts";
+import { useLoad } from "../../state/load.ts";
+import { textOf } from "./text.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly record: FileRecord;
+  readonly draft: Draft;
+  /** The version that the file is at now. */
+  readonly newest: number;
+  readonly onClose: () => void;
+  readonly onDiscard: () => void;
+  /** Saves on top of what `etag` names. */
+  readonly onSaveAnyway: (etag: string) => Promise<void>;
+}
+
+export function ConflictDialog(properties: Properties) {
+  const { projectId, record, draft, newest, onClose, onDiscard, onSaveAnyway } = properties;
+  const { data, error, reload } = useLoad(`conflict ${record.path} ${newest}`, async (signal) => {
+    const { bytes, etag } = await readBytes(projectId, record.path, newest, { signal });
+    return { text: textOf(bytes), etag };
+  });
+  const { isBusy, error: problem, submit } = useSubmit(async () => {
+    if (data?.etag) await onSaveAnyway(data.etag);
+  });
+  return (
+    <Dialog title="The file has changed" onClose={onClose} isWide>
+      <p>
+        Version {newest} was saved while you edited version{" "}
+        {draft.version}. Nothing is overwritten: on the left is version {newest}, on the right is your text.
+      </p>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined && error === undefined && <Loading what="the newer version" />}
+      {data?.text === null && <p class="note">Version {newest} is not text.</p>}
+      {typeof data?.text === "string" && (
+        <div class="comparison">
+          <Comparison
+            id={`conflict ${newest}`}
+            before={data.text}
+            after={draft.text}
+            mimeType={record.mimeType}
+            labels={[`Version ${newest}`, "Your text"]}
+          />
+        </div>
+      )}
+      <FormProblem error={problem} fields={[]} />
+      <footer class="dialog-foot">
+        <button type="button" class="danger" onClick={onDiscard}>Discard my changes</button>
+        <button type="button" onClick={onClose}>Go on editing</button>
+        <button type="button" class="primary" disabled={isBusy || !data?.etag} onClick={submit}>
+          Save mine as the newest version
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

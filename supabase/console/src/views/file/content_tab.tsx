@@ -1,0 +1,140 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The content of a version, shown as its type allows and never executed. */
+import { readBytes, readRecord } from "../../api/files.ts";
+import type { FileRecord } from "../../api/records.ts";
+import { restore } from "../../state/remove_file.ts";
+import { formatBytes } from "../../format.ts";
+import {
+  IMAGE_PREVIEW_BYTES_MAX,
+  PDF_PREVIEW_BYTES_MAX,
+  TEXT_PART_BYTES,
+  TEXT_PREVIEW_BYTES_MAX,
+} from "../../limits.ts";
+import { Icon } from "../../components/icon.tsx";
+import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { useLoad } from "../../state/load.ts";
+import { goTo, hrefOf } from "../../state/router.ts";
+import { download } from "../../state/transfers.ts";
+import type { FilePlace } from "./file_view.tsx";
+import { ImagePreview } from "./image_preview.tsx";
+import { PdfPreview } from "./pdf_preview.tsx";
+import { firstTextOf, type Kind, kindOf, textOf } from "./text.ts";
+import { TextPreview } from "./text_preview.tsx";
+
+interface Properties {
+  readonly place: FilePlace;
+  readonly latest: FileRecord | null;
+  readonly onRestored: () => void;
+}
+
+const BYTES_MAX: Record<Kind, number> = {
+  text: TEXT_PREVIEW_BYTES_MAX,
+  image: IMAGE_PREVIEW_BYTES_MAX,
+  pdf: PDF_PREVIEW_BYTES_MAX,
+  binary: 0,
+};
+
+export function ContentTab({ place, latest, onRestored }: Properties) {
+  const { projectId, path } = place;
+  const version = place.version ?? latest?.version;
+  const { data, error, reload } = useLoad(
+    `content ${projectId} ${path} ${version}`,
+    (signal) => loadPreview(place, latest, signal),
+  );
+  const isOld = place.version !== undefined && place.version !== latest?.version;
+  return (
+    <>
+      {isOld && <OldVersion {...{ place, latest, onRestored }} />}
+      {error !== undefined
+        ? <Problem error={error} onRetry={reload} />
+        : data === undefined
+        ? <Loading what="the content" />
+        : <Preview projectId={projectId} {...data} />}
+    </>
+  );
+}
+
+interface Loaded {
+  readonly record: FileRecord;
+  /** Null where nothing of it is shown. */
+  readonly bytes: Uint8Array<ArrayBuffer> | null;
+  readonly isPart: boolean;
+}
+
+async function loadPreview(
+  { projectId, path, version }: FilePlace,
+  latest: FileRecord | null,
+  signal: AbortSignal,
+): Promise<Loaded> {
+  const record = latest && (version === undefined || version === latest.version)
+    ? latest
+    : await readRecord(projectId, path, version, signal);
+  const kind = kindOf(record.mimeType);
+  const isPart = record.size > BYTES_MAX[kind];
+  if (kind === "binary" || (isPart && kind !== "text")) return { record, bytes: null, isPart };
+  const part = isPart ? { firstBytes: TEXT_PART_BYTES } : {};
+  const { bytes } = await readBytes(projectId, path, record.version, { ...part, signal });
+  return { record, bytes, isPart };
+}
+
+function Preview({ projectId, record, bytes, isPart }: Loaded & { readonly projectId: string }) {
+  const kind = kindOf(record.mimeType);
+  const id = `${record.path} ${record.version}`;
+  if (bytes === null) return <NoPreview {...{ projectId, record, isPart }} />;
+  if (kind === "image") return <ImagePreview key={id} bytes={bytes} record={record} />;
+  if (kind === "pdf") return <PdfPreview key={id} bytes={bytes} />;
+  const text = isPart ? firstTextOf(bytes) : textOf(bytes);
+  if (text === null) return <NoPreview {...{ projectId, record, isPart: false }} />;
+  return (
+    <>
+      {isPart && (
+        <p class="note" role="status">
+          This is the beginning, {formatBytes(bytes.length)} of{" "}
+          {formatBytes(record.size)}. Download the file to see all of it.
+        </p>
+      )}
+      <TextPreview key={id} text={text} bytes={bytes} record={record} />
+    </>
+  );
+}
+
+interface NoPreviewProperties {
+  readonly projectId: string;
+  readonly record: FileRecord;
+  readonly isPart: boolean;
+}
+
+function NoPreview({ projectId, record, isPart }: NoPreviewProperties) {
+  return (
+    <Empty
+      icon="file"
+      title={isPart ? "The file is too large for a preview." : "There is no preview for this content."}
+    >
+      <p>{record.mimeType}, {formatBytes(record.size)}</p>
+      <button type="button" onClick={() => download(projectId, record.path, record.version)}>
+        <Icon name="download" />Download
+      </button>
+    </Empty>
+  );
+}
+
+function OldVersion({ place, latest, onRestored }: Properties) {
+  const { projectId, path, version = 1 } = place;
+  const done = () => {
+    onRestored();
+    goTo({ name: "file", projectId, path, tab: "content" });
+  };
+  return (
+    <div class="note" role="status">
+      <span>
+        Version {version}
+        {latest ? ` of ${latest.version}` : ", of a deleted file"}.
+      </span>
+      <button type="button" onClick={() => restore(projectId, path, version, done)}>
+        <Icon name="restore" />Restore this version
+      </button>
+      {latest && <a href={hrefOf({ name: "file", projectId, path, tab: "content" })}>Show the latest</a>}
+    </div>
+  );
+}

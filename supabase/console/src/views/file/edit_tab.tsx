@@ -1,0 +1,126 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Editing in the page. Saving names the version that was edited; a newer one is shown, never overwritten. */
+import { useState } from "preact/hooks";
+import { ApiFailure, isCode } from "../../api/failure.ts";
+import { overwriteFile, readBytes } from "../../api/files.ts";
+import type { FileRecord } from "../../api/records.ts";
+import { CodeView } from "../../code/code_view.tsx";
+import { formatBytes } from "../../format.ts";
+import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
+import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
+import { useSubmit } from "../../components/submit.ts";
+import { type Draft, draftKey, drafts, dropDraft, keepDraft } from "../../state/drafts.ts";
+import { useLoad } from "../../state/load.ts";
+import { notify } from "../../state/notices.ts";
+import { goTo } from "../../state/router.ts";
+import { ConflictDialog } from "./conflict_dialog.tsx";
+import type { FilePlace } from "./file_view.tsx";
+import { kindOf, textOf } from "./text.ts";
+
+interface Properties {
+  readonly place: FilePlace;
+  readonly record: FileRecord;
+  readonly onSaved: () => void;
+}
+
+export function EditTab({ place, record, onSaved }: Properties) {
+  const { projectId, path } = place;
+  const key = draftKey(projectId, path);
+  // A draft is edited on from the version it began with; only without one the latest is loaded.
+  const [version] = useState(() => drafts.value.get(key)?.version ?? record.version);
+  const isEditable = kindOf(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
+  const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {
+    const draft = drafts.value.get(key);
+    if (draft !== undefined) return draft;
+    if (!isEditable) return null;
+    return await loadOriginal(projectId, path, version, signal);
+  });
+  if (error !== undefined) return <Problem error={error} onRetry={reload} />;
+  if (data === undefined) return <Loading what="the text" />;
+  if (data !== null) return <Editor {...{ place, record, onSaved }} start={data} />;
+  return (
+    <Empty icon="edit" title="This file cannot be edited here.">
+      <p>
+        Text of up to {formatBytes(TEXT_PREVIEW_BYTES_MAX)}{" "}
+        can. Download the file and upload it again instead.
+      </p>
+    </Empty>
+  );
+}
+
+async function loadOriginal(
+  projectId: string,
+  path: string,
+  version: number,
+  signal: AbortSignal,
+): Promise<Draft | null> {
+  const { bytes, etag } = await readBytes(projectId, path, version, { signal });
+  const text = textOf(bytes);
+  if (text === null) return null;
+  if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The answer has no ETag.", 200);
+  return { text, version, etag };
+}
+
+function Editor({ place, record, onSaved, start }: Properties & { readonly start: Draft }) {
+  const { projectId, path } = place;
+  const key = draftKey(projectId, path);
+  const draft = drafts.value.get(key);
+  const [conflict, setConflict] = useState<number | null>(null);
+  const leave = () => goTo({ name: "file", projectId, path, tab: "content" });
+  const save = async (etag: string) => {
+    const text = drafts.value.get(key)?.text;
+    if (text === undefined) return leave();
+    try {
+      const saved = await overwriteFile(projectId, path, text, etag);
+      dropDraft(key);
+      notify(`Saved as version ${saved.version}.`);
+      onSaved();
+      leave();
+    } catch (error) {
+      const newer = isCode(error, "PRECONDITION_FAILED") ? versionIn(error.details) : null;
+      if (newer === null) throw error;
+      setConflict(newer);
+    }
+  };
+  const { isBusy, error, submit } = useSubmit(() => save(start.etag));
+  const discard = () => {
+    dropDraft(key);
+    onSaved();
+    leave();
+  };
+  return (
+    <form class="editor" onSubmit={submit}>
+      <div class="editor-head">
+        <p role="status">
+          {draft ? "Changes are not saved yet." : "No changes yet."} Editing version {start.version}.
+        </p>
+        <button type="button" onClick={discard}>{draft ? "Discard changes" : "Close"}</button>
+        <button type="submit" class="primary" disabled={isBusy || !draft}>Save</button>
+      </div>
+      <FormProblem error={error} fields={[]} />
+      <CodeView
+        id={key}
+        text={start.text}
+        mimeType={record.mimeType}
+        label={`Edit ${path}`}
+        onChange={(text) => keepDraft(key, { ...start, text })}
+        onSave={() => submit(new Event("submit"))}
+      />
+      {conflict !== null && draft && (
+        <ConflictDialog
+          {...{ projectId, record, draft }}
+          newest={conflict}
+          onClose={() => setConflict(null)}
+          onDiscard={discard}
+          onSaveAnyway={save}
+        />
+      )}
+    </form>
+  );
+}
+
+function versionIn(details: unknown): number | null {
+  if (typeof details !== "object" || details === null || !("version" in details)) return null;
+  return typeof details.version === "number" ? details.version : null;
+}

@@ -1,0 +1,144 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** One file: its content, editing, history, comparison. */
+import { useEffect, useState } from "preact/hooks";
+import { isCode } from "../../api/failure.ts";
+import { readRecord } from "../../api/files.ts";
+import type { FileRecord } from "../../api/records.ts";
+import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
+import { remove } from "../../state/remove_file.ts";
+import { directoryOf, formatBytes } from "../../format.ts";
+import { Age } from "../../components/age.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Loading, Problem } from "../../components/states.tsx";
+import { useLoad } from "../../state/load.ts";
+import { type FileTab, goTo, hrefOf, type Place } from "../../state/router.ts";
+import { download, uploadsSettled } from "../../state/transfers.ts";
+import { CompareTab } from "./compare_tab.tsx";
+import { ContentTab } from "./content_tab.tsx";
+import { EditTab } from "./edit_tab.tsx";
+import { HistoryTab } from "./history_tab.tsx";
+import { MoveDialog } from "./move_dialog.tsx";
+
+export type FilePlace = Extract<Place, { name: "file" }>;
+
+export function FileView({ place }: { readonly place: FilePlace }) {
+  const { projectId, path, tab } = place;
+  const { data, error, reload } = useLoad(`record ${projectId} ${path}`, async (signal) => {
+    try {
+      return await readRecord(projectId, path, undefined, signal);
+    } catch (problem) {
+      if (isDeleted(problem)) return null;
+      throw problem;
+    }
+  });
+  const settled = uploadsSettled.value;
+  useEffect(() => {
+    if (settled > 0) reload();
+  }, [settled]);
+  return (
+    <section class="view" aria-label="File">
+      <div class="view-head">
+        <Breadcrumbs projectId={projectId} path={path} />
+        {data && <Tools {...{ place, record: data, reload }} />}
+      </div>
+      {data && <Facts record={data} />}
+      {data === null && (
+        <p class="note" role="status">
+          This file is deleted. Its history has all versions; restore one to have it back.
+        </p>
+      )}
+      {data !== undefined && <Tabs place={place} isDeleted={data === null} />}
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined && error === undefined && <Loading what="the file" />}
+      {data !== undefined && (
+        <Tab
+          {...{ place, record: data, reload }}
+          tab={data === null && tab === "content" && place.version === undefined ? "history" : tab}
+        />
+      )}
+    </section>
+  );
+}
+
+interface TabProperties {
+  readonly place: FilePlace;
+  /** Null: deleted. */
+  readonly record: FileRecord | null;
+  readonly reload: () => void;
+}
+
+function Tab({ place, record, reload, tab }: TabProperties & { readonly tab: FileTab }) {
+  if (tab === "history") {
+    return <HistoryTab place={place} latest={record?.version ?? null} onChange={reload} />;
+  }
+  if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
+  if (tab === "edit" && record) return <EditTab place={place} record={record} onSaved={reload} />;
+  return <ContentTab place={place} latest={record} onRestored={reload} />;
+}
+
+function Facts({ record }: { readonly record: FileRecord }) {
+  return (
+    <p class="facts">
+      <span>{record.mimeType}</span>
+      <span>{formatBytes(record.size)}</span>
+      <span>version {record.version}</span>
+      <span>
+        changed <Age iso={record.updatedAt} />
+      </span>
+    </p>
+  );
+}
+
+function Tools({ place, record, reload }: TabProperties & { readonly record: FileRecord }) {
+  const { projectId, path } = place;
+  const [isMoving, setMoving] = useState(false);
+  const afterDelete = () => {
+    reload();
+    goTo({ name: "files", projectId, directory: directoryOf(path) });
+  };
+  return (
+    <div class="tools">
+      <button type="button" onClick={() => download(projectId, path, place.version ?? record.version)}>
+        <Icon name="download" />Download
+      </button>
+      <a class="button" href={hrefOf({ name: "file", projectId, path, tab: "edit" })}>
+        <Icon name="edit" />Edit
+      </a>
+      <button type="button" onClick={() => setMoving(true)}>Move</button>
+      <button type="button" class="danger" onClick={() => remove(projectId, path, afterDelete)}>
+        <Icon name="trash" />Delete
+      </button>
+      {isMoving && <MoveDialog projectId={projectId} path={path} onClose={() => setMoving(false)} />}
+    </div>
+  );
+}
+
+const TABS: readonly (readonly [FileTab, string])[] = [
+  ["content", "Content"],
+  ["history", "History"],
+  ["compare", "Compare"],
+];
+
+function Tabs({ place, isDeleted }: { readonly place: FilePlace; readonly isDeleted: boolean }) {
+  const { projectId, path } = place;
+  const current = place.tab === "edit" ? "content" : place.tab;
+  return (
+    <nav class="tabs" aria-label="Views of the file">
+      {TABS.filter(([tab]) => !(isDeleted && tab === "content")).map(([tab, text]) => (
+        <a
+          key={tab}
+          href={hrefOf({ name: "file", projectId, path, tab })}
+          aria-current={current === tab ? "page" : undefined}
+        >
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function isDeleted(error: unknown): boolean {
+  return isCode(error, "FILE_NOT_FOUND") && typeof error.details === "object" && error.details !== null &&
+    "deletedVersion" in error.details;
+}

@@ -1,0 +1,42 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { moveFile } from "../../api/files.ts";
+import { pathProblem } from "../folder/new_file_dialog.tsx";
+import { TextField } from "../../components/field.tsx";
+import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormProblem } from "../../components/states.tsx";
+import { useSubmit } from "../../components/submit.ts";
+import { notify } from "../../state/notices.ts";
+import { goTo } from "../../state/router.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+/** The history stays with the old path, which becomes a deleted file. */
+export function MoveDialog({ projectId, path, onClose }: Properties) {
+  const [destination, setDestination] = useState(path);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const moved = await moveFile(projectId, path, destination);
+    onClose();
+    notify(`Moved to ${moved.path}.`);
+    goTo({ name: "file", projectId, path: moved.path, tab: "content" });
+  });
+  const problem = pathProblem(error, "destination");
+  return (
+    <FormDialog title="Move or rename" action="Move" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="New path"
+        value={destination}
+        onInput={setDestination}
+        hint="The versions until now stay with the old path, under deleted files."
+        problem={problem}
+        input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+      />
+      {problem === undefined && <FormProblem error={error} fields={["destination"]} />}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,31 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useEffect, useState } from "preact/hooks";
+import { Field } from "../../components/field.tsx";
+
+interface Properties {
+  readonly label: string;
+  readonly value: number;
+  readonly onChange: (version: number) => void;
+}
+
+/** Takes effect when it is left or Enter is pressed: no request for each digit. */
+export function VersionField({ label, value, onChange }: Properties) {
+  const [text, setText] = useState(String(value));
+  useEffect(() => setText(String(value)), [value]);
+  const isVersion = /^[1-9]\d{0,9}$/.test(text);
+  return (
+    <Field label={label} problem={isVersion ? undefined : "must be a whole number from 1"}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          class="version-field"
+          inputMode="numeric"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onChange={() => isVersion && onChange(Number(text))}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,45 @@
+/// <reference lib="dom" />
+/** Files chosen or dropped, on their way into a folder. */
+import { useState } from "preact/hooks";
+import { formatCount, joinPath } from "../../format.ts";
+import { UPLOAD_FILES_MAX } from "../../limits.ts";
+import { complain } from "../../state/notices.ts";
+import { upload } from "../../state/transfers.ts";
+
+export function uploadAll(projectId: string, directory: string, files: FileList | null): void {
+  const chosen = [...files ?? []];
+  if (chosen.length > UPLOAD_FILES_MAX) {
+    return complain(
+      `${formatCount(chosen.length, "file")} are too many at once: choose at most ${UPLOAD_FILES_MAX}.`,
+    );
+  }
+  for (const file of chosen) upload(projectId, joinPath(directory, file.name), file);
+}
+
+/** Whether files hover over the place, and the handlers that make it take them. */
+export function useDropPlace(onFiles: (files: FileList) => void) {
+  const [isOver, setOver] = useState(false);
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+  return {
+    isOver,
+    handlers: {
+      onDragOver: (event: DragEvent) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: (event: DragEvent) => {
+        const { currentTarget, relatedTarget } = event;
+        const isInside = currentTarget instanceof Node && relatedTarget instanceof Node &&
+          currentTarget.contains(relatedTarget);
+        if (!isInside) setOver(false);
+      },
+      onDrop: (event: DragEvent) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(false);
+        if (event.dataTransfer) onFiles(event.dataTransfer.files);
+      },
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/// <reference lib="dom" />
+/** A folder's files: sorted and paged by the service, filtered here and, in a large folder, by the service, too. */
+import { useEffect, useState } from "preact/hooks";
+import { listFiles, type SortField, type SortOrder } from "../../api/files.ts";
+import type { FileRecord } from "../../api/records.ts";
+import { nameOf } from "../../format.ts";
+import { FILES_PER_PAGE, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
+import { noteFolders } from "../../state/folders.ts";
+import { useLoad } from "../../state/load.ts";
+import { cursorBefore } from "./seek.ts";
+
+export interface Sort {
+  readonly by: SortField;
+  readonly order: SortOrder;
+}
+
+interface Page {
+  readonly first: number;
+  /** The last path of the page before: pages of any depth cost the same. */
+  readonly after: string | undefined;
+}
+
+const FIRST_PAGE: Page = { first: 0, after: undefined };
+
+export function useListing(projectId: string, directory: string, sort: Sort, filter: string) {
+  const [pages, setPages] = useState<readonly Page[]>([FIRST_PAGE]);
+  const page = pages.at(-1) ?? FIRST_PAGE;
+  const sorting = `${sort.by} ${sort.order}`;
+  useEffect(() => setPages([FIRST_PAGE]), [sorting]);
+  const byCursor = sort.by === "path" && sort.order === "asc";
+  const load = useLoad(`${projectId} ${directory} ${sorting} ${page.first}`, async (signal) => {
+    const start = byCursor ? { after: page.after } : { offset: page.first };
+    const query = { directory, sortBy: sort.by, sortOrder: sort.order, ...start };
+    const list = await listFiles(projectId, query, signal);
+    noteFolders(projectId, directory, list.directories ?? []);
+    return list;
+  });
+  const { data } = load;
+  const [total, setTotal] = useState(0);
+  useEffect(() => {
+    // Behind a cursor the service counts what comes after it.
+    if (data && page.first === 0) setTotal(data.total);
+  }, [data]);
+  const isLarge = total > FILES_PER_PAGE;
+  const elsewhere = useElsewhere(projectId, directory, isLarge ? filter : "");
+  const onPage = (data?.files ?? []).filter(({ path }) => contains(nameOf(path), filter));
+  return {
+    ...load,
+    reload: () => {
+      load.reload();
+      elsewhere.reload();
+    },
+    files: withoutDoubles([...onPage, ...elsewhere.files]),
+    folders: page.first > 0 ? [] : (data?.directories ?? []).filter((name) => contains(name, filter)),
+    isFilterPartial: isLarge && filter !== "",
+    isSearching: elsewhere.isLoading,
+    first: page.first,
+    count: data?.files.length ?? 0,
+    total,
+    next: () => {
+      const after = data?.files.at(-1)?.path;
+      setPages([...pages, { first: page.first + (data?.files.length ?? 0), after }]);
+    },
+    previous: () => setPages(pages.length > 1 ? pages.slice(0, -1) : pages),
+  };
+}
+
+/** Files of the whole folder whose name begins with the filter: one request after the typing paused. */
+function useElsewhere(projectId: string, directory: string, filter: string) {
+  const [settled, setSettled] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(filter), FILTER_PAUSE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [filter]);
+  const { data, isLoading, reload } = useLoad(`${projectId} ${directory} ${settled}`, async (signal) => {
+    if (settled === "") return [];
+    const list = await listFiles(projectId, { directory, after: cursorBefore(directory, settled) }, signal);
+    return list.files.filter(({ path }) => nameOf(path).startsWith(settled));
+  });
+  const files = filter === settled ? data ?? [] : [];
+  return { files, isLoading: filter !== "" && (isLoading || filter !== settled), reload };
+}
+
+function contains(name: string, filter: string): boolean {
+  return name.toLowerCase().includes(filter.toLowerCase());
+}
+
+function withoutDoubles(files: readonly FileRecord[]): readonly FileRecord[] {
+  return [...new Map(files.map((file) => [file.path, file])).values()];
+}

@@ -1,0 +1,75 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { reasonFor } from "../../api/failure.ts";
+import { createKey } from "../../api/projects.ts";
+import type { NewKey } from "../../api/records.ts";
+import { SelectField, TextField } from "../../components/field.tsx";
+import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormProblem } from "../../components/states.tsx";
+import { useSubmit } from "../../components/submit.ts";
+import { ScopeFields } from "./scope_fields.tsx";
+
+interface Properties {
+  readonly projectId: string;
+  readonly onClose: () => void;
+  readonly onMade: (key: NewKey) => void;
+}
+
+const FIELDS = ["name", "environment", "scopes", "pathPrefix", "expiresAt"];
+const EMPTY = { name: "", environment: "development", pathPrefix: "", expiry: "" };
+
+export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
+  const [wish, setWish] = useState(EMPTY);
+  const [scopes, setScopes] = useState<readonly string[]>(["read", "write"]);
+  const set = (field: keyof typeof EMPTY) => (value: string) => setWish({ ...wish, [field]: value });
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const { environment } = wish;
+    const name = wish.name || undefined;
+    const pathPrefix = wish.pathPrefix || undefined;
+    const expiresAt = isoOf(wish.expiry);
+    onMade(await createKey(projectId, { name, environment, scopes, pathPrefix, expiresAt }));
+  });
+  return (
+    <FormDialog title="New API key" action="Create key" {...{ isBusy, submit, onClose }}>
+      <TextField
+        label="Name"
+        value={wish.name}
+        onInput={set("name")}
+        hint="Who uses it: the agent or the machine."
+        problem={reasonFor(error, "name")}
+        input={{ autoFocus: true, autoComplete: "off" }}
+      />
+      <SelectField
+        label="Environment"
+        value={wish.environment}
+        onChange={set("environment")}
+        options={[["development", "Development"], ["production", "Production"]]}
+        problem={reasonFor(error, "environment")}
+      />
+      <ScopeFields scopes={scopes} onChange={setScopes} problem={reasonFor(error, "scopes")} />
+      <TextField
+        label="Path prefix"
+        value={wish.pathPrefix}
+        onInput={set("pathPrefix")}
+        hint="Optional: a folder such as agents/a. The key sees and writes only what is below it."
+        problem={reasonFor(error, "pathPrefix")}
+        input={{ autoComplete: "off", spellcheck: false }}
+      />
+      <TextField
+        label="Expires"
+        type="datetime-local"
+        value={wish.expiry}
+        onInput={set("expiry")}
+        hint="Optional: in your time zone. Without it the key works until it is revoked."
+        problem={reasonFor(error, "expiresAt")}
+      />
+      <FormProblem error={error} fields={FIELDS} />
+    </FormDialog>
+  );
+}
+
+/** The field has no zone: it means the browser's. */
+function isoOf(local: string): string | undefined {
+  return local === "" ? undefined : new Date(local).toISOString();
+}

@@ -1,0 +1,72 @@
+/** @jsxImportSource preact */
+import type { Key } from "../../api/records.ts";
+import { Age } from "../../components/age.tsx";
+import { statusOf, titleOf } from "./key_status.ts";
+
+interface Actions {
+  readonly onRotate: (key: Key) => void;
+  readonly onRevoke: (key: Key) => void;
+}
+
+export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readonly Key[] }) {
+  return (
+    <table class="list keys">
+      <caption class="visually-hidden">API keys, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col" class="extra">Environment</th>
+          <th scope="col" class="extra">Scopes</th>
+          <th scope="col" class="extra">Last used</th>
+          <th scope="col" class="status">Status</th>
+          <th scope="col" class="actions">
+            <span class="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>{keys.map((key) => <Row key={key.id} shown={key} {...actions} />)}</tbody>
+    </table>
+  );
+}
+
+function Row({ shown, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
+  const status = statusOf(shown);
+  const title = titleOf(shown);
+  return (
+    <tr class={status === "active" ? "" : "faded"}>
+      <td>
+        <span class="key-name">{title}</span>
+        <code class="key-prefix">{shown.prefix}…</code>
+        {shown.pathPrefix && <span class="key-path">below {shown.pathPrefix}</span>}
+      </td>
+      <td class="extra">{shown.environment}</td>
+      <td class="extra">{shown.scopes.join(", ")}</td>
+      <td class="extra">{shown.lastUsedAt === null ? "never" : <Age iso={shown.lastUsedAt} />}</td>
+      <td class="status">
+        <span class={`tag ${status}`}>{status}</span>
+        {status === "active" && shown.expiresAt && (
+          <span class="hint">
+            ends <Age iso={shown.expiresAt} />
+          </span>
+        )}
+      </td>
+      <td class="actions">
+        {status === "active" && (
+          <>
+            <button type="button" aria-label={`Rotate ${title}`} onClick={() => onRotate(shown)}>
+              Rotate
+            </button>
+            <button
+              type="button"
+              class="danger"
+              aria-label={`Revoke ${title}`}
+              onClick={() => onRevoke(shown)}
+            >
+              Revoke
+            </button>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,79 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The keys of the project's agents. */
+import { useState } from "preact/hooks";
+import type { Key, NewKey } from "../../api/records.ts";
+import { Icon } from "../../components/icon.tsx";
+import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { keysOf, loadKeys } from "../../state/keys.ts";
+import { useLoad } from "../../state/load.ts";
+import { CreateKeyDialog } from "./create_key_dialog.tsx";
+import { KeyTable } from "./key_table.tsx";
+import { NewKeyDialog } from "./new_key_dialog.tsx";
+import { RevokeKeyDialog } from "./revoke_key_dialog.tsx";
+import { RotateKeyDialog } from "./rotate_key_dialog.tsx";
+
+type Open =
+  | { readonly name: "create" }
+  | { readonly name: "rotate" | "revoke"; readonly key: Key }
+  | { readonly name: "made"; readonly key: NewKey };
+
+export function KeysView({ projectId }: { readonly projectId: string }) {
+  const { error, reload } = useLoad(`keys ${projectId}`, (signal) => loadKeys(projectId, signal));
+  const [open, setOpen] = useState<Open | null>(null);
+  const keys = keysOf(projectId);
+  const made = (key: NewKey) => {
+    setOpen({ name: "made", key });
+    reload();
+  };
+  return (
+    <section class="view" aria-labelledby="keys-title">
+      <div class="view-head">
+        <h1 id="keys-title">API keys</h1>
+        <button type="button" class="primary" onClick={() => setOpen({ name: "create" })}>
+          <Icon name="plus" />New key
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {keys === undefined
+        ? error === undefined && <Loading what="keys" />
+        : keys.length === 0
+        ? (
+          <Empty icon="key" title="There are no keys yet.">
+            <p>An agent reads and writes with a key. Make one for each agent and environment.</p>
+          </Empty>
+        )
+        : (
+          <KeyTable
+            keys={keys}
+            onRotate={(key) => setOpen({ name: "rotate", key })}
+            onRevoke={(key) => setOpen({ name: "revoke", key })}
+          />
+        )}
+      <Dialogs {...{ projectId, open, made, reload }} onClose={() => setOpen(null)} />
+    </section>
+  );
+}
+
+interface DialogsProperties {
+  readonly projectId: string;
+  readonly open: Open | null;
+  readonly made: (key: NewKey) => void;
+  readonly reload: () => void;
+  readonly onClose: () => void;
+}
+
+function Dialogs({ projectId, open, made, reload, onClose }: DialogsProperties) {
+  switch (open?.name) {
+    case "create":
+      return <CreateKeyDialog {...{ projectId, onClose }} onMade={made} />;
+    case "rotate":
+      return <RotateKeyDialog {...{ projectId, onClose }} old={open.key} onMade={made} />;
+    case "revoke":
+      return <RevokeKeyDialog {...{ projectId, onClose }} revoked={open.key} onDone={reload} />;
+    case "made":
+      return <NewKeyDialog made={open.key} onClose={onClose} />;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,54 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A key, the only time it is shown. */
+import type { NewKey } from "../../api/records.ts";
+import { config } from "../../config.ts";
+import { joinPath } from "../../format.ts";
+import { CopyButton } from "../../components/copy_button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Field } from "../../components/field.tsx";
+
+interface Properties {
+  readonly made: NewKey;
+  readonly onClose: () => void;
+}
+
+export function NewKeyDialog({ made, onClose }: Properties) {
+  return (
+    <Dialog title="Your new key" onClose={onClose}>
+      <p class="note">Copy the key now: it is kept as a hash only and is not shown again.</p>
+      <Shown label="API key" text={made.key} what="the key" rows={1} />
+      <Shown label="Try it in a terminal" text={curlLine(made)} what="the command" rows={4} />
+      <footer class="dialog-foot">
+        <button type="button" class="primary" onClick={onClose}>Done</button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** Writes a file, or lists them where the key may not write. */
+function curlLine({ key, scopes, pathPrefix }: NewKey): string {
+  const call = `curl "${config().functionUrl}/files" -H "x-api-key: ${key}"`;
+  if (!scopes.includes("write") && !scopes.includes("admin")) return call;
+  const body = JSON.stringify({ path: joinPath(pathPrefix ?? "", "hello.md"), content: "# Hello\n" });
+  // A quote in a folder's name must not end the shell's.
+  return `${call} -d '${body.replaceAll("'", "'\\''")}'`;
+}
+
+interface ShownProperties {
+  readonly label: string;
+  readonly text: string;
+  readonly what: string;
+  readonly rows: number;
+}
+
+function Shown({ label, text, what, rows }: ShownProperties) {
+  return (
+    <div class="shown">
+      <Field label={label}>
+        {(attributes) => <textarea {...attributes} readOnly rows={rows} spellcheck={false} value={text} />}
+      </Field>
+      <CopyButton text={text} what={what} />
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { revokeKey } from "../../api/projects.ts";
+import type { Key } from "../../api/records.ts";
+import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormProblem } from "../../components/states.tsx";
+import { useSubmit } from "../../components/submit.ts";
+import { notify } from "../../state/notices.ts";
+import { titleOf } from "./key_status.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly revoked: Key;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+export function RevokeKeyDialog({ projectId, revoked, onClose, onDone }: Properties) {
+  const title = titleOf(revoked);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    await revokeKey(projectId, revoked.id);
+    notify(`${title} is revoked.`);
+    onClose();
+    onDone();
+  });
+  return (
+    <FormDialog title={`Revoke ${title}?`} action="Revoke key" isDangerous {...{ isBusy, submit, onClose }}>
+      <p>Whoever uses this key is refused from now on. That cannot be taken back.</p>
+      <FormProblem error={error} fields={[]} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * Cutting content into segments. Text is cut at the borders of characters, so that every segment of a text is
+ * UTF-8 by itself: reads escape, search and edit work on one segment at a time.
+ */
+import { SEGMENT_BYTES_MAX } from "../limits.ts";
+import type { Segment } from "../ports.ts";
+import { sha256Hex } from "../runtime/sha256.ts";
+import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
+
+/** First buffer of a cutter, in bytes, unless more comes at once; it doubles up to two segments. */
+const FIRST_BUFFER_BYTES = 1024;
+/** Below this a byte loop beats `subarray` and `set`. */
+const SHORT_COPY_BYTES = 32;
+
+/**
+ * Cuts bytes of unknown total into pieces of at most SEGMENT_BYTES_MAX. Never splits a character when the whole is
+ * UTF-8. What is left at the end is halved rather than left tiny: pieces are over half a segment long unless
+ * there is only one. The cuts depend on the bytes alone, not on how they were chunked. Holds up to two segments.
+ */
+export class SegmentCutter {
+  #buffer = new Uint8Array(0);
+  #length = 0;
+
+  /** Takes a copy of the bytes from `from` to `to` (exclusive); answers the pieces that are finished. */
+  push(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array[] {
+    const finished: Uint8Array[] = [];
+    for (let at = from; at < to;) {
+      const count = Math.min(to - at, 2 * SEGMENT_BYTES_MAX - this.#length);
+      this.#take(bytes, at, at + count);
+      at += count;
+      if (this.#length === 2 * SEGMENT_BYTES_MAX) finished.push(this.#cut(SEGMENT_BYTES_MAX));
+    }
+    return finished;
+  }
+
+  /** The last pieces: none where no bytes came, else one or two, three where characters leave no better cut. */
+  finish(): Uint8Array[] {
+    const last: Uint8Array[] = [];
+    while (this.#length > SEGMENT_BYTES_MAX) last.push(this.#cut(Math.ceil(this.#length / 2)));
+    if (this.#length > 0) last.push(this.#cut(this.#length));
+    return last;
+  }
+
+  #take(bytes: Uint8Array, from: number, to: number): void {
+    const length = this.#length + to - from;
+    if (length > this.#buffer.length) {
+      const larger = new Uint8Array(
+        Math.min(2 * SEGMENT_BYTES_MAX, Math.max(FIRST_BUFFER_BYTES, length, 2 * this.#buffer.length)),
+      );
+      larger.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = larger;
+    }
+    if (to - from < SHORT_COPY_BYTES) {
+      for (let at = from, into = this.#length; at < to; at++, into++) this.#buffer[into] = bytes[at] ?? 0;
+    } else {
+      this.#buffer.set(bytes.subarray(from, to), this.#length);
+    }
+    this.#length = length;
+  }
+
+  #cut(max: number): Uint8Array {
+    const end = cutAtCharacter(this.#buffer.subarray(0, this.#length), max);
+    const piece = this.#buffer.slice(0, end);
+    this.#buffer.copyWithin(0, end, this.#length);
+    this.#length -= end;
+    return piece;
+  }
+}
+
+/** The same cuts as SegmentCutter's, of bytes that are all here. The pieces are views, not copies. */
+export function cutSegments(bytes: Uint8Array): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let rest = bytes;
+  while (rest.length > 0) {
+    const max = rest.length >= 2 * SEGMENT_BYTES_MAX
+      ? SEGMENT_BYTES_MAX
+      : rest.length > SEGMENT_BYTES_MAX
+      ? Math.ceil(rest.length / 2)
+      : rest.length;
+    const end = cutAtCharacter(rest, max);
+    pieces.push(rest.subarray(0, end));
+    rest = rest.subarray(end);
+  }
+  return pieces;
+}
+
+/** Describes the bytes of one new segment. Throws RangeError unless they are 1 to SEGMENT_BYTES_MAX bytes. */
+export async function describeSegment(id: string, name: string, bytes: Uint8Array): Promise<Segment> {
+  if (bytes.length < 1 || bytes.length > SEGMENT_BYTES_MAX) {
+    throw new RangeError(`a segment cannot have ${bytes.length} bytes`);
+  }
+  return {
+    id,
+    name,
+    size: bytes.length,
+    sha256: await sha256Hex(bytes),
+    newlines: countNewlines(bytes),
+    endsWithNewline: bytes.at(-1) === 0x0a,
+    isText: isUtf8(bytes),
+  };
+}
+
+/** The object name of a segment: `{projectId}/{yyyymmdd}/{id}`, the day in UTC. */
+export function segmentName(projectId: string, now: Date, id: string): string {
+  return `${projectId}/${now.toISOString().slice(0, 10).replaceAll("-", "")}/${id}`;
+}

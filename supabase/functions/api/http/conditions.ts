@@ -1,0 +1,83 @@
+/** The headers that make reads cheap and writes safe. */
+import { entityTag, parseEntityTags, type Representation, versionOfTag } from "./entity_tag.ts";
+import { sha256Hex } from "../runtime/sha256.ts";
+import { fail } from "../errors.ts";
+import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
+import type { FileRecord, Idempotency, Preconditions, Segment } from "../ports.ts";
+
+function refuse(header: string, reason: string): never {
+  fail("VALIDATION_ERROR", `${header}: ${reason}`, { issues: [{ path: header, reason }] });
+}
+
+function entityTags(headers: Headers, name: string) {
+  const value = headers.get(name);
+  if (value === null) return undefined;
+  return parseEntityTags(value) ?? refuse(name, "must be * or a list of entity tags in double quotes");
+}
+
+/** The file versions a precondition header names, whatever their representation; undefined without the header. */
+function versions(headers: Headers, name: string): string[] | undefined {
+  const tags = entityTags(headers, name);
+  if (tags === undefined) return undefined;
+  if (tags === "*") return ["*"];
+  // In quotes a star is a tag like any other, and none of ours.
+  return tags.map(versionOfTag).filter((version) => version !== "*");
+}
+
+/** What a write requires. If-None-Match is for creating: it counts on POST /files alone. */
+export function preconditions(headers: Headers, mayCreate: boolean): Preconditions {
+  return {
+    ifMatch: versions(headers, "If-Match"),
+    ifNoneMatch: mayCreate ? versions(headers, "If-None-Match") : undefined,
+  };
+}
+
+/** Whether the file is one that If-Match names. */
+export function isMatched({ ifMatch }: Preconditions, file: FileRecord): boolean {
+  return !ifMatch || ifMatch.includes("*") || ifMatch.includes(`${file.id}.${file.version}`);
+}
+
+/** Whether the client has this representation already: If-None-Match, compared weakly (RFC 9110, 13.1.2). */
+export function isNotModified(headers: Headers, file: FileRecord, representation: Representation): boolean {
+  const tags = entityTags(headers, "If-None-Match");
+  if (tags === undefined || tags === "*") return tags === "*";
+  return tags.some((tag) => `"${tag.opaque}"` === entityTag(file, representation));
+}
+
+/** Refuses a malformed If-None-Match of a read before anything is asked of the database. */
+export function checkReadConditions(headers: Headers): void {
+  entityTags(headers, "If-None-Match");
+}
+
+/** Whether a range may be sent: no If-Range, or the very tag (strong comparison; RFC 9110, 13.1.5). */
+export function isRangeFresh(headers: Headers, file: FileRecord): boolean {
+  const condition = headers.get("If-Range");
+  return condition === null || condition.trim() === entityTag(file, "r");
+}
+
+/** The Idempotency-Key, if there is one. Throws VALIDATION_ERROR. */
+export function idempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get("Idempotency-Key");
+  if (key === null) return undefined;
+  const isPrintable = /^[\x20-\x7e]+$/.test(key);
+  if (!isPrintable || key.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
+    refuse("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters`);
+  }
+  return key;
+}
+
+/**
+ * The key with what makes a request the same one: its route, path and fields, and the content it sent, known by the
+ * checksums of its segments.
+ */
+export async function idempotency(
+  key: string | undefined,
+  route: string,
+  path: string,
+  fields: unknown,
+  content: readonly Pick<Segment, "sha256">[] = [],
+): Promise<Idempotency | undefined> {
+  if (key === undefined) return undefined;
+  const request = JSON.stringify([route, path, fields, content.map((segment) => segment.sha256)]);
+  return { key, fingerprint: await sha256Hex(new TextEncoder().encode(request)) };
+}

@@ -1,0 +1,102 @@
+/** `deno task projects`: creates and lists projects, sets their tier and owner. */
+import type { Administration, Project } from "../admin/administration.ts";
+import { answer, parseCommand, run, UsageError, wholeNumber } from "./command_line.ts";
+import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
+import { table } from "./table.ts";
+
+const USAGE =
+  `deno task projects create NAME [--tier TIER] | list | owner PROJECT WHO | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
+
+  create NAME          makes a project (--tier free, pro or enterprise; default free)
+  list                 all projects
+  owner PROJECT WHO    gives a project to an account, by e-mail address or id: its owner sees it in the console
+  tier PROJECT TIER    sets the tier of a project, given by name or id; without limits of its own those of the tier
+                       apply, and enterprise has none
+${CONNECTION_USAGE}`;
+
+const OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  tier: { type: "string" },
+  "requests-per-minute": { type: "string" },
+  "max-file-bytes": { type: "string" },
+  "max-project-bytes": { type: "string" },
+} as const;
+
+type Values = ReturnType<typeof parse>["values"];
+
+await run(async () => {
+  const { values, positionals } = parse(Deno.args);
+  if (values.help) return answer(`Usage: ${USAGE}`);
+  const command = commandOf(positionals, values);
+  answer(await command(await connect(values)));
+});
+
+function parse(args: readonly string[]) {
+  return parseCommand(args, OPTIONS, USAGE);
+}
+
+/** What to do, checked before anything is contacted. */
+function commandOf([command, ...words]: readonly string[], values: Values) {
+  const json = values.json ?? false;
+  refuseStray(command, values);
+  const [first, second] = words;
+  if (command === "create" && first !== undefined && words.length === 1) {
+    return async (to: Administration) => one(await to.createProject(first, values.tier ?? "free"), json);
+  }
+  if (command === "list" && words.length === 0) {
+    return async (to: Administration) => many(await to.listProjects(), json);
+  }
+  if (command === "owner" && first !== undefined && second !== undefined && words.length === 2) {
+    return async (to: Administration) => one(await to.setOwner(first, second), json);
+  }
+  if (command === "tier" && first !== undefined && second !== undefined && words.length === 2) {
+    const requestsPerMinute = limit(values["requests-per-minute"], "--requests-per-minute", 2_147_483_647);
+    const maxFileBytes = limit(values["max-file-bytes"], "--max-file-bytes", Number.MAX_SAFE_INTEGER);
+    const maxProjectBytes = limit(
+      values["max-project-bytes"],
+      "--max-project-bytes",
+      Number.MAX_SAFE_INTEGER,
+    );
+    const limits = { requestsPerMinute, maxFileBytes, maxProjectBytes };
+    return async (to: Administration) => one(await to.setTier(first, second, limits), json);
+  }
+  throw new UsageError(
+    command === undefined ? "A command is missing." : "The command is not understood.",
+    USAGE,
+  );
+}
+
+/** An option that would have no effect is a mistake. */
+function refuseStray(command: string | undefined, values: Values): void {
+  const limits = values["requests-per-minute"] !== undefined || values["max-file-bytes"] !== undefined ||
+    values["max-project-bytes"] !== undefined;
+  if (limits && command !== "tier") throw new UsageError("Limits go with the command tier.", USAGE);
+  if (values.tier !== undefined && command !== "create") {
+    throw new UsageError("--tier goes with the command create.", USAGE);
+  }
+}
+
+function limit(text: string | undefined, name: string, max: number): number | undefined {
+  return text === undefined ? undefined : wholeNumber(text, name, 1, max, USAGE);
+}
+
+function one(project: Project, json: boolean): string {
+  if (!json) return many([project], false);
+  const { id, name, tier } = project;
+  return JSON.stringify({ id, name, tier });
+}
+
+function many(projects: readonly Project[], json: boolean): string {
+  if (json) return JSON.stringify(projects);
+  return table(
+    ["ID", "NAME", "TIER", "REQUESTS/MINUTE", "FILE BYTES", "CREATED"],
+    projects.map(({ id, name, tier, requestsPerMinute, maxFileBytes, createdAt }) => [
+      id,
+      name,
+      tier,
+      String(requestsPerMinute ?? "no limit"),
+      String(maxFileBytes ?? "no limit"),
+      createdAt,
+    ]),
+  );
+}

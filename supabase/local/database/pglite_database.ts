@@ -1,0 +1,44 @@
+/** Postgres inside this process, with its files in the data folder. */
+import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
+import { pgtap } from "@electric-sql/pglite/pgtap";
+import { vector } from "@electric-sql/pglite/vector";
+import { createPgliteConnection } from "@supabase/lite/pglite";
+import { CompiledQuery, Kysely } from "kysely";
+import type { Database } from "./database.ts";
+import { oneLaneDialect } from "./one_lane.ts";
+import { messageOf, StartError } from "../startup_error.ts";
+
+/** Opens the database in `directory`, making it on a first start. */
+export async function openPglite(directory: string): Promise<Database> {
+  const exitCode = Deno.exitCode;
+  const connection = await createPgliteConnection({
+    url: directory,
+    pgliteOptions: { extensions: { vector, pg_trgm, btree_gin, pgtap } },
+  });
+  const client = connection.driver;
+  connection.kysely = new Kysely({ dialect: oneLaneDialect(client) });
+  try {
+    await client.waitReady;
+    // Its initdb is a program that ends, and leaves its exit code behind as if it were this process's.
+    Deno.exitCode = exitCode;
+  } catch (error) {
+    throw new StartError(`The database in ${directory} does not open (${messageOf(error)}).`);
+  }
+  return {
+    connection,
+    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
+      const { rows } = await connection.kysely.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+      return rows;
+    },
+    async script(sql, record) {
+      await connection.kysely.connection().execute(() =>
+        client.transaction(async (transaction) => {
+          await transaction.exec(sql);
+          if (record) await transaction.query(record.sql, [...record.parameters]);
+        })
+      );
+    },
+    close: () => connection.close(),
+  };
+}

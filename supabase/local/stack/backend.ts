@@ -1,0 +1,108 @@
+/**
+ * The local Supabase: @supabase/lite (PostgREST-, GoTrue- and Storage-compatible) on a database, with this
+ * repository's migrations applied, listening on a loopback port of its own behind the gateway.
+ */
+import { type ApiKeyResolver, App, type ResolvedKey, setExperimental } from "@supabase/lite";
+import type { Database } from "../database/database.ts";
+import { DiskStorage } from "./disk_storage.ts";
+import { BACKEND_STOP_TIMEOUT_MILLISECONDS, STORAGE_FILE_SIZE_LIMIT } from "../limits.ts";
+import { migrate } from "../database/migrations.ts";
+import { asOneRequest } from "../database/one_lane.ts";
+import { openPglite } from "../database/pglite_database.ts";
+import { openPostgres } from "../database/postgres_database.ts";
+import { quietly } from "./quiet_console.ts";
+import type { Secrets } from "./secrets.ts";
+import { messageOf, StartError } from "../startup_error.ts";
+
+/** What a client reaches; @supabase/lite serves more (an admin console, its configuration) that stays inside. */
+const SERVED = ["/rest/v1", "/auth/v1", "/storage/v1"];
+
+export interface BackendOptions {
+  readonly secrets: Secrets;
+  /** PGlite's files; not used with `databaseUrl`. */
+  readonly databaseDirectory: string;
+  readonly databaseUrl: string | undefined;
+  readonly storageDirectory: string;
+  readonly migrationsDirectory: string;
+  readonly onProgress: (line: string) => void;
+}
+
+export interface Backend {
+  /** Address without trailing slash, as SUPABASE_URL. */
+  readonly url: string;
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** Opens the database, brings it up to date and serves it. Throws `StartError`. */
+export async function startBackend(options: BackendOptions): Promise<Backend> {
+  const { databaseUrl, onProgress } = options;
+  onProgress(databaseUrl === undefined ? "Opening the database" : "Connecting to the database");
+  const database = databaseUrl === undefined
+    ? await openPglite(options.databaseDirectory)
+    : await openPostgres(databaseUrl);
+  try {
+    const app = await createApp(database, options);
+    await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));
+    const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
+    const server = Deno.serve(listen, (request, info) => {
+      const { pathname } = new URL(request.url);
+      if (!SERVED.some((path) => pathname.startsWith(`${path}/`))) return new Response(null, { status: 404 });
+      const peerAddress = info.remoteAddr.hostname;
+      return quietly(() => asOneRequest(() => app.fetch(request, { peerAddress })));
+    });
+    return {
+      url: `http://127.0.0.1:${server.addr.port}`,
+      database,
+      async close() {
+        // Whoever is still being answered then loses the database. (Aborting a server that shuts down throws.)
+        const { promise: tooLate, resolve } = Promise.withResolvers<void>();
+        const timer = setTimeout(resolve, BACKEND_STOP_TIMEOUT_MILLISECONDS);
+        await Promise.race([server.shutdown(), tooLate]);
+        clearTimeout(timer);
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function createApp(database: Database, options: BackendOptions) {
+  const { secrets } = options;
+  setExperimental("storage", true);
+  const app = new App({
+    connection: database.connection,
+    auth: {
+      enabled: true,
+      jwt_secret: secrets.jwtSecret,
+      publishable_key: secrets.publishableKey,
+      secret_key: secrets.secretKey,
+    },
+    storage: { enabled: true, file_size_limit: STORAGE_FILE_SIZE_LIMIT },
+    api: { schemas: ["public"] },
+    options: { server: { apiKeys: { resolver: keyResolver(secrets) }, disableStudio: true } },
+  });
+  app._storageAdapter = new DiskStorage(options.storageDirectory);
+  await quietly(() => app.ensureSystemSchema());
+  try {
+    await database.script(await Deno.readTextFile(new URL("../database/platform.sql", import.meta.url)));
+  } catch (error) {
+    throw new StartError(`The database cannot be prepared: ${messageOf(error)}`);
+  }
+  return app;
+}
+
+/** Takes the new keys and the legacy ones, as the platform's gateway does. */
+function keyResolver(secrets: Secrets): ApiKeyResolver {
+  const anon: ResolvedKey = { type: "publishable", claims: { role: "anon" } };
+  const serviceRole: ResolvedKey = { type: "secret", claims: { role: "service_role" } };
+  const roles = new Map([
+    [secrets.publishableKey, anon],
+    [secrets.anonKey, anon],
+    [secrets.secretKey, serviceRole],
+    [secrets.serviceRoleKey, serviceRole],
+  ]);
+  return (key) => Promise.resolve(roles.get(key) ?? null);
+}

@@ -1,0 +1,45 @@
+/** The build of the console, in a process of its own: nothing of it is loaded into the stack. */
+import { BUILD_COMMAND } from "../../console/build/sources.ts";
+import { CONSOLE_PROBLEM_LENGTH_MAX } from "../limits.ts";
+import { DENO_CONFIG } from "../repository.ts";
+import { messageOf } from "../startup_error.ts";
+
+export class ConsoleBuild {
+  private process: Deno.ChildProcess | null = null;
+  private failure: string | null = null;
+
+  /** Why the last build failed; null while none has. */
+  get problem(): string | null {
+    return this.failure;
+  }
+
+  /** Starts a build unless one is running. */
+  start(): void {
+    if (this.process !== null) return;
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--quiet", `--config=${DENO_CONFIG}`, BUILD_COMMAND, "--local"],
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    this.process = process;
+    this.wait(process).catch((error) => this.failure = messageOf(error)).finally(() => this.process = null);
+  }
+
+  /** The next visit tries again. */
+  forget(): void {
+    this.failure = null;
+  }
+
+  /** Ends a build that is under way; the next one begins anew. */
+  cancel(): void {
+    this.process?.kill();
+  }
+
+  private async wait(process: Deno.ChildProcess): Promise<void> {
+    const said = await new Response(process.stderr).text();
+    const { success } = await process.status;
+    if (!success) this.failure = said.trim().slice(-CONSOLE_PROBLEM_LENGTH_MAX) || "the build ended early";
+  }
+}

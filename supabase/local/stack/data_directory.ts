@@ -1,0 +1,67 @@
+/**
+ * The folder that holds everything a local stack remembers. One stack at a time: PGlite must not be opened twice,
+ * so a lock is held for as long as the process lives. The system drops it when the process dies, however it dies.
+ */
+import { join, resolve } from "node:path";
+import { messageOf, StartError } from "../startup_error.ts";
+
+export interface DataDirectory {
+  readonly path: string;
+  /** PGlite's files. */
+  readonly database: string;
+  /** Keys of the local Supabase; `secrets.ts`. */
+  readonly secretsFile: string;
+  /** What runs right now, for the command line; `state.ts`. */
+  readonly stateFile: string;
+  /** Folder for what belongs to one database: object bytes and the demo project's key. */
+  of(databaseUrl: string | undefined): Promise<{ readonly storage: string; readonly demoFile: string }>;
+  /** Lets the next stack in. */
+  release(): void;
+}
+
+/** Makes the folder if it is missing and takes its lock. Throws `StartError` if either is impossible. */
+export async function openDataDirectory(directory: string): Promise<DataDirectory> {
+  const path = resolve(directory);
+  const lock = await takeLock(path);
+  return {
+    path,
+    database: join(path, "pglite"),
+    secretsFile: join(path, "secrets.json"),
+    stateFile: stateFileOf(path),
+    async of(databaseUrl) {
+      const owner = databaseUrl === undefined
+        ? path
+        : join(path, `postgres-${await nameOfDatabase(databaseUrl)}`);
+      await Deno.mkdir(owner, { recursive: true, mode: 0o700 });
+      return { storage: join(owner, "storage"), demoFile: join(owner, "demo.json") };
+    },
+    release: () => lock.close(),
+  };
+}
+
+export function stateFileOf(directory: string): string {
+  return join(resolve(directory), "state.json");
+}
+
+async function takeLock(path: string): Promise<Deno.FsFile> {
+  let lock: Deno.FsFile;
+  try {
+    await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+    lock = await Deno.open(join(path, "lock"), { create: true, write: true, mode: 0o600 });
+  } catch (error) {
+    throw new StartError(`The data folder ${path} cannot be written (${messageOf(error)}).`);
+  }
+  if (await lock.tryLock(true)) return lock;
+  lock.close();
+  throw new StartError(
+    `Another local stack uses the data folder ${path}; stop it, or choose another with --data.`,
+  );
+}
+
+/** A stable name for host, port and database, without the password: object bytes belong to one database. */
+async function nameOfDatabase(databaseUrl: string): Promise<string> {
+  const url = new URL(databaseUrl);
+  const identity = new TextEncoder().encode(`${url.hostname}:${url.port || "5432"}${url.pathname}`);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", identity));
+  return digest.slice(0, 6).toHex();
+}

@@ -1,0 +1,154 @@
+/**
+ * Object bytes on disk. An object appears whole or not at all (written beside, flushed, renamed), and a file that is
+ * read is closed when its reader is done or gone. The adapter that @supabase/lite brings leaves every file it has
+ * served open and writes in place.
+ */
+import type { App } from "@supabase/lite";
+import { createHash } from "node:crypto";
+import { dirname, join, resolve, sep } from "node:path";
+import { STORAGE_READ_BYTES } from "../limits.ts";
+
+type StorageAdapter = NonNullable<App["_storageAdapter"]>;
+type ObjectMetadata = Awaited<ReturnType<StorageAdapter["headObject"]>>;
+
+/** Stores objects under `directory`, one file each, at `bucket/key`. */
+export class DiskStorage implements StorageAdapter {
+  readonly driver = null;
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = resolve(directory);
+  }
+
+  async uploadObject(
+    bucket: string,
+    key: string,
+    _version: string | undefined,
+    body: Parameters<StorageAdapter["uploadObject"]>[3],
+    contentType: string,
+    cacheControl: string,
+  ): Promise<ObjectMetadata> {
+    const path = this.#pathOf(bucket, key);
+    const md5 = createHash("md5");
+    let size = 0;
+    await writeWhole(path, async (file) => {
+      for await (const chunk of chunksOf(body)) {
+        md5.update(chunk);
+        size += chunk.byteLength;
+        for (let done = 0; done < chunk.byteLength;) done += await file.write(chunk.subarray(done));
+      }
+    });
+    const eTag = `"${md5.digest("hex")}"`;
+    return { cacheControl, contentLength: size, size, mimetype: contentType, lastModified: new Date(), eTag };
+  }
+
+  async getObject(bucket: string, key: string) {
+    const file = await Deno.open(this.#pathOf(bucket, key));
+    const metadata = metadataOf(await file.stat());
+    return { httpStatusCode: 200, metadata, body: closingStream(file) };
+  }
+
+  async headObject(bucket: string, key: string): Promise<ObjectMetadata> {
+    return metadataOf(await Deno.stat(this.#pathOf(bucket, key)));
+  }
+
+  async deleteObject(bucket: string, key: string): Promise<void> {
+    try {
+      await Deno.remove(this.#pathOf(bucket, key));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+
+  async deleteObjects(bucket: string, keys: string[]): Promise<void> {
+    for (const key of keys) await this.deleteObject(bucket, key);
+  }
+
+  async copyObject(
+    sourceBucket: string,
+    source: string,
+    _sourceVersion: string | undefined,
+    bucket: string,
+    key: string,
+  ) {
+    const path = this.#pathOf(bucket, key);
+    const draft = await draftOf(path);
+    await Deno.copyFile(this.#pathOf(sourceBucket, source), draft);
+    await Deno.rename(draft, path);
+    const { eTag } = metadataOf(await Deno.stat(path));
+    return { httpStatusCode: 200, eTag, lastModified: new Date() };
+  }
+
+  privateAssetUrl(bucket: string, key: string): Promise<string> {
+    return Promise.resolve(`file://${this.#pathOf(bucket, key)}`);
+  }
+
+  /** Keys come from clients: none leads out of the folder. */
+  #pathOf(bucket: string, key: string): string {
+    const path = join(this.#directory, bucket, key);
+    if (!path.startsWith(join(this.#directory, bucket) + sep)) {
+      throw new Error("The object's name leaves its bucket.");
+    }
+    return path;
+  }
+}
+
+/** A name in the same folder that no object can have: object names are listed from the database only. */
+async function draftOf(path: string): Promise<string> {
+  await Deno.mkdir(dirname(path), { recursive: true });
+  return `${path}.${crypto.randomUUID()}.part`;
+}
+
+async function writeWhole(path: string, write: (file: Deno.FsFile) => Promise<void>): Promise<void> {
+  const draft = await draftOf(path);
+  const file = await Deno.open(draft, { write: true, createNew: true });
+  try {
+    await write(file);
+    await file.syncData();
+    file.close();
+    await Deno.rename(draft, path);
+  } catch (error) {
+    try {
+      file.close();
+    } catch { /* closed already */ }
+    await Deno.remove(draft).catch(() => {});
+    throw error;
+  }
+}
+
+async function* chunksOf(body: Parameters<StorageAdapter["uploadObject"]>[3]): AsyncIterable<Uint8Array> {
+  if (body instanceof Uint8Array) {
+    yield body;
+    return;
+  }
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+}
+
+/** The file's bytes; the file is closed at the end, on an error, and when the reader goes away. */
+function closingStream(file: Deno.FsFile): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const buffer = new Uint8Array(STORAGE_READ_BYTES);
+      const count = await file.read(buffer);
+      if (count !== null) return controller.enqueue(buffer.subarray(0, count));
+      file.close();
+      controller.close();
+    },
+    cancel: () => file.close(),
+  }, { highWaterMark: 0 });
+}
+
+function metadataOf(stat: Deno.FileInfo): ObjectMetadata {
+  const lastModified = stat.mtime ?? new Date(0);
+  const eTag = `"${stat.size.toString(16)}-${lastModified.getTime().toString(16)}"`;
+  const mimetype = "application/octet-stream";
+  return {
+    cacheControl: "no-cache",
+    contentLength: stat.size,
+    size: stat.size,
+    mimetype,
+    lastModified,
+    eTag,
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * One port for everything, as Supabase's gateway: REST, Auth and Storage go to the back end, `/functions/v1/api` to a
+ * function process.
+ */
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Console } from "./console.ts";
+import type { FunctionPool } from "./function_pool.ts";
+import {
+  GATEWAY_KEEP_ALIVE_MILLISECONDS,
+  GATEWAY_RETRY_AFTER_SECONDS,
+  GATEWAY_STOP_TIMEOUT_MILLISECONDS,
+  GATEWAY_WAIT_MILLISECONDS,
+} from "../limits.ts";
+import { proxy } from "./proxy.ts";
+import { codeOf, messageOf, StartError } from "../startup_error.ts";
+
+/** What the gateway passes on to; null until it is there. */
+export interface Routes {
+  backendUrl: string | null;
+  functions: FunctionPool | null;
+  console: Console | null;
+}
+
+export interface Gateway {
+  /** Address without trailing slash. */
+  readonly url: string;
+  readonly routes: Routes;
+  close(): Promise<void>;
+}
+
+const BACKEND_PREFIXES = ["/rest/v1/", "/auth/v1/", "/storage/v1/"];
+const FUNCTIONS_PREFIX = "/functions/v1/";
+/** The functions of this repository; another name is an unknown route. */
+const FUNCTION_NAMES = ["api"];
+
+/** Takes the port at once, so that a busy one is known before anything else is started. 0 takes any. */
+export async function openGateway(port: number): Promise<Gateway> {
+  const routes: Routes = { backendUrl: null, functions: null, console: null };
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((incoming, outgoing) => {
+    route(incoming, outgoing, routes, agent).catch(() => outgoing.destroy());
+  });
+  // The proxy ends idle requests; a large body may take longer than Node's default for a whole request.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = GATEWAY_KEEP_ALIVE_MILLISECONDS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(portError(error, port)));
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    routes,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), GATEWAY_STOP_TIMEOUT_MILLISECONDS);
+        agent.destroy();
+      }),
+  };
+}
+
+function portError(error: Error, port: number): StartError {
+  if (codeOf(error) === "EADDRINUSE") {
+    return new StartError(`Port ${port} is in use; choose another with --port.`);
+  }
+  return new StartError(`Port ${port} cannot be opened (${messageOf(error)}).`);
+}
+
+async function route(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  routes: Routes,
+  agent: Agent,
+): Promise<void> {
+  const url = incoming.url ?? "/";
+  const onFailure = (kind: "unreachable" | "timeout") => {
+    if (kind === "timeout") return refuse(outgoing, 504, "The service did not answer in time.");
+    refuse(outgoing, 503, "The connection to the service broke; try again later.");
+  };
+  if (BACKEND_PREFIXES.some((prefix) => url.startsWith(prefix))) {
+    if (routes.backendUrl === null) {
+      return refuse(outgoing, 503, "The database is starting; try again later.");
+    }
+    return proxy(
+      incoming,
+      outgoing,
+      { port: Number(new URL(routes.backendUrl).port), agent, path: url },
+      onFailure,
+    );
+  }
+  const path = functionPath(url);
+  if (path !== null) {
+    const upstream = await routes.functions?.next(GATEWAY_WAIT_MILLISECONDS);
+    if (!upstream) return refuse(outgoing, 503, "The function is starting; try again later.");
+    return proxy(incoming, outgoing, { ...upstream, path }, onFailure);
+  }
+  if (routes.console !== null && Console.owns(url)) return await routes.console.serve(incoming, outgoing);
+  refuse(outgoing, 404, "There is no such route.");
+}
+
+/** `/functions/v1/api/x` → `/api/x`, as the edge runtime passes it; null for anything else. */
+function functionPath(url: string): string | null {
+  if (!url.startsWith(FUNCTIONS_PREFIX)) return null;
+  const path = url.slice(FUNCTIONS_PREFIX.length - 1);
+  const [, name = ""] = /^\/([^/?]*)/.exec(path) ?? [];
+  return FUNCTION_NAMES.includes(name) ? path : null;
+}
+
+/** Answers in the service's envelope. */
+function refuse(outgoing: ServerResponse, status: 404 | 503 | 504, message: string): void {
+  const code = status === 404 ? "ROUTE_NOT_FOUND" : "SERVICE_UNAVAILABLE";
+  const body = JSON.stringify({ success: false, error: { code, message } });
+  outgoing.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": new TextEncoder().encode(body).byteLength,
+    "cache-control": "no-store",
+    "access-control-allow-origin": "*",
+    ...(status === 503 ? { "retry-after": String(GATEWAY_RETRY_AFTER_SECONDS) } : {}),
+  });
+  outgoing.end(body);
+}

@@ -1,0 +1,74 @@
+import { assertEquals } from "@std/assert";
+import type { Grant } from "../../../supabase/functions/api/ports.ts";
+import { KeyMemory } from "../../../supabase/functions/api/auth/key_cache.ts";
+import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../../supabase/functions/api/limits.ts";
+
+const GRANT: Grant = { projectId: "p", keyId: "k", scopes: ["read"], tier: "free", maxFileBytes: 10 };
+const REMEMBERED = KEY_REMEMBERED_SECONDS * 1000;
+const rate = (remaining: number | null, reset = 120) => ({
+  limit: remaining === null ? null : 100,
+  remaining,
+  reset,
+});
+
+Deno.test("KeyMemory knows nothing of a key it was not told of", () => {
+  const keys = new KeyMemory();
+  assertEquals([keys.grant("a", 0), keys.isRefused("a", 0), keys.exhausted("a", 0)], [
+    undefined,
+    false,
+    undefined,
+  ]);
+});
+
+Deno.test("KeyMemory remembers a grant for its time, to the millisecond", () => {
+  const keys = new KeyMemory();
+  keys.remember("a", GRANT, rate(5), 1000);
+  assertEquals(keys.grant("a", 1000), GRANT);
+  assertEquals(keys.grant("a", 1000 + REMEMBERED - 1), GRANT);
+  assertEquals(keys.grant("a", 1000 + REMEMBERED), undefined);
+  assertEquals(keys.isRefused("a", 1000), false);
+});
+
+Deno.test("KeyMemory remembers a refusal for its time, and no grant with it", () => {
+  const keys = new KeyMemory();
+  keys.remember("a", null, null, 0);
+  assertEquals([keys.isRefused("a", 0), keys.grant("a", 0)], [true, undefined]);
+  assertEquals(keys.isRefused("a", REMEMBERED), false);
+});
+
+Deno.test("KeyMemory takes the latest answer for a key", () => {
+  const keys = new KeyMemory();
+  keys.remember("a", GRANT, rate(0), 0);
+  keys.remember("a", null, null, 1);
+  assertEquals([keys.isRefused("a", 1), keys.exhausted("a", 1)], [true, undefined]);
+  keys.remember("a", { ...GRANT, tier: "pro" }, rate(7), 2);
+  assertEquals([keys.grant("a", 2)?.tier, keys.exhausted("a", 2)], ["pro", undefined]);
+});
+
+Deno.test("KeyMemory knows a used-up window until it ends; one with requests left, or without limit, never", () => {
+  const keys = new KeyMemory();
+  keys.remember("a", GRANT, rate(0, 60), 1000);
+  assertEquals(keys.exhausted("a", 59_999), rate(0, 60));
+  assertEquals(keys.exhausted("a", 60_000), undefined);
+  assertEquals(keys.grant("a", 60_000), GRANT);
+  keys.remember("b", GRANT, rate(1, 60), 1000);
+  keys.remember("c", GRANT, rate(null, 60), 1000);
+  keys.remember("d", GRANT, null, 1000);
+  for (const key of ["b", "c", "d"]) assertEquals(keys.exhausted(key, 1000), undefined);
+  // A window of a clock that is ahead is not believed for longer than anything else.
+  keys.remember("e", GRANT, rate(0, 100_000), 0);
+  assertEquals(keys.exhausted("e", REMEMBERED), undefined);
+});
+
+Deno.test("KeyMemory holds so many keys, and forgets those that it was told of longest ago", () => {
+  const keys = new KeyMemory();
+  for (let index = 0; index < KEYS_REMEMBERED_MAX; index++) keys.remember(`${index}`, GRANT, null, 0);
+  keys.remember("0", GRANT, null, 0);
+  keys.remember("one more", GRANT, null, 0);
+  assertEquals(["0", "1", "2", "one more"].map((key) => keys.grant(key, 0) !== undefined), [
+    true,
+    false,
+    true,
+    true,
+  ]);
+});

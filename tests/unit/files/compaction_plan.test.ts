@@ -1,0 +1,167 @@
+import { assert, assertEquals, assertLess, assertLessOrEqual } from "@std/assert";
+import fc from "fast-check";
+import { planMerge, ropeSegmentsMax } from "../../../supabase/functions/api/files/compaction_plan.ts";
+import {
+  MERGE_AMPLIFICATION_MAX,
+  MERGE_CHECK_EVERY_SEGMENTS,
+  MERGE_RUN_BYTES_MAX,
+  MERGE_RUN_SEGMENTS_MAX,
+  SEGMENT_BYTES_MAX,
+} from "../../../supabase/functions/api/limits.ts";
+
+const MIB = SEGMENT_BYTES_MAX;
+const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
+
+/** The sizes that `cutSegments` makes of so many bytes of text whose every cut falls 3 bytes short. */
+function recut(bytes: number): number[] {
+  const sizes: number[] = [];
+  let rest = bytes;
+  for (; rest >= 2 * MIB; rest -= MIB - 3) sizes.push(MIB - 3);
+  for (; rest > MIB; rest -= sizes.at(-1) ?? 0) sizes.push(Math.ceil(rest / 2) - 3);
+  return rest > 0 ? [...sizes, rest] : sizes;
+}
+
+/** Appends one segment after another and merges where the plan says so; fails where a rope gets too long. */
+function simulate(start: readonly number[], appends: Iterable<number>, bytesMax: number) {
+  let sizes = [...start];
+  const outcome = { appends: 0, appended: 0, rewritten: 0, merges: 0, longest: 0 };
+  for (const size of appends) {
+    if (outcome.appended >= bytesMax) break;
+    sizes.push(size);
+    outcome.appends++;
+    outcome.appended += size;
+    assertLessOrEqual(
+      sizes.length,
+      ropeSegmentsMax(sum(start) + outcome.appended),
+      `append ${outcome.appends}`,
+    );
+    outcome.longest = Math.max(outcome.longest, sizes.length);
+    if (sizes.length % MERGE_CHECK_EVERY_SEGMENTS !== 0) continue;
+    const run = planMerge(sizes, false);
+    if (run === null) continue;
+    const bytes = sum(sizes.slice(run.from, run.to));
+    const merged = recut(bytes);
+    assertLess(merged.length, run.to - run.from);
+    sizes = [...sizes.slice(0, run.from), ...merged, ...sizes.slice(run.to)];
+    outcome.rewritten += bytes;
+    outcome.merges++;
+  }
+  return outcome;
+}
+
+function* repeated(pattern: readonly (readonly [size: number, times: number])[], appendsMax: number) {
+  for (let made = 0; made < appendsMax;) {
+    for (const [size, times] of pattern) {
+      for (let time = 0; time < times && made < appendsMax; time++, made++) yield size;
+    }
+  }
+}
+
+/** 1 byte to 1 MiB, every order of magnitude as likely. */
+const anySize = fc.double({ min: 0, max: 20, noNaN: true }).map((exponent) => Math.ceil(2 ** exponent));
+
+const HARD: readonly (readonly [string, readonly (readonly [number, number])[]])[] = [
+  ["of 1 byte", [[1, 1]]],
+  ["of 4 KiB", [[4096, 1]]],
+  ["of 40 kB", [[40_000, 1]]],
+  ["of half a MiB", [[MIB / 2, 1]]],
+  ["of half a MiB and a byte", [[MIB / 2 + 1, 1]]],
+  ["tiny and huge in turn", [[1, 1], [MIB, 1]]],
+  ["tiny and half in turn", [[1, 1], [MIB / 2, 1]]],
+  ["tiny and just over half in turn", [[1, 1], [MIB / 2 + 1, 1]]],
+  ["15 tiny, then 600 kB", [[1, 15], [600_000, 1]]],
+  ["40 tiny, then 1 MiB", [[100, 40], [MIB, 1]]],
+  ["40 tiny, then 300 kB", [[100, 40], [300_000, 1]]],
+  ["of 340 kB, three of which just fit", [[349_525, 3], [1, 2]]],
+];
+
+for (const [name, pattern] of HARD) {
+  Deno.test(`planMerge keeps the rope short and writes little: appends ${name}`, () => {
+    const outcome = simulate([], repeated(pattern, 30_000), 100 * MIB);
+    assertLess(outcome.rewritten, MERGE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
+  });
+}
+
+Deno.test("planMerge keeps the rope short and writes little, whatever is appended", () => {
+  const pattern = fc.array(fc.tuple(anySize, fc.integer({ min: 1, max: 64 })), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  const start = fc.integer({ min: 0, max: 50 });
+  fc.assert(
+    fc.property(start, pattern, (full, sizes) => {
+      const outcome = simulate(new Array<number>(full).fill(MIB), repeated(sizes, 2500), 100 * MIB);
+      assertLess(outcome.rewritten, MERGE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+Deno.test("planMerge keeps the rope short for appends with no pattern", () => {
+  fc.assert(
+    fc.property(fc.array(anySize, { minLength: 300, maxLength: 1500, size: "max" }), (sizes) => {
+      simulate([], sizes, 100 * MIB);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("planMerge: 1,000 appends of 100 bytes to a 10 MiB file store at most 2 MB", () => {
+  const outcome = simulate(new Array<number>(10).fill(MIB), repeated([[100, 1]], 1000), Infinity);
+  assertEquals(outcome.appends, 1000);
+  assertLessOrEqual(outcome.appended + outcome.rewritten, 2_000_000);
+  assertLessOrEqual(outcome.longest, 32);
+});
+
+Deno.test("planMerge finds the one mergeable pair of a full rope, wherever it is", () => {
+  fc.assert(fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (before, after) => {
+    const sizes = [
+      ...new Array<number>(before).fill(MIB),
+      500_000,
+      500_000,
+      ...new Array<number>(after).fill(MIB),
+    ];
+    const run = planMerge(sizes, true);
+    assert(run !== null && run.from <= before && run.to >= before + 2);
+  }));
+});
+
+Deno.test("planMerge answers null only where no merge saves a segment, when the rope is full", () => {
+  assertEquals(planMerge([], true), null);
+  assertEquals(planMerge([1], true), null);
+  assertEquals(planMerge([MIB, 1, MIB], true), null);
+  assertEquals(planMerge([MIB / 2, MIB / 2 + 1], true), null);
+  assertEquals(planMerge([MIB / 2, MIB / 2], true), { from: 0, to: 2 });
+});
+
+Deno.test("planMerge pays any price once a rope has too many segments", () => {
+  const sizes = new Array<number>(16_000).fill(521_000);
+  assertLess(ropeSegmentsMax(sum(sizes)) - 32, sizes.length);
+  assert(planMerge(sizes, false) !== null);
+});
+
+Deno.test("planMerge does not count on cuts that characters may forbid", () => {
+  assertEquals(planMerge([700_000, 2 * MIB - 1_400_000, 700_000], true), null);
+  assertEquals(planMerge([700_000, 2 * MIB - 1_400_006, 700_000], true), { from: 0, to: 3 });
+});
+
+Deno.test("planMerge leaves short ropes alone", () => {
+  assertEquals(planMerge([100, 100, 100], false), null);
+  assertEquals(planMerge(new Array<number>(10).fill(MIB), false), null);
+});
+
+Deno.test("planMerge stays within one merge's bounds and is quick on 20,000 segments", () => {
+  for (const size of [1, 3000, 70_000, 400_000]) {
+    const sizes = new Array<number>(20_000).fill(size);
+    const started = performance.now();
+    const run = planMerge(sizes, true) ?? { from: 0, to: 0 };
+    assertLess(performance.now() - started, 500);
+    assertLess(1, run.to - run.from);
+    assertLessOrEqual(run.to - run.from, MERGE_RUN_SEGMENTS_MAX);
+    assertLessOrEqual(sum(sizes.slice(run.from, run.to)), MERGE_RUN_BYTES_MAX);
+  }
+});
+
+Deno.test("ropeSegmentsMax is 128 and two a MiB", () => {
+  assertEquals([0, 1, MIB, MIB + 1, 100 * MIB].map(ropeSegmentsMax), [128, 130, 130, 132, 328]);
+});

@@ -1,0 +1,157 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import {
+  countLines,
+  cutLines,
+  type LineQuery,
+  lineWindow,
+  parseLines,
+} from "../../../supabase/functions/api/files/line_window.ts";
+import type { Segment } from "../../../supabase/functions/api/ports.ts";
+
+const encoder = new TextEncoder();
+
+/** A rope with a segment for each piece that has bytes, and their bytes by name. */
+function ropeOf(pieces: readonly string[]): { rope: Segment[]; bytesOf: Map<string, Uint8Array> } {
+  const bytesOf = new Map<string, Uint8Array>();
+  const rope = pieces.filter((piece) => piece !== "").map((piece, index): Segment => {
+    const bytes = encoder.encode(piece);
+    bytesOf.set(`${index}`, bytes);
+    return {
+      id: `${index}`,
+      name: `${index}`,
+      size: bytes.length,
+      sha256: "",
+      newlines: piece.split("\n").length - 1,
+      endsWithNewline: piece.endsWith("\n"),
+      isText: true,
+    };
+  });
+  return { rope, bytesOf };
+}
+
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** What the window shows of the pieces, with the segments it reads. */
+function read(pieces: readonly string[], query: LineQuery) {
+  const { rope, bytesOf } = ropeOf(pieces);
+  const window = lineWindow(rope, query);
+  if (window === null) return null;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const text = window.parts
+    .map((part) => decoder.decode(cutLines(bytesOf.get(part.segment.id) ?? new Uint8Array(), part)))
+    .join("");
+  const { startLine, endLine, totalLines } = window;
+  return { text, startLine, endLine, totalLines, read: window.parts.map((part) => Number(part.segment.id)) };
+}
+
+Deno.test("parseLines reads from-to, from- and -n", () => {
+  assertEquals(parseLines("1-1"), { from: 1, to: 1 });
+  assertEquals(parseLines("007-12"), { from: 7, to: 12 });
+  assertEquals(parseLines("3-"), { from: 3, to: Number.MAX_SAFE_INTEGER });
+  assertEquals(parseLines("-20"), { last: 20 });
+  assertEquals(parseLines("9999999999-9999999999"), { from: 9999999999, to: 9999999999 });
+});
+
+Deno.test("parseLines refuses everything else", () => {
+  const bad = [
+    "",
+    "-",
+    "1",
+    "0-1",
+    "-0",
+    "2-1",
+    "a-b",
+    "1-2-3",
+    "--1",
+    " 1-2",
+    "1-2\n",
+    "1.0-2",
+    "+1-2",
+    "10000000000-",
+  ];
+  for (const text of bad) assertEquals(parseLines(text), null, text);
+});
+
+Deno.test("countLines: a line ends with its line feed, and what follows the last one is a line if not empty", () => {
+  const cases: [string[], number][] = [
+    [[], 0],
+    [["\n"], 1],
+    [["a"], 1],
+    [["a\n"], 1],
+    [["a\nb"], 2],
+    [["a\n", "b"], 2],
+    [["a", "\n"], 1],
+    [["a\n", "\n"], 2],
+    [["\n\n\n"], 3],
+  ];
+  for (const [pieces, lines] of cases) {
+    assertEquals(countLines(ropeOf(pieces).rope), lines, JSON.stringify(pieces));
+  }
+});
+
+/** Pieces, query, text, the segments read. */
+const WINDOWS: readonly (readonly [string[], LineQuery, string, number[]])[] = [
+  [["a\nb\nc\n"], { from: 2, to: 2 }, "b\n", [0]],
+  [["a\nb\nc"], { from: 3, to: 9 }, "c", [0]],
+  [["a\n", "b\n", "c\n"], { from: 2, to: 2 }, "b\n", [1]],
+  [["a\n", "b\n", "c\n"], { from: 2, to: 3 }, "b\nc\n", [1, 2]],
+  [["a", "b", "c\n", "d"], { from: 1, to: 1 }, "abc\n", [0, 1, 2]],
+  [["a", "b", "c\n", "d"], { from: 2, to: 2 }, "d", [3]],
+  [["a\nb", "c", "d\ne"], { from: 2, to: 2 }, "bcd\n", [0, 1, 2]],
+  [["a\nb", "c", "d\ne"], { from: 3, to: 3 }, "e", [2]],
+  [["a\n", "\n", "\n", "b"], { from: 3, to: 3 }, "\n", [2]],
+  [["a\nb\n", "c"], { last: 1 }, "c", [1]],
+  [["a\nb\n", "c\n"], { last: 2 }, "b\nc\n", [0, 1]],
+  [["a\nb\n", "c\n"], { last: 99 }, "a\nb\nc\n", [0, 1]],
+  [["x\r\n", "y\r\n"], { from: 2, to: 2 }, "y\r\n", [1]],
+];
+
+for (const [pieces, query, text, segments] of WINDOWS) {
+  Deno.test(`lineWindow ${JSON.stringify(query)} of ${JSON.stringify(pieces)} reads ${segments}`, () => {
+    const window = read(pieces, query);
+    assertEquals([window?.text, window?.read], [text, segments]);
+  });
+}
+
+Deno.test("lineWindow is null where it begins beyond the last line", () => {
+  for (const pieces of [[], ["a\n"], ["a"], ["a\n", "b"]]) {
+    const lines = linesOf(pieces.join("")).length;
+    assertEquals(read(pieces, { from: lines + 1, to: lines + 5 }), null);
+  }
+  assertEquals(read([], { last: 3 }), null);
+});
+
+Deno.test("lineWindow shows exactly the lines, however the text is cut, and reads no segment without one of their bytes", () => {
+  const piece = fc.string({ unit: fc.constantFrom("a", "\n", "é", "\r", "\n"), maxLength: 6 });
+  const query = fc.oneof(
+    fc.tuple(fc.integer({ min: 1, max: 20 }), fc.nat(20)).map(([from, more]): LineQuery => ({
+      from,
+      to: from + more,
+    })),
+    fc.integer({ min: 1, max: 20 }).map((last): LineQuery => ({ last })),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 10 }), query, (pieces, asked) => {
+      const lines = linesOf(pieces.join(""));
+      const window = read(pieces, asked);
+      const from = "last" in asked ? Math.max(1, lines.length - asked.last + 1) : asked.from;
+      const to = "last" in asked ? lines.length : Math.min(asked.to, lines.length);
+      if (window === null) return assert(from > lines.length);
+      assertEquals([window.startLine, window.endLine, window.totalLines], [from, to, lines.length]);
+      assertEquals(window.text, lines.slice(from - 1, to).join(""));
+      const start = encoder.encode(lines.slice(0, from - 1).join("")).length;
+      const end = start + encoder.encode(window.text).length;
+      let at = 0;
+      const holding: number[] = [];
+      for (const [index, { size }] of ropeOf(pieces).rope.entries()) {
+        if (at < end && at + size > start) holding.push(index);
+        at += size;
+      }
+      assertEquals(window.read, holding);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,144 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import {
+  checkReadConditions,
+  idempotency,
+  idempotencyKey,
+  isMatched,
+  isNotModified,
+  isRangeFresh,
+  preconditions,
+} from "../../../supabase/functions/api/http/conditions.ts";
+import { ApiError } from "../../../supabase/functions/api/errors.ts";
+import type { FileRecord } from "../../../supabase/functions/api/ports.ts";
+
+const ID = "3f1c8a52-0000-4000-8000-000000000000";
+const FILE: FileRecord = {
+  id: ID,
+  path: "f",
+  version: 3,
+  mimeType: "text/plain",
+  size: 0,
+  createdAt: "2025-01-01T00:00:00.000Z",
+  updatedAt: "2025-01-01T00:00:00.000Z",
+};
+
+/** The header that the call refuses. */
+function refusedHeader(call: () => unknown): unknown {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    assertEquals([error.code, error.status], ["VALIDATION_ERROR", 400]);
+    const [issue] = Object(error.details)["issues"];
+    return issue.path;
+  }
+}
+
+Deno.test("preconditions name file versions, whatever the suffix and weakness; * stands for any", () => {
+  const value = `"${ID}.3.j", W/"${ID}.4.r","${ID}.5.m" , "other"`;
+  const versions = [`${ID}.3`, `${ID}.4`, `${ID}.5`, "other"];
+  const headers = new Headers({ "if-match": value, "if-none-match": value });
+  assertEquals(preconditions(headers, true), { ifMatch: versions, ifNoneMatch: versions });
+  const star = new Headers({ "if-match": "*", "if-none-match": " * " });
+  assertEquals(preconditions(star, true), { ifMatch: ["*"], ifNoneMatch: ["*"] });
+});
+
+Deno.test("preconditions: If-None-Match counts where a file may be created, and is not even read elsewhere", () => {
+  const headers = new Headers({ "if-none-match": "nonsense" });
+  assertEquals(preconditions(headers, false), { ifMatch: undefined, ifNoneMatch: undefined });
+  assertEquals(refusedHeader(() => preconditions(headers, true)), "If-None-Match");
+  assertEquals(preconditions(new Headers(), true), { ifMatch: undefined, ifNoneMatch: undefined });
+});
+
+Deno.test("preconditions: a star in quotes is a tag like any other, and stands for nothing", () => {
+  for (const value of ['"*"', '"*.j"', 'W/"*"', '"*", "*.m"']) {
+    const headers = new Headers({ "if-match": value, "if-none-match": value });
+    assertEquals(preconditions(headers, true), { ifMatch: [], ifNoneMatch: [] }, value);
+    assertEquals(isMatched(preconditions(headers, true), FILE), false, value);
+  }
+});
+
+Deno.test("preconditions refuse what is no list of tags", () => {
+  for (const value of ["", ",", "x", '"x', "*,*"]) {
+    assertEquals(
+      refusedHeader(() => preconditions(new Headers({ "if-match": value }), false)),
+      "If-Match",
+      value,
+    );
+  }
+});
+
+Deno.test("isMatched: no condition, any file, or this very version", () => {
+  assertEquals(isMatched({}, FILE), true);
+  assertEquals(isMatched({ ifMatch: ["*"] }, FILE), true);
+  assertEquals(isMatched({ ifMatch: ["x", `${ID}.3`] }, FILE), true);
+  for (const ifMatch of [[], [`${ID}.2`], [`${ID}.33`], [ID], ["x"]]) {
+    assertEquals(isMatched({ ifMatch }, FILE), false);
+  }
+});
+
+Deno.test("isNotModified compares weakly, and the representation too", () => {
+  const known = (value: string) => isNotModified(new Headers({ "if-none-match": value }), FILE, "j");
+  for (const value of ["*", `"${ID}.3.j"`, `W/"${ID}.3.j"`, `"x", "${ID}.3.j"`]) {
+    assertEquals(known(value), true, value);
+  }
+  for (const value of [`"${ID}.3.r"`, `"${ID}.2.j"`, `"${ID}.3"`, '"*"', '""']) {
+    assertEquals(known(value), false, value);
+  }
+  assertEquals(isNotModified(new Headers(), FILE, "j"), false);
+});
+
+Deno.test("checkReadConditions refuses a malformed If-None-Match, and that alone", () => {
+  assertEquals(
+    refusedHeader(() => checkReadConditions(new Headers({ "if-none-match": "x" }))),
+    "If-None-Match",
+  );
+  assertEquals(
+    refusedHeader(() => checkReadConditions(new Headers({ "if-match": "x", "if-range": "x" }))),
+    null,
+  );
+});
+
+Deno.test("isRangeFresh: without If-Range, or with the very tag; a weak one never", () => {
+  const fresh = (value: string) => isRangeFresh(new Headers({ "if-range": value }), FILE);
+  assertEquals(isRangeFresh(new Headers(), FILE), true);
+  assertEquals(fresh(`"${ID}.3.r"`), true);
+  for (
+    const value of [`W/"${ID}.3.r"`, `"${ID}.3.j"`, `"${ID}.2.r"`, "*", "", "Wed, 01 Jan 2025 00:00:00 GMT"]
+  ) {
+    assertEquals(fresh(value), false, value);
+  }
+});
+
+Deno.test("idempotencyKey takes 1 to 255 printable ASCII characters as they are", () => {
+  const key = (value: string) => idempotencyKey(new Headers({ "idempotency-key": value }));
+  for (const value of ["x", "a b", "~!@#", "K".repeat(255), '"q"']) assertEquals(key(value), value);
+  assertEquals(idempotencyKey(new Headers()), undefined);
+  for (const value of ["", " ", "k".repeat(256), "é", "a\tb"]) {
+    assertEquals(refusedHeader(() => key(value)), "Idempotency-Key", JSON.stringify(value));
+  }
+});
+
+Deno.test("idempotency: the same request has the same fingerprint, any other another", async () => {
+  const of = async (...request: [string, string, unknown, string[]]) => {
+    const [route, path, fields, content] = request;
+    return (await idempotency("k", route, path, fields, content.map((sha256) => ({ sha256 }))))?.fingerprint;
+  };
+  const first = await of("write", "a", { contentType: "text/csv" }, ["aa", "bb"]);
+  assertEquals(await of("write", "a", { contentType: "text/csv" }, ["aa", "bb"]), first);
+  assertEquals(first?.length, 64);
+  const others: [string, string, unknown, string[]][] = [
+    ["append", "a", { contentType: "text/csv" }, ["aa", "bb"]],
+    ["write", "b", { contentType: "text/csv" }, ["aa", "bb"]],
+    ["write", "a", { contentType: "text/html" }, ["aa", "bb"]],
+    ["write", "a", {}, ["aa", "bb"]],
+    ["write", "a", { contentType: "text/csv" }, ["bb", "aa"]],
+    ["write", "a", { contentType: "text/csv" }, ["aabb"]],
+    ["write", "a", { contentType: "text/csv" }, []],
+  ];
+  const fingerprints = await Promise.all(others.map((other) => of(...other)));
+  for (const other of fingerprints) assertNotEquals(other, first);
+  assertEquals(new Set(fingerprints).size, others.length);
+  assertEquals(await idempotency(undefined, "write", "a", {}), undefined);
+});

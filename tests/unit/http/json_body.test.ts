@@ -1,0 +1,269 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import { type JsonBody, readJsonBody } from "../../../supabase/functions/api/http/json_body.ts";
+import { ApiError } from "../../../supabase/functions/api/errors.ts";
+import { JSON_DEPTH_MAX } from "../../../supabase/functions/api/limits.ts";
+
+const OPTIONS = { limitBytes: 1e9, streamedField: "content", maxStreamedLength: 1e9 };
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** The bytes in chunks of the given lengths, over and over. */
+async function* chunked(bytes: Uint8Array, lengths: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const length = lengths[turn % lengths.length] || bytes.length;
+    yield await Promise.resolve(bytes.subarray(at, at + length));
+    at += length;
+  }
+}
+
+const read = (body: string | Uint8Array, options = {}, lengths: readonly number[] = [0]) =>
+  readJsonBody(chunked(typeof body === "string" ? bytesOf(body) : body, lengths), { ...OPTIONS, ...options });
+
+/** What a body comes to, in a form that can be compared; "refused" where it is not JSON. */
+async function outcome(bytes: Uint8Array, lengths: readonly number[]): Promise<unknown> {
+  try {
+    return shown(await read(bytes, {}, lengths));
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "INVALID_JSON") return "refused";
+    throw error;
+  }
+}
+
+function shown({ fields, streamed }: JsonBody): unknown {
+  if (streamed?.kind !== "text") return { fields: JSON.stringify(fields), streamed };
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const text = streamed.chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") +
+    decoder.decode();
+  return { fields: JSON.stringify(fields), text, length: streamed.length, wellFormed: streamed.wellFormed };
+}
+
+/** The same from `JSON.parse` of the whole. */
+function reference(bytes: Uint8Array): unknown {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    return "refused";
+  }
+  if (
+    typeof fields !== "object" || fields === null || Array.isArray(fields) ||
+    !Object.hasOwn(fields, "content")
+  ) {
+    return { fields: JSON.stringify(fields), streamed: null };
+  }
+  const value: unknown = Reflect.get(fields, "content");
+  Reflect.deleteProperty(fields, "content");
+  if (typeof value !== "string") {
+    return { fields: JSON.stringify(fields), streamed: { kind: "other", value } };
+  }
+  const wellFormed = value.isWellFormed();
+  return { fields: JSON.stringify(fields), text: value.toWellFormed(), length: value.length, wellFormed };
+}
+
+const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
+
+/** JSON strings in every spelling: raw characters, short escapes, hexadecimal escapes, surrogates paired or lone. */
+const stringToken = fc.array(
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.string({ unit: "grapheme", maxLength: 8 }).map((text) =>
+        JSON.stringify(text).slice(1, -1)
+      ),
+    },
+    fc.constantFrom(
+      "\\n",
+      '\\"',
+      "\\\\",
+      "\\/",
+      "\\b",
+      "\\u0000",
+      "\\uD83D\\uDE00",
+      "\\ud800",
+      "\\udC00",
+      "\\u00e9",
+    ),
+    fc.constantFrom("\u2028", "\x7f", "😀", "\ufeff"),
+  ),
+  { maxLength: 8 },
+).map((parts) => `"${parts.join("")}"`);
+const nameToken = fc.oneof(
+  fc.constantFrom('"content"', '"con\\u0074ent"', '"path"', '"__proto__"', '"a"'),
+  stringToken,
+);
+const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+const valueToken = fc.oneof(
+  stringToken,
+  fc.json(),
+  fc.constantFrom(
+    "0",
+    "-0",
+    "1e5",
+    "-1.5E-3",
+    "true",
+    "false",
+    "null",
+    '{"content":"inner"}',
+    '["content","x"]',
+  ),
+);
+const document = fc.oneof(
+  { weight: 1, arbitrary: valueToken },
+  {
+    weight: 5,
+    arbitrary: fc.array(fc.tuple(nameToken, valueToken, space, space), { maxLength: 6 }).map((fields) =>
+      `{${
+        fields.map(([name, value, before, after]) => `${before}${name}${after}:${before}${value}${after}`)
+          .join(",")
+      }}`
+    ),
+  },
+);
+/** Bytes that change the meaning of what is around them. */
+const telling = fc.constantFrom(...'"\\{}[]:,0-.eu \n\x00\x1f\x80\xc3\xed\xff').map((text) =>
+  text.charCodeAt(0)
+);
+
+Deno.test("readJsonBody equals JSON.parse for every document, whatever the chunks", async () => {
+  await fc.assert(
+    fc.asyncProperty(document, lengths, async (text, chunks) => {
+      assertEquals(await outcome(bytesOf(text), chunks), reference(bytesOf(text)));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("readJsonBody equals JSON.parse for every document with some bytes changed", async () => {
+  const change = fc.tuple(
+    fc.nat(),
+    fc.oneof(telling, fc.nat({ max: 255 })),
+    fc.constantFrom("set", "insert", "cut"),
+  );
+  const changes = fc.array(change, { minLength: 1, maxLength: 3 });
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(document, changes, lengths, async (text, edits, chunks) => {
+      const bytes = [...bytesOf(text)];
+      for (const [place, byte, kind] of edits) {
+        const at = place % (bytes.length + 1);
+        if (kind === "cut") bytes.splice(at);
+        else bytes.splice(at, kind === "set" ? 1 : 0, byte);
+      }
+      const changed = Uint8Array.from(bytes);
+      const expected = reference(changed);
+      if (expected === "refused") refused++;
+      assertEquals(await outcome(changed, chunks), expected);
+    }),
+    { numRuns: 4000 },
+  );
+  assert(refused > 500 && refused < 3900, `${refused} refused`);
+});
+
+Deno.test("readJsonBody equals JSON.parse for strings longer than a chunk, whatever is at its border", async () => {
+  for (const unit of ["a", "é", "日", "😀", "\\n", "\\u65e5", "\\ud83d\\ude00", "\\ud83d", '\\"a']) {
+    for (const shift of ["", "x", "xx", "xxx"]) {
+      const text = `{"content":"${shift}${unit.repeat(400_000)}","path":"a"}`;
+      assertEquals(await outcome(bytesOf(text), [65_536]), reference(bytesOf(text)), unit);
+    }
+  }
+});
+
+const REFUSED: readonly (readonly [string, string | Uint8Array])[] = [
+  ["an empty body", ""],
+  ["a byte order mark", '\ufeff{"content":"a"}'],
+  ["a string without its end", '{"content":"abc'],
+  ["a raw line break in a string", '{"content":"a\nb"}'],
+  ["a raw NUL in a string", '{"content":"\0"}'],
+  ["an unknown escape", '{"content":"\\x41"}'],
+  ["a short \\u escape", '{"content":"\\u12"}'],
+  ["a signed \\u escape", '{"content":"\\u+123"}'],
+  ["two values", '{"content":"a"}{"content":"b"}'],
+  ["two strings in a row", '{"content":"a" "b"}'],
+  ["a trailing comma", '{"content":"a",}'],
+  ["single quotes", "{'content':'a'}"],
+  ["invalid UTF-8 in the content", Uint8Array.from([...bytesOf('{"content":"'), 0xff, ...bytesOf('"}')])],
+  ["a raw surrogate", Uint8Array.from([...bytesOf('{"content":"'), 0xed, 0xa0, 0x80, ...bytesOf('"}')])],
+  [
+    "a character cut off by an escape",
+    Uint8Array.from([...bytesOf('{"content":"'), 0xc3, ...bytesOf('\\u0080"}')]),
+  ],
+];
+for (const [name, body] of REFUSED) {
+  Deno.test(`readJsonBody refuses ${name} as INVALID_JSON`, async () => {
+    const error = await assertRejects(() => read(body), ApiError);
+    assertEquals([error.code, error.status], ["INVALID_JSON", 400]);
+  });
+}
+
+Deno.test("readJsonBody takes the last of several fields of the same name", async () => {
+  assertEquals((await read('{"content":"a","content":5}')).streamed, { kind: "other", value: 5 });
+  assertEquals((await read('{"content":5,"con\\u0074ent":"b"}')).streamed, {
+    kind: "text",
+    chunks: [bytesOf("b")],
+    length: 1,
+    wellFormed: true,
+  });
+});
+
+Deno.test("readJsonBody knows lone surrogates", async () => {
+  for (
+    const [content, expected] of [["\\ud800", false], ["\\ud83d\\ude00", true], [
+      "\\ude00\\ud83d",
+      false,
+    ]] as const
+  ) {
+    const { streamed } = await read(`{"content":"${content}"}`);
+    assertEquals(streamed?.kind === "text" && streamed.wellFormed, expected, content);
+  }
+});
+
+Deno.test("readJsonBody counts a string over the maximum and stores none of it", async () => {
+  const { streamed } = await read(
+    `{"content":"${"é".repeat(3_000_000)}"}`,
+    { maxStreamedLength: 2_999_999 },
+    [65_536],
+  );
+  assertEquals(streamed, { kind: "text", chunks: [], length: 3_000_000, wellFormed: true });
+  const exact = await read(`{"content":"${"é".repeat(3_000_000)}"}`, { maxStreamedLength: 3_000_000 }, [
+    65_536,
+  ]);
+  assertEquals(exact.streamed?.kind === "text" && exact.streamed.chunks.length > 0, true);
+});
+
+Deno.test("readJsonBody refuses a body over its limit as soon as that much came, and stops reading", async () => {
+  let pulled = 0;
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pulled++;
+      controller.enqueue(bytesOf(pulled === 1 ? '{"content":"' : "a".repeat(100)));
+    },
+    cancel: () => {
+      cancelled = true;
+    },
+  });
+  const error = await assertRejects(() => readJsonBody(body, { ...OPTIONS, limitBytes: 1000 }), ApiError);
+  assertEquals([error.code, error.details], ["CONTENT_TOO_LARGE", { limitBytes: 1000 }]);
+  assert(pulled < 15 && cancelled);
+});
+
+Deno.test("readJsonBody takes a body of exactly its limit", async () => {
+  const body = '{"content":"a"}';
+  assertEquals((await read(body, { limitBytes: body.length })).fields, {});
+  await assertRejects(() => read(body, { limitBytes: body.length - 1 }), ApiError);
+});
+
+Deno.test("readJsonBody bounds what comes besides the content", async () => {
+  const error = await assertRejects(
+    () => read(`{"a":[${"[],".repeat(500)}[]]}`, { fieldsBytesMax: 1000 }),
+    ApiError,
+  );
+  assertEquals([error.code, error.details], ["CONTENT_TOO_LARGE", { limitBytes: 1000 }]);
+});
+
+Deno.test("readJsonBody bounds nesting", async () => {
+  const nested = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+  assert((await read(nested(JSON_DEPTH_MAX))).fields !== undefined);
+  const error = await assertRejects(() => read(nested(JSON_DEPTH_MAX + 1)), ApiError);
+  assertEquals(error.code, "INVALID_JSON");
+});

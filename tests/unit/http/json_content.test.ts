@@ -1,0 +1,82 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import fc from "fast-check";
+import { escapeJson, jsonContent } from "../../../supabase/functions/api/http/json_content.ts";
+import { encodeBase64 } from "../../../supabase/functions/api/http/base64.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let text = "";
+  for await (const piece of pieces) text += decoder.decode(piece, { stream: true });
+  return text + decoder.decode();
+}
+
+const anyRecord = fc.dictionary(fc.string().filter((key) => key !== "__proto__"), fc.jsonValue());
+/** Text with plenty of what must be escaped, and of what must not. */
+const anyText = fc.array(
+  fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("\n", '"', "\\", "\0", "\x1f", "\x7f", "\u2028", "😀", "\ufeff"),
+  ),
+).map((parts) => parts.join(""));
+
+Deno.test("jsonContent equals JSON.stringify of the whole answer: text", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyRecord, fc.array(anyText), anyText, async (fields, texts, message) => {
+      const { content: _, isBase64: __, ...record } = fields;
+      const segments = texts.map(bytesOf);
+      const answer = { record, segments, isBase64: false, operation: "read_file", message };
+      const data = { ...record, content: texts.join("") };
+      assertEquals(
+        await textOf(jsonContent(answer)),
+        JSON.stringify({ success: true, data, operation: "read_file", message }),
+      );
+    }),
+  );
+});
+
+Deno.test("jsonContent equals JSON.stringify of the whole answer: base64", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyRecord, fc.array(fc.uint8Array()), async (fields, segments) => {
+      const { content: _, isBase64: __, ...record } = fields;
+      const whole = Uint8Array.from(segments.flatMap((segment) => [...segment]));
+      const answer = { record, segments, isBase64: true, operation: "read_file", message: "m" };
+      const data = { ...record, content: new TextDecoder().decode(encodeBase64(whole)), isBase64: true };
+      assertEquals(
+        await textOf(jsonContent(answer)),
+        JSON.stringify({ success: true, data, operation: "read_file", message: "m" }),
+      );
+    }),
+  );
+});
+
+Deno.test("jsonContent fails where a segment fails, before the text is well-formed", async () => {
+  async function* segments() {
+    yield bytesOf("a");
+    throw new Error("segment gone");
+  }
+  const answer = { record: {}, segments: segments(), isBase64: false, operation: "read_file", message: "m" };
+  let text = "";
+  await assertRejects(
+    async () => {
+      for await (const piece of jsonContent(answer)) text += new TextDecoder().decode(piece);
+    },
+    Error,
+    "segment gone",
+  );
+  assertEquals(text, '{"success":true,"data":{"content":"a');
+});
+
+Deno.test("escapeJson agrees with JSON.stringify on every character below U+0300", () => {
+  for (let code = 0; code < 0x300; code++) {
+    const text = `a${String.fromCharCode(code)}b`;
+    assertEquals(`"${new TextDecoder().decode(escapeJson(bytesOf(text)))}"`, JSON.stringify(text));
+  }
+});
+
+Deno.test("escapeJson copies nothing where nothing needs an escape", () => {
+  const text = bytesOf("plain é 日 😀 \x7f");
+  assertStrictEquals(escapeJson(text), text);
+  assert(escapeJson(bytesOf("a\n")) instanceof Uint8Array);
+});

@@ -1,0 +1,108 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  checkPath,
+  decodePath,
+  directoryOf,
+  normalizeDirectory,
+} from "../../../supabase/functions/api/http/path.ts";
+import { ApiError } from "../../../supabase/functions/api/errors.ts";
+
+/** The rule that the call breaks, or null where it returns. */
+function ruleOf(call: () => string): unknown {
+  try {
+    call();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    assertEquals([error.code, error.status], ["INVALID_PATH", 400]);
+    return error.details?.["rule"];
+  }
+}
+
+const REFUSED: readonly (readonly [string, string])[] = [
+  ["", "empty"],
+  ["a".repeat(1025), "too_long"],
+  ["é".repeat(513), "too_long"],
+  ["a/\ud800", "not_well_formed"],
+  ["\udc00\ud800", "not_well_formed"],
+  ["/", "leading_slash"],
+  ["/a", "leading_slash"],
+  ["a/", "trailing_slash"],
+  ["a//b", "empty_segment"],
+  [".", "dot_segment"],
+  ["..", "dot_segment"],
+  ["a/./b", "dot_segment"],
+  ["a/..", "dot_segment"],
+  ["../a", "dot_segment"],
+  ["a\\b", "backslash"],
+  ["a\u0000", "control_character"],
+  ["a\nb", "control_character"],
+  ["a\u007f", "control_character"],
+  ["a\u0080b", "control_character"],
+  ["a\u009f", "control_character"],
+];
+
+for (const [path, rule] of REFUSED) {
+  Deno.test(`checkPath refuses ${JSON.stringify(path.slice(0, 12))} (${path.length}) as ${rule}`, () => {
+    assertEquals(ruleOf(() => checkPath(path)), rule);
+  });
+}
+
+Deno.test("checkPath returns valid paths unchanged", () => {
+  const valid = ["a", "a/b", "...", "a/.b", "a b", " ", "ä/日本/😀", "e\u0301", "\u00a0", "a%2Fb", "\ufeff"];
+  for (const path of [...valid, "a".repeat(1024), "é".repeat(512)]) assertEquals(checkPath(path), path);
+});
+
+Deno.test("checkPath returns its argument or throws INVALID_PATH for any text", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(fc.constantFrom("a", ".", "/", "\\", "\u0001", "\ud800", "é")).map((parts) => parts.join("")),
+  );
+  fc.assert(fc.property(text, (path) => {
+    if (ruleOf(() => checkPath(path)) !== null) return;
+    assertEquals(checkPath(path), path);
+    assertEquals(path.split("/").some((segment) => ["", ".", ".."].includes(segment)), false);
+  }));
+});
+
+Deno.test("decodePath decodes once, and %2F is a slash", () => {
+  assertEquals(decodePath("a%2Fb/c%20d"), "a/b/c d");
+  assertEquals(decodePath("a%252Fb"), "a%2Fb");
+  assertEquals(decodePath("a+b"), "a+b");
+  assertEquals(decodePath("%E6%97%A5"), "日");
+});
+
+Deno.test("decodePath refuses broken escapes and escapes that are not UTF-8", () => {
+  for (const raw of ["%", "a%2", "%zz", "%ff", "%c0%af", "%ed%a0%80", "%e6%97", "%f4%90%80%80"]) {
+    assertEquals(ruleOf(() => decodePath(raw)), "broken_escape", raw);
+  }
+});
+
+Deno.test("decodePath keeps the rules of a path for what was encoded", () => {
+  assertEquals(ruleOf(() => decodePath("a/%2e%2e/b")), "dot_segment");
+  assertEquals(ruleOf(() => decodePath("a%5Cb")), "backslash");
+  assertEquals(ruleOf(() => decodePath("a%00")), "control_character");
+  assertEquals(ruleOf(() => decodePath("%2Fa")), "leading_slash");
+});
+
+Deno.test("decodePath undoes encodeURIComponent for every valid path", () => {
+  fc.assert(fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (path) => {
+    if (ruleOf(() => checkPath(path)) === null) assertEquals(decodePath(encodeURIComponent(path)), path);
+  }));
+});
+
+Deno.test("normalizeDirectory tolerates outer slashes, and / is the root", () => {
+  for (const root of ["", "/", "//"]) assertEquals(normalizeDirectory(root), "");
+  for (const same of ["a/b", "/a/b", "a/b/", "/a/b/"]) assertEquals(normalizeDirectory(same), "a/b");
+});
+
+Deno.test("normalizeDirectory refuses what no path could begin with", () => {
+  assertEquals(ruleOf(() => normalizeDirectory("/a//b/")), "empty_segment");
+  assertEquals(ruleOf(() => normalizeDirectory("..")), "dot_segment");
+  assertThrows(() => normalizeDirectory("a\\b"), ApiError);
+});
+
+Deno.test("directoryOf names the folder that holds the file", () => {
+  assertEquals([directoryOf("a"), directoryOf("a/b"), directoryOf("a/b/c.md")], ["", "a", "a/b"]);
+});

@@ -1,0 +1,19 @@
+import { assertEquals } from "@std/assert";
+import { giveBack, spend } from "../../../supabase/functions/api/runtime/detach.ts";
+
+Deno.test("giveBack() leaves nothing of the bytes' buffer", () => {
+  const bytes = new Uint8Array([1, 2, 3]);
+  giveBack(bytes);
+  assertEquals([bytes.length, bytes.buffer.byteLength], [0, 0]);
+});
+
+Deno.test("spend() hands out every chunk whole, and takes it back when the next one is asked for", () => {
+  const chunks = [new Uint8Array([1, 2]), new Uint8Array([3]), new Uint8Array([4, 5, 6])];
+  const seen: number[][] = [];
+  for (const chunk of spend(chunks)) {
+    seen.push([...chunk]);
+    assertEquals(chunks.map(({ length }) => length > 0), chunks.map((_, index) => index >= seen.length - 1));
+  }
+  assertEquals(seen, [[1, 2], [3], [4, 5, 6]]);
+  assertEquals(chunks.map(({ length }) => length), [0, 0, 0]);
+});

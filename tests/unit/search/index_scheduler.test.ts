@@ -1,0 +1,177 @@
+/** When an isolate asks for what is to be indexed. */
+import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
+import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
+import type { ClaimedFile } from "../../../supabase/functions/api/ports.ts";
+import { Indexing, type SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
+import {
+  SEARCH_CLAIMS_PER_RUN,
+  SEARCH_INDEX_DELAY_MILLISECONDS,
+  SEARCH_INDEX_PAUSE_FACTOR,
+  SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
+} from "../../../supabase/functions/api/limits.ts";
+import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
+
+interface Waiting {
+  /** Files that wait; a claim takes one. */
+  readonly files?: number;
+  /** What a claim costs. */
+  readonly milliseconds?: number;
+  /** What the claims that find nothing are told of when something will be due; the last ones that nothing will be. */
+  readonly nextDue?: readonly number[];
+}
+
+/** Nothing of it is left, so that there is no text to be read. */
+const DELETED_FILE: ClaimedFile = {
+  projectId: "",
+  fileId: "",
+  version: 1,
+  path: "gone.txt",
+  mimeType: "text/plain",
+  size: 0,
+  isDeleted: true,
+  segments: [],
+  chunks: [],
+};
+
+function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
+  const unused = () => Promise.reject(new Error("nothing was claimed"));
+  let claims = 0;
+  let left = files;
+  let told = 0;
+  const asked: (() => void)[] = [];
+  const parts: SearchParts = {
+    index: {
+      async claimTexts() {
+        claims++;
+        asked.shift()?.();
+        const isTaken = left > 0;
+        if (isTaken) left--;
+        const nextDueMilliseconds = isTaken ? null : nextDue[told++] ?? null;
+        if (milliseconds > 0) await sleep(milliseconds);
+        return { claimId: "", files: isTaken ? [DELETED_FILE] : [], nextDueMilliseconds };
+      },
+      claimChunks: unused,
+      storeTexts: () => Promise.resolve(),
+      storeEmbeddings: unused,
+      requeue: unused,
+    },
+    segments: { get: unused, put: unused, remove: unused, days: unused, list: unused, ping: unused },
+    readAhead: new ByteBudget(0),
+    embedder: null,
+  };
+  const runs: Promise<unknown>[] = [];
+  return {
+    indexing: new Indexing(parts, (run) => runs.push(run), consoleLog),
+    runs,
+    claims: () => claims,
+    /** The next claim. */
+    asked: () => new Promise<void>((resolve) => asked.push(resolve)),
+  };
+}
+
+Deno.test("Indexing ends when nothing waits", async () => {
+  const { indexing: it, runs, claims } = indexing();
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 1]);
+});
+
+Deno.test("Indexing goes on by itself when a text that rests is due", async () => {
+  const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 3]);
+});
+
+Deno.test("Indexing is not kept by a text that rests from what comes meanwhile", async () => {
+  const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
+  const first = asked();
+  it.start();
+  await first;
+  // The rest begins once the claim's answer has been read.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 2]);
+});
+
+Deno.test("Indexing asks once more for what came while it was asking", async () => {
+  const { indexing: it, runs, claims, asked } = indexing();
+  const first = asked();
+  it.start();
+  await first;
+  it.start();
+  await Promise.all(runs);
+  assertEquals([runs.length, claims()], [1, 2]);
+});
+
+Deno.test("Indexing takes what is left without a pause while no commits come, a bounded number of claims a run", async () => {
+  const { indexing: it, runs, claims } = indexing({ files: SEARCH_CLAIMS_PER_RUN + 1 });
+  const started = performance.now();
+  it.start();
+  await Promise.all(runs);
+  const milliseconds = performance.now() - started;
+  assertEquals(claims(), SEARCH_CLAIMS_PER_RUN);
+  assert(milliseconds < SEARCH_CLAIMS_PER_RUN * SEARCH_INDEX_DELAY_MILLISECONDS, `${milliseconds} ms`);
+});
+
+Deno.test("Indexing takes no notice of the commits before it, which are what it takes", async () => {
+  const { indexing: it, runs, claims } = indexing({ files: 2, milliseconds: 500 });
+  const started = performance.now();
+  for (let n = 0; n < 100; n++) it.committed();
+  await Promise.all(runs);
+  const milliseconds = performance.now() - started;
+  assertEquals(claims(), 3);
+  assert(milliseconds < 500 * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
+});
+
+/** How long it is from one claim to the next, when so much comes while the first takes so long. */
+async function betweenClaims(
+  waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
+  times: number,
+  what: "committed" | "start" = "committed",
+): Promise<number> {
+  const { indexing: it, runs, claims, asked } = indexing(waiting);
+  const first = asked();
+  it.start();
+  await first;
+  const started = performance.now();
+  for (let n = 0; n < times; n++) it[what]();
+  await asked();
+  const milliseconds = performance.now() - started;
+  await Promise.all(runs);
+  assertEquals(claims(), 2);
+  return milliseconds;
+}
+
+for (const files of [0, 1]) {
+  const after = files > 0 ? "after a claim that took something" : "after a claim in vain";
+
+  Deno.test(`Indexing leaves many commits that keep coming the greater part of the time ${after}`, async () => {
+    const milliseconds = 50;
+    const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
+    assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is looked at");
+    // Timers may be early by parts of a millisecond.
+    assertGreaterOrEqual(
+      await betweenClaims({ files, milliseconds }, 100),
+      milliseconds + pauseMilliseconds - 2,
+    );
+  });
+
+  Deno.test(`Indexing lets a few commits wait for less than that, however long it took, ${after}`, async () => {
+    const milliseconds = 1_000;
+    const between = await betweenClaims({ files, milliseconds }, 4);
+    assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
+    assertGreaterOrEqual(between, milliseconds + 4 * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT - 2);
+  });
+}
+
+Deno.test("Indexing is not put off by searches that ask for it", async () => {
+  const milliseconds = 500;
+  const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");
+  assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
+});
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,99 @@
+/** Patterns: what they match and where, that none takes long, and what every match must hold. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { Automaton, TooLong } from "../../../supabase/functions/api/search/lazy_dfa.ts";
+import { parsePattern, PatternError } from "../../../supabase/functions/api/search/posix_ere.ts";
+import { requiredLiterals, withoutCase } from "../../../supabase/functions/api/search/required_literals.ts";
+
+function find(pattern: string, line: string, folds = false): number {
+  return new Automaton(parsePattern(pattern), folds, () => false).find(line, 0, line.length);
+}
+
+Deno.test("Automaton finds where the first match begins", () => {
+  const rows: readonly (readonly [string, string, number])[] = [
+    ["b", "abcb", 1],
+    ["a*", "bbb", 0],
+    ["a+", "bba", 2],
+    ["^b", "ab", -1],
+    ["^b", "ba", 0],
+    ["b$", "bab", 2],
+    ["^$", "", 0],
+    ["^$", "a", -1],
+    ["(ab|b)c", "xabc", 1],
+    ["a{2,3}b", "aaaab", 1],
+    ["a{,1}b", "aab", 1],
+    ["[^a]", "aab", 2],
+    ["x|^", "abc", 0],
+    ["(^|,)b", "a,b", 1],
+    ["😀.", "a😀😀", 1],
+    ["[😀-😂]", "x😁", 1],
+    ["a^b", "a^b", -1],
+  ];
+  for (const [pattern, line, expected] of rows) {
+    assertEquals(find(pattern, line), expected, `${pattern} in ${line}`);
+  }
+});
+
+Deno.test("Automaton takes time that grows with the text alone, for patterns that make others hang", () => {
+  const started = performance.now();
+  for (const pattern of ["(a+)+$", "(a|a)*b", "(a*)*b", "(.*.*.*.*)=", "([a-z]+)+!"]) {
+    const safe = pattern === "(a*)*b" ? "((a*)b?)*c" : pattern;
+    assertEquals(find(safe, "a".repeat(50_000)), safe === "(a+)+$" ? 0 : -1, safe);
+  }
+  const took = performance.now() - started;
+  assert(took < 5_000, `${took} ms`);
+});
+
+Deno.test("Automaton gives up when time is over, within a line", () => {
+  const automaton = new Automaton(parsePattern("c(a|b){200}a"), false, () => true);
+  let state = 1;
+  const next = () => (state = Math.imul(state, 1_103_515_245) + 12_345 | 0) >>> 16 & 1;
+  const line = Array.from({ length: 10_000 }, () => next() === 0 ? "a" : "b").join("");
+  assertThrows(() => automaton.find(line, 0, line.length), TooLong);
+});
+
+Deno.test("parsePattern refuses what is not in the subset, with a reason", () => {
+  for (
+    const pattern of [
+      "",
+      "a|",
+      "()",
+      "(a",
+      "a)",
+      "[a",
+      "[b-a]",
+      "[[:x:]]",
+      "a{1,2",
+      "a{2,1}",
+      "*a",
+      "a**",
+      "a+?",
+      "\\1",
+      "\\d",
+      "\\b",
+      "(?:a)",
+      "[\\w]",
+      "a\\",
+      "^*",
+      "a{256}",
+    ]
+  ) assertThrows(() => parsePattern(pattern), PatternError);
+  assertThrows(() => new Automaton(parsePattern("((a{200}){200})"), false, () => false), PatternError);
+});
+
+Deno.test("requiredLiterals are in every line that matches, the longest first", () => {
+  const rows: readonly (readonly [string, unknown])[] = [
+    ["needle", [["needle"]]],
+    ["ab.*needle", [["needle"], ["ab"]]],
+    ["(foo|barn)s", [["foo", "barn"]]],
+    ["(foo|.*)", []],
+    ["a?", []],
+    ["x(needle)?yy", [["yy"]]],
+    ["(needle){2}", [["needle"]]],
+    ["[a]b", [["ab"]]],
+    ["[ab]c", []],
+  ];
+  for (const [pattern, expected] of rows) {
+    assertEquals(requiredLiterals(parsePattern(pattern)), expected, pattern);
+  }
+  assertEquals(withoutCase([["straße"], ["é"]]), [["stra"]]);
+});
