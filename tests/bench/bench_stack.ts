@@ -136,12 +136,12 @@ async function startOwnFunction(
   entry: string,
   supabaseUrl: string,
 ): Promise<OwnFunction> {
-  const command = await functionCommand({
+  const command = functionCommand({
     entry,
     secrets: await loadSecrets(join(dataDir, "secrets.json")),
     supabaseUrl,
     databaseUrl: undefined,
-    denoVersion: undefined,
+    denoExecutable: undefined,
     memoryLimitMegabytes: undefined,
   });
   const process = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });

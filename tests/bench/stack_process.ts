@@ -50,12 +50,12 @@ async function main(options: StackProcessOptions): Promise<void> {
   });
   const backendUrl = front?.url ?? stack.backendUrl;
   const gateway = await openGateway(0);
-  const command = await functionCommand({
+  const command = functionCommand({
     entry: fileURLToPath(new URL("./bare_function.ts", import.meta.url)),
     secrets: await loadSecrets(join(options.dataDir, "secrets.json")),
     supabaseUrl: backendUrl,
     databaseUrl: undefined,
-    denoVersion: undefined,
+    denoExecutable: undefined,
     memoryLimitMegabytes: undefined,
   });
   const bare = new FunctionPool(1, command, () => {});

@@ -35,12 +35,12 @@ async function withFunctions(
   entry = "echo_function.ts",
 ) {
   await withScratchDirectory(async (path) => {
-    const command = await functionCommand({
+    const command = functionCommand({
       entry: join(FIXTURES, entry),
       secrets: await loadSecrets(join(path, "secrets.json")),
       supabaseUrl: "http://127.0.0.1:1",
       databaseUrl: undefined,
-      denoVersion: undefined,
+      denoExecutable: undefined,
       memoryLimitMegabytes: undefined,
     });
     const gateway = await openGateway(0);

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartError } from "../../supabase/local/startup_error.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
 import { isAlive } from "../support/command.ts";
+import { edgeRuntimeDeno } from "../support/older_deno.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 Deno.test("startStack() runs the function on the Deno inside Supabase's edge runtime, behind a proxy, twice", (t) =>
@@ -20,7 +21,7 @@ Deno.test("startStack() runs the function on the Deno inside Supabase's edge run
       dataDir,
       port: 0,
       functionProcesses: 2,
-      denoVersion: "2.1.4",
+      denoExecutable: await edgeRuntimeDeno(),
       memoryLimitMegabytes: 256,
       functionSupabaseUrl: (backendUrl) => {
         backend = backendUrl;

@@ -95,12 +95,12 @@ export class Laboratory {
       ...options,
     });
     const secrets = await loadSecrets(join(dataDir, "secrets.json"));
-    const command = await functionCommand({
+    const command = functionCommand({
       entry: FUNCTION_ENTRY,
       secrets,
       supabaseUrl: stack.backendUrl,
       databaseUrl: undefined,
-      denoVersion: undefined,
+      denoExecutable: undefined,
       memoryLimitMegabytes: undefined,
     });
     const sound = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });

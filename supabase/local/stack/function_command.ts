@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DENO_CONFIG, EDGE_RUNTIME, IMPORT_MAP } from "../repository.ts";
 import type { Secrets } from "./secrets.ts";
-import { StartError } from "../startup_error.ts";
 
 export interface FunctionCommandOptions {
   readonly entry: string;
@@ -11,8 +10,8 @@ export interface FunctionCommandOptions {
   /** What the function knows as SUPABASE_URL. */
   readonly supabaseUrl: string;
   readonly databaseUrl: string | undefined;
-  /** Another Deno than the one that runs the stack, by version. */
-  readonly denoVersion: string | undefined;
+  /** Path of an older Deno than the one that runs the stack. */
+  readonly denoExecutable: string | undefined;
   readonly memoryLimitMegabytes: number | undefined;
   /** Set by whoever runs it, as `supabase secrets set` does. Default: none. */
   readonly ownVariables?: Readonly<Record<string, string>> | undefined;
@@ -48,22 +47,22 @@ const NEEDED_BY_DENO = [
 /** Older Denos know no NODE_EXTRA_CA_CERTS: what the system trusts is trusted, unless somebody has said otherwise. */
 const TRUSTED_BY_DENO = { DENO_TLS_CA_STORE: "mozilla,system" };
 
-export async function functionCommand(options: FunctionCommandOptions): Promise<FunctionCommand> {
-  const { denoVersion, memoryLimitMegabytes } = options;
+export function functionCommand(options: FunctionCommandOptions): FunctionCommand {
+  const { denoExecutable, memoryLimitMegabytes } = options;
   const injected = { ...injectedVariables(options), ...options.ownVariables };
   const embeddingsUrl = options.ownVariables?.["EMBEDDINGS_URL"];
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
   // A deployment has the import map and nothing else of deno.json; an older Deno cannot read the newer lock file.
-  const config = denoVersion === undefined
+  const config = denoExecutable === undefined
     ? ["--config", DENO_CONFIG]
     : ["--no-config", "--no-lock", "--import-map", IMPORT_MAP];
   const memory = memoryLimitMegabytes === undefined
     ? []
     : [`--v8-flags=--max-old-space-size=${memoryLimitMegabytes}`];
   return {
-    executable: denoVersion === undefined ? Deno.execPath() : await denoOfVersion(denoVersion),
+    executable: denoExecutable ?? Deno.execPath(),
     args: [
       "run",
       "--no-prompt",
@@ -114,14 +113,4 @@ function pick(names: readonly string[]): Record<string, string> {
     if (value !== undefined) found[name] = value;
   }
   return found;
-}
-
-/** The path of that Deno, from npm. Calling it by npx each time would put two more processes in between. */
-async function denoOfVersion(version: string): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["--yes", `deno@${version}`, "eval", "--no-config", "--no-lock", "console.log(Deno.execPath())"],
-  }).output();
-  const path = new TextDecoder().decode(stdout).trim();
-  if (success && path !== "") return path;
-  throw new StartError(`Deno ${version} cannot be had from npm: ${new TextDecoder().decode(stderr).trim()}`);
 }

@@ -20,8 +20,10 @@ export interface StackOptions {
   readonly databaseUrl?: string | undefined;
   /** How many processes run the function; requests take turns. Default 1. */
   readonly functionProcesses?: number;
-  /** Runs the function on this Deno from npm, such as "2.1.4". Default: the Deno that runs the stack. */
-  readonly denoVersion?: string;
+  /** Path of an older Deno that runs the function. Default: the Deno that runs the stack. */
+  readonly denoExecutable?: string | undefined;
+  /** How long a function process may finish open requests and background work when the stack stops. Default 3,000. */
+  readonly functionStopTimeoutMilliseconds?: number;
   /** Heap limit of a function process. */
   readonly memoryLimitMegabytes?: number;
   /** Variables of the function's own: of its embeddings endpoint, say. Default: those that are set here. */
@@ -127,12 +129,12 @@ async function startFunctions(
   secrets: Secrets,
   backend: Backend,
 ): Promise<FunctionPool> {
-  const command = await functionCommand({
+  const command = functionCommand({
     entry: options.functionEntry ?? FUNCTION_ENTRY,
     secrets,
     supabaseUrl: await options.functionSupabaseUrl?.(backend.url) ?? backend.url,
     databaseUrl: options.databaseUrl,
-    denoVersion: options.denoVersion,
+    denoExecutable: options.denoExecutable,
     memoryLimitMegabytes: options.memoryLimitMegabytes,
     ownVariables: options.functionVariables ?? ownVariables(),
   });
@@ -141,6 +143,7 @@ async function startFunctions(
     options.functionProcesses ?? 1,
     command,
     options.onFunctionLog ?? (() => {}),
+    options.functionStopTimeoutMilliseconds,
   );
   try {
     await functions.start();

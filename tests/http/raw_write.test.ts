@@ -2,16 +2,18 @@
 import { assert, assertEquals } from "@std/assert";
 import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
 import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/contract.ts";
-import { type History, historySuite, trafficOf } from "../support/history.ts";
+import { trafficOf } from "../support/traffic.ts";
+import type { ProjectFiles } from "../support/files.ts";
 import { patternBytes, patternStream } from "../support/streams.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const MIB = 1024 * 1024;
 const OCTETS = { "content-type": "application/octet-stream" };
 const utf8 = (text: string) => new TextEncoder().encode(text);
-const text = async (own: History, path: string) => new TextDecoder().decode((await own.readRaw(path)).bytes);
+const text = async (own: ProjectFiles, path: string) =>
+  new TextDecoder().decode((await own.readRaw(path)).bytes);
 
 for (const size of [0, 1, 1000, MIB - 1, MIB, MIB + 1, 2 * MIB, 3 * MIB + 7]) {
   test(`200: POST ?path= of ${size} bytes, read back unchanged as bytes and as JSON`, async () => {

@@ -1,15 +1,16 @@
 /** Copy and move: the current content under another path, and for a move a tombstone; both or neither. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/contract.ts";
-import { assertDeleted, type History, historySuite, tagOf } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import type { ProjectFiles } from "../support/files.ts";
+import { assertDeleted, tagOf } from "../support/preconditions.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const ROUTES = ["copy", "move"] as const;
 
 /** Source and, after a move, its tombstone. */
-async function assertSource(own: History, route: typeof ROUTES[number], path: string, version: number) {
+async function assertSource(own: ProjectFiles, route: typeof ROUTES[number], path: string, version: number) {
   if (route === "move") {
     assertDeleted(await own.get(path), version + 1);
     assertEquals((await own.versions(path)).versions[0]?.deleted, true);

@@ -1,10 +1,10 @@
 /** Paging by `after`: the same pages as by offset, at any depth, and none that slip while files come and go. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/contract.ts";
-import { type History, historySuite } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import type { ProjectFiles } from "../support/files.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 type Query = Record<string, string | number | boolean>;
 
@@ -44,7 +44,7 @@ const PATHS = [
 ].sort(byBytes);
 
 /** All paths, page by page by cursor. */
-async function byCursor(own: History, query: Query, limit: number): Promise<string[]> {
+async function byCursor(own: ProjectFiles, query: Query, limit: number): Promise<string[]> {
   const paths: string[] = [];
   for (let pages = 0; pages <= PATHS.length; pages++) {
     const after = paths.at(-1);
@@ -57,7 +57,7 @@ async function byCursor(own: History, query: Query, limit: number): Promise<stri
 }
 
 /** The same by offset. */
-async function byOffset(own: History, query: Query): Promise<string[]> {
+async function byOffset(own: ProjectFiles, query: Query): Promise<string[]> {
   const paths: string[] = [];
   for (let offset = 0;; offset += 100) {
     const page = await own.list({ ...query, limit: 100, offset });

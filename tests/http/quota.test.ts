@@ -1,15 +1,15 @@
 /** A project's quota: every stored byte counts, history included, and the bound is exact. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, fileRecord } from "../support/contract.ts";
-import { type History, historySuite } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import type { ProjectFiles } from "../support/files.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const OCTETS = { "content-type": "application/octet-stream" };
 
-async function setQuota(own: History, maxProjectBytes: number | null): Promise<void> {
+async function setQuota(own: ProjectFiles, maxProjectBytes: number | null): Promise<void> {
   await service.sql("select filestore_admin_set_tier($1, 'enterprise', null, null, $2)", [
     own.project.id,
     maxProjectBytes,
@@ -17,7 +17,7 @@ async function setQuota(own: History, maxProjectBytes: number | null): Promise<v
 }
 
 /** Bytes that count, as the project's rows say, and as its segments do. */
-async function usageOf(own: History): Promise<{ counted: number; stored: number }> {
+async function usageOf(own: ProjectFiles): Promise<{ counted: number; stored: number }> {
   const [row] = await service.sql<{ counted: number; stored: number }>(
     `select coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0)::int as counted,
             coalesce((select sum(s.size) from filestore.segments s where s.project_id = p.id), 0)::int as stored

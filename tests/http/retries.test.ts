@@ -2,12 +2,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
-import { type History, historySuite } from "../support/history.ts";
+import type { ProjectFiles } from "../support/files.ts";
 import type { Hook } from "../support/proxy.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const once = { "idempotency-key": "once" };
 
@@ -27,7 +27,7 @@ function isReplayed({ headers }: { readonly headers: Headers }): boolean {
 }
 
 /** Versions and objects of a project that holds nothing else. */
-async function countsOf(own: History): Promise<unknown> {
+async function countsOf(own: ProjectFiles): Promise<unknown> {
   const [row] = await service.sql(
     `select (select count(*)::int from filestore.file_versions v where v.project_id = p.id) as versions,
             (select count(*)::int from filestore.segments s where s.project_id = p.id) as segments,

@@ -1,19 +1,14 @@
 /** Entity tags of reads and writes, and the 304 that saves the content. RFC 9110, sections 8.8.3 and 13.1.2. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/contract.ts";
-import {
-  ASKS_FOR_BYTES,
-  type History,
-  historySuite,
-  NO_OBJECTS,
-  tagOf,
-  trafficOf,
-} from "../support/history.ts";
+import { tagOf } from "../support/preconditions.ts";
+import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
+import { ASKS_FOR_BYTES, type ProjectFiles } from "../support/files.ts";
 import { ropeLength } from "../support/stored.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 /** Representation → suffix of its tag, query and headers of its read. */
 const REPRESENTATIONS = [
@@ -22,7 +17,7 @@ const REPRESENTATIONS = [
   ["m", "?metadata", {}],
 ] as const;
 
-function read(own: History, query: string, headers: Readonly<Record<string, string>>) {
+function read(own: ProjectFiles, query: string, headers: Readonly<Record<string, string>>) {
   return own.request("GET", `/files/f.txt${query}`, { headers });
 }
 

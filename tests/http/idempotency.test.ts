@@ -3,11 +3,12 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { type Answer, assertRefused, issuePaths } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
-import { assertStale, History, historySuite, tagOf } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import { ProjectFiles } from "../support/files.ts";
+import { assertStale, tagOf } from "../support/preconditions.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const withData = z.looseObject({ data: z.record(z.string(), z.unknown()), operation: z.string() });
 
@@ -43,7 +44,7 @@ for (const kind of WRITES) {
     await own.remove("f.txt");
     // An API key that the function does not know yet: it asks what is at the path before it reads the body.
     const { key } = await service.key(own.project.id);
-    const stranger = new History(service, { ...own.project, key });
+    const stranger = new ProjectFiles(service, { ...own.project, key });
     assertReplayed(await kind.send(stranger, "f.txt", once), first);
     // Preconditions that held for the first one do not hold any more; the answer is still its answer.
     assertReplayed(await kind.send(own, "f.txt", { ...once, "if-match": '"stale"' }), first);

@@ -1,11 +1,12 @@
 /** Delete: a tombstone is a version like any other, and everything before it stays. */
 import { assertEquals } from "@std/assert";
 import { assertRefused } from "../support/contract.ts";
-import { ASKS_FOR_BYTES, assertDeleted, historySuite, tagOf } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import { assertDeleted, tagOf } from "../support/preconditions.ts";
+import { ASKS_FOR_BYTES } from "../support/files.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 test("200: a delete is the next version, empty, marked as deleted, of the same file", async () => {
   const own = await files();

@@ -2,11 +2,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { type Answer, assertRefused, dataOf, issuePaths, readRecord } from "../support/contract.ts";
-import { type History, historySuite, NO_OBJECTS, trafficOf } from "../support/history.ts";
+import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
+import type { ProjectFiles } from "../support/files.ts";
 import { randomNumbers } from "../support/random.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const windowRecord = readRecord.extend({
   startLine: z.int().min(1),
@@ -21,7 +22,13 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-async function assertWindow(own: History, path: string, lines: readonly string[], from: number, to: number) {
+async function assertWindow(
+  own: ProjectFiles,
+  path: string,
+  lines: readonly string[],
+  from: number,
+  to: number,
+) {
   const { content, startLine, endLine, totalLines } = windowOf(
     await own.get(path, {}, { lines: `${from}-${to}` }),
   );
@@ -156,7 +163,7 @@ function logText(): string {
 
 /** How many segments of the rope hold bytes of these lines. */
 async function segmentsHolding(
-  own: History,
+  own: ProjectFiles,
   path: string,
   lines: readonly string[],
   from: number,

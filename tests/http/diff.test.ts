@@ -3,12 +3,12 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { assertRefused, issuePaths } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
-import { type History, historySuite } from "../support/history.ts";
+import type { ProjectFiles } from "../support/files.ts";
 import { randomNumbers } from "../support/random.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 import { applyUnifiedDiff } from "../support/unified_diff.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const MIB = 1024 * 1024;
 /** The function's own time for a diff at its bounds, with room for a busy machine; the platform allows 2 s of CPU. */
@@ -214,7 +214,7 @@ test("diff: a small change of a 1 MB text is a small diff", async () => {
 });
 
 test("diff: any two texts: it applies, back and forth, and its counts are its lines", async () => {
-  const own: History = await files();
+  const own: ProjectFiles = await files();
   const line = fc.constantFrom(
     "a",
     "b",

@@ -1,12 +1,12 @@
 /** The bytes in and out by curl: ranges, resuming, uploads, tags. What curl makes of it is what counts. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { type History, historySuite } from "../support/history.ts";
+import type { ProjectFiles } from "../support/files.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { patternBytes } from "../support/streams.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const MIB = 1024 * 1024;
 const OCTETS = { "content-type": "application/octet-stream" };
@@ -18,7 +18,7 @@ interface Finished {
 }
 
 /** Runs curl as a person would, with the key, asking for bytes. */
-async function curl(own: History, target: string, ...options: string[]): Promise<Finished> {
+async function curl(own: ProjectFiles, target: string, ...options: string[]): Promise<Finished> {
   const { code, stdout } = await new Deno.Command("curl", {
     args: [
       ...["--silent", "--max-time", "60"],
@@ -40,7 +40,7 @@ function assertSame(actual: Uint8Array, expected: Uint8Array, what: string): voi
 
 const whole = patternBytes(0, 3 * MIB + 12_345);
 
-async function withFile(): Promise<History> {
+async function withFile(): Promise<ProjectFiles> {
   const own = await files();
   await own.writeRaw("f.bin", whole, OCTETS);
   return own;

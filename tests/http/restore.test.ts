@@ -1,10 +1,10 @@
 /** Restore: an earlier version's content and type become the latest version, and no byte moves. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/contract.ts";
-import { assertDeleted, historySuite, tagOf } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import { assertDeleted, tagOf } from "../support/preconditions.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 test("200: restore makes a new version with the content and type of the old one", async () => {
   const own = await files();

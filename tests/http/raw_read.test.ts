@@ -2,11 +2,13 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { assertRefused } from "../support/contract.ts";
-import { ASKS_FOR_BYTES, type BytesAnswer, historySuite, tagOf, trafficOf } from "../support/history.ts";
+import { trafficOf } from "../support/traffic.ts";
+import { tagOf } from "../support/preconditions.ts";
+import { ASKS_FOR_BYTES, type BytesAnswer } from "../support/files.ts";
 import { patternBytes } from "../support/streams.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const MIB = 1024 * 1024;
 const OCTETS = { "content-type": "application/octet-stream" };
@@ -265,7 +267,7 @@ test("500 CONTENT_CORRUPT before the first byte; a later one breaks the connecti
     "select segment_ids as ids from filestore.files where project_id = $1",
     [own.project.id],
   );
-  const objects = await service.objectsOnDisk();
+  const objects = service.objectsOnDisk();
   const last = objects.find((path) => path.endsWith(row?.ids.at(-1) ?? "?")) ?? "";
   await Deno.writeFile(last, new Uint8Array((await Deno.stat(last)).size));
   await service.restartFunction();

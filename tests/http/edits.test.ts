@@ -2,12 +2,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { assertRefused, type Code, dataOf, editRecord, issuePaths } from "../support/contract.ts";
-import { assertStale, type History, historySuite } from "../support/history.ts";
+import type { ProjectFiles } from "../support/files.ts";
+import { assertStale } from "../support/preconditions.ts";
 import { unnamedObjects } from "../support/stored.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 import { applyUnifiedDiff } from "../support/unified_diff.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const MIB = 1024 * 1024;
 
@@ -18,7 +19,7 @@ const preview = editRecord.extend({
   deletions: z.int().min(0),
 });
 
-async function edits(own: History, path: string, list: readonly unknown[]) {
+async function edits(own: ProjectFiles, path: string, list: readonly unknown[]) {
   return dataOf(await own.put("edit", path, { edits: list }), "write_file", editRecord);
 }
 

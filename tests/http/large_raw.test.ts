@@ -1,18 +1,19 @@
 /** 100 MB of a pro project, in and out, by a function that has 256 MB. */
 import { assert, assertEquals } from "@std/assert";
 import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
-import { ASKS_FOR_BYTES, History, historySuite, trafficOf } from "../support/history.ts";
+import { trafficOf } from "../support/traffic.ts";
+import { ASKS_FOR_BYTES, ProjectFiles } from "../support/files.ts";
 import { checksumOf, patternBytes, patternStream } from "../support/streams.ts";
-import { test } from "../support/suite.ts";
+import { privateSuite, test } from "../support/suite.ts";
 
 const MEMORY_MEGABYTES = 256;
 const MIB = 1024 * 1024;
 const LARGE = 100 * MIB;
 const OCTETS = { "content-type": "application/octet-stream" };
 
-const { service, files } = await historySuite({ memoryLimitMegabytes: MEMORY_MEGABYTES });
+const { service, files } = await privateSuite({ memoryLimitMegabytes: MEMORY_MEGABYTES });
 const expected = await checksumOf(patternStream(LARGE));
-const pro: History = await files("pro");
+const pro: ProjectFiles = await files("pro");
 
 /** Most memory that the function's process has had so far, in MB; 0 where the system does not tell. */
 async function peakMegabytes(): Promise<number> {

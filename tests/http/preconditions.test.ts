@@ -1,11 +1,12 @@
 /** If-Match and If-None-Match on writes: whoever lost a race is told, and nothing of theirs is done. */
 import { assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/contract.ts";
-import { assertNotCreated, assertStale, historySuite, NO_OBJECTS, trafficOf } from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
+import { assertNotCreated, assertStale } from "../support/preconditions.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 /** Conditions that hold for version 2 of the file with this id. */
 const HOLDING: readonly ((id: string) => string)[] = [
@@ -208,7 +209,7 @@ test("32 racing writers of all kinds with one tag: exactly one is admitted", asy
 
 test("32 racing creators with If-None-Match: * make one file of one version, and leave no other byte", async () => {
   const own = await files();
-  const before = (await service.objectsOnDisk()).length;
+  const before = service.objectsOnDisk().length;
   const answers = await Promise.all(
     Array.from(
       { length: WRITERS },
@@ -225,5 +226,5 @@ test("32 racing creators with If-None-Match: * make one file of one version, and
     (await own.read("one.txt")).content,
     `by ${answers.findIndex(({ status }) => status === 200)}`,
   );
-  assertEquals((await service.objectsOnDisk()).length, before + 1);
+  assertEquals(service.objectsOnDisk().length, before + 1);
 });

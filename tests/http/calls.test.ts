@@ -1,20 +1,15 @@
 /** What each operation costs at the back end: calls of the database, and objects in and out. */
 import { assertEquals } from "@std/assert";
-import {
-  type History,
-  historySuite,
-  NO_OBJECTS,
-  tagOf,
-  type Traffic,
-  trafficOf,
-} from "../support/history.ts";
-import { test } from "../support/suite.ts";
+import { tagOf } from "../support/preconditions.ts";
+import { NO_OBJECTS, type Traffic, trafficOf } from "../support/traffic.ts";
+import type { ProjectFiles } from "../support/files.ts";
+import { suite, test } from "../support/suite.ts";
 import { prepare, WRITES } from "../support/write_kinds.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 /** A project with a file, whose key the function knows. */
-async function prepared(): Promise<History> {
+async function prepared(): Promise<ProjectFiles> {
   const own = await files();
   await prepare(own, "f.txt");
   return own;
@@ -41,7 +36,7 @@ for (const kind of WRITES) {
 }
 
 /** Operations on 3 MB of many segments that must not touch an object. */
-const MOVELESS: readonly (readonly [string, (own: History) => Promise<unknown>])[] = [
+const MOVELESS: readonly (readonly [string, (own: ProjectFiles) => Promise<unknown>])[] = [
   ["delete", (own) => own.remove("big.txt")],
   ["restore", (own) => own.restore("big.txt", 1)],
   ["copy", (own) => own.copy("big.txt", "copy.txt")],
@@ -57,10 +52,10 @@ for (const [name, operation] of MOVELESS) {
     const own = await files();
     await own.write("big.txt", "x".repeat(3_000_000));
     await own.append("big.txt", "y");
-    const objects = await service.objectsOnDisk();
+    const objects = service.objectsOnDisk();
     const { database, ...moved } = await trafficOf(service, () => operation(own));
     assertEquals([database.length, moved], [1, NO_OBJECTS]);
-    assertEquals(await service.objectsOnDisk(), objects);
+    assertEquals(service.objectsOnDisk(), objects);
     const bytes = service.proxy.calls.reduce((sum, call) => sum + call.requestBytes + call.responseBytes, 0);
     assertEquals(bytes < 10_000, true, `${bytes} bytes passed`);
   });
