@@ -15,6 +15,7 @@ import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
+import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { ownDatabase, type TestDatabase } from "./test_database.ts";
@@ -247,6 +248,11 @@ export class Service {
          set window_start = excluded.window_start, request_count = excluded.request_count`,
       [projectId, requestCount],
     );
+  }
+
+  /** Processor time of the function's processes so far. */
+  functionCpuSeconds(): number {
+    return this.stack.functionPids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
   /** Ends the function's process; the stack starts a new one, which remembers nothing. */
