@@ -1,6 +1,6 @@
 /** Packages from the lock, then Vite, in a folder of their own: the repository needs no node_modules. */
 import { join } from "node:path";
-import { StartError } from "../../local/startup_error.ts";
+import { StartupError } from "../../local/startup_error.ts";
 import { packageJson } from "./packages.ts";
 import { BUILD_LOCK, buildDirectory, copySources, IMPORT_MAP, WORK_DIRECTORY } from "./sources.ts";
 
@@ -55,7 +55,7 @@ async function deno(args: readonly string[]): Promise<void> {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
   const { success } = await child.status;
   if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGTERM", stop);
-  if (!success) throw new StartError(`deno ${args[0]} failed while the console was built.`);
+  if (!success) throw new StartupError(`deno ${args[0]} failed while the console was built.`);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import { createPgliteConnection } from "@supabase/lite/pglite";
 import { CompiledQuery, Kysely } from "kysely";
 import type { Database } from "./database.ts";
 import { oneLaneDialect } from "./one_lane.ts";
-import { messageOf, StartError } from "../startup_error.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 /** Opens the database in `directory`, making it on a first start. */
 export async function openPglite(directory: string): Promise<Database> {
@@ -23,7 +23,7 @@ export async function openPglite(directory: string): Promise<Database> {
     // Its initdb is a program that ends, and leaves its exit code behind as if it were this process's.
     Deno.exitCode = exitCode;
   } catch (error) {
-    throw new StartError(`The database in ${directory} does not open (${messageOf(error)}).`);
+    throw new StartupError(`The database in ${directory} does not open (${messageOf(error)}).`);
   }
   return {
     connection,

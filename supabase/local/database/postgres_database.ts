@@ -11,7 +11,7 @@ import {
   DATABASE_RECONNECT_PAUSE_SECONDS,
 } from "../limits.ts";
 import { PostgresPool } from "./postgres_pool.ts";
-import { codeOf, messageOf, StartError } from "../startup_error.ts";
+import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
 /** Connects, and fails soon and clearly where nothing answers. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
@@ -39,7 +39,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
     await client.unsafe("select 1");
   } catch (error) {
     await client.end({ timeout: 0 });
-    throw new StartError(
+    throw new StartupError(
       `The database at ${withoutPassword(databaseUrl)} cannot be reached (${reasonOf(error)}).`,
     );
   }

@@ -13,7 +13,7 @@ import {
   GATEWAY_WAIT_MILLISECONDS,
 } from "../limits.ts";
 import { proxy } from "./proxy.ts";
-import { codeOf, messageOf, StartError } from "../startup_error.ts";
+import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
 /** What the gateway passes on to; null until it is there. */
 export interface Routes {
@@ -62,11 +62,11 @@ export async function openGateway(port: number): Promise<Gateway> {
   };
 }
 
-function portError(error: Error, port: number): StartError {
+function portError(error: Error, port: number): StartupError {
   if (codeOf(error) === "EADDRINUSE") {
-    return new StartError(`Port ${port} is in use; choose another with --port.`);
+    return new StartupError(`Port ${port} is in use; choose another with --port.`);
   }
-  return new StartError(`Port ${port} cannot be opened (${messageOf(error)}).`);
+  return new StartupError(`Port ${port} cannot be opened (${messageOf(error)}).`);
 }
 
 async function route(

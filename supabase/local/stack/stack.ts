@@ -59,7 +59,7 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Starts everything; what was started is stopped again when a later part fails. Throws `StartError`. */
+/** Starts everything; what was started is stopped again when a later part fails. Throws `StartupError`. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const cleanups: (() => Promise<void> | void)[] = [];
   const stop = async () => {
