@@ -6,7 +6,7 @@ import { vector } from "@electric-sql/pglite/vector";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { CompiledQuery, Kysely } from "kysely";
 import type { Database } from "./database.ts";
-import { oneLaneDialect } from "./one_lane.ts";
+import { oneLaneDialect } from "./pglite_dialect.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
 /** Opens the database in `directory`, making it on a first start. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { CompiledQuery, type Kysely } from "kysely";
-import { asOneRequest } from "../../supabase/local/database/one_lane.ts";
+import { asOneRequest } from "../../supabase/local/database/pglite_dialect.ts";
 import { openPglite } from "../../supabase/local/database/pglite_database.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 

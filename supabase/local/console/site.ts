@@ -1,6 +1,6 @@
 /** A build made into a site for one Supabase project: its address in the policy, its settings beside the page. */
 import { join } from "node:path";
-import { StartupError } from "../../local/startup_error.ts";
+import { StartupError } from "../startup_error.ts";
 
 export interface SiteSettings {
   /** Address of the Supabase project, without path. */
