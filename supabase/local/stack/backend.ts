@@ -7,7 +7,7 @@ import type { Database } from "../database/database.ts";
 import { DiskStorage } from "./disk_storage.ts";
 import { BACKEND_STOP_TIMEOUT_MILLISECONDS, STORAGE_FILE_SIZE_LIMIT } from "../limits.ts";
 import { migrate } from "../database/migrations.ts";
-import { asOneRequest } from "../database/pglite_dialect.ts";
+import { asOneRequest } from "../database/pglite_session.ts";
 import { openPglite } from "../database/pglite_database.ts";
 import { openPostgres } from "../database/postgres_database.ts";
 import { PLATFORM_SQL } from "../repository.ts";
