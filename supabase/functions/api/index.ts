@@ -11,7 +11,7 @@ import { buildApp } from "./app.ts";
 import { lazily } from "./runtime/lazy.ts";
 import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
 import { consoleLog } from "./runtime/log.ts";
-import type { Embedder } from "./ports.ts";
+import type { Embedder } from "./ports/search_index.ts";
 
 /** Given by the edge runtime: keeps the isolate alive until the work is done. */
 declare const EdgeRuntime: { waitUntil(work: Promise<unknown>): void };

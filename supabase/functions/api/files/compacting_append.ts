@@ -5,7 +5,9 @@
 import type { Context } from "../context.ts";
 import { spend } from "../runtime/detach.ts";
 import { ApiError } from "../errors.ts";
-import type { Committed, Refusal, Segment } from "../ports.ts";
+import type { Refusal } from "../ports/answer.ts";
+import type { Committed } from "../ports/commit.ts";
+import type { Segment } from "../ports/segments.ts";
 import { commit, fileOf, refuse, tryCommit } from "./commit.ts";
 import type { CommitBasis } from "./commit_request.ts";
 import type { DueMerge } from "./pending_compactions.ts";
