@@ -1,6 +1,6 @@
 /** Segments over Supabase Storage: one private bucket, one object a segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { giveBack } from "../runtime/detach.ts";
+import { detach } from "../runtime/detach.ts";
 import { sha256Hex, unshared } from "../runtime/sha256.ts";
 import { ApiError } from "../errors.ts";
 import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
@@ -32,7 +32,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promis
     if (length + chunk.length > size) return null;
     bytes.set(chunk, length);
     length += chunk.length;
-    giveBack(chunk);
+    detach(chunk);
   }
   return length === size ? bytes : null;
 }

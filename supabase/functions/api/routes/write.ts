@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
-import { spend } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
 import { detectMediaType } from "../files/media_type.ts";
 import { checkPath } from "../http/path.ts";
 import { pick } from "../http/query.ts";
@@ -59,7 +59,7 @@ async function writeJson(context: Context, conditions: Conditions): Promise<Comm
     chunks: contentBytes(content, fields.isBase64 ?? false),
   }));
   refuseOverTier(gate, chunks.reduce((total, chunk) => total + chunk.length, 0));
-  const segments = await storeContent(context, spend(chunks));
+  const segments = await storeContent(context, drainAndDetach(chunks));
   return await commitWrite(context, conditions, path, fields.contentType ?? undefined, named, segments);
 }
 
