@@ -1,5 +1,5 @@
 /** Merges at the end of a rope that the next append to the file takes along. */
-import { BoundedMap } from "../runtime/bounded_map.ts";
+import { LruCache } from "../runtime/lru_cache.ts";
 import { planMerge } from "./compaction_plan.ts";
 import { DUE_MERGE_ROPE_SEGMENTS_MAX, DUE_MERGES_MAX, MERGE_CHECK_EVERY_SEGMENTS } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -16,7 +16,7 @@ export interface DueMerge {
  * is known. That saves the merge's own upload and commit; where nobody takes it along, a later merge makes up for it.
  */
 export class DueMerges {
-  private readonly byFile = new BoundedMap<string, DueMerge>(DUE_MERGES_MAX);
+  private readonly byFile = new LruCache<string, DueMerge>(DUE_MERGES_MAX);
 
   /** Leaves the merge of this version's rope to the next append. False where it must be made at once, if at all. */
   leave(file: string, version: number, rope: readonly Segment[]): boolean {
@@ -33,14 +33,14 @@ export class DueMerges {
 
   /** The file's due merge, which nobody else gets then. */
   take(file: string): DueMerge | undefined {
-    const due = this.byFile.get(file);
+    const due = this.byFile.peek(file);
     if (due) this.byFile.delete(file);
     return due;
   }
 
   /** The file is at this version: a merge of an older one's rope is of no use any more. */
   isAt(file: string, version: number): void {
-    const due = this.byFile.get(file);
+    const due = this.byFile.peek(file);
     if (due && due.version < version) this.byFile.delete(file);
   }
 }
