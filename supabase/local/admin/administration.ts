@@ -43,7 +43,7 @@ export type SweepSlice = z.infer<typeof sweepSlice>;
 const problem = z.object({ error: z.string(), message: z.string() });
 
 /** A no of the administration, such as PROJECT_NOT_FOUND. */
-export class Refused extends StartupError {
+export class AdministrationError extends StartupError {
   constructor(readonly code: string, message: string) {
     super(message);
   }
@@ -152,7 +152,7 @@ export class Administration {
       .abortSignal(AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS));
     if (error) throw new StartupError(`${this.#url} ${reasonOf(status, error)}.`);
     const refusal = problem.safeParse(data);
-    if (refusal.success) throw new Refused(refusal.data.error, refusal.data.message);
+    if (refusal.success) throw new AdministrationError(refusal.data.error, refusal.data.message);
     const answer = shape.safeParse(data);
     if (answer.success) return answer.data;
     throw new StartupError(

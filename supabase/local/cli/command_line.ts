@@ -34,19 +34,25 @@ export function parseCommand<T extends OptionTypes>(args: readonly string[], opt
 }
 
 /** A whole number from `min` to `max`. */
-export function wholeNumber(text: string, name: string, min: number, max: number, usage: string): number {
+export function parseWholeNumber(
+  text: string,
+  name: string,
+  min: number,
+  max: number,
+  usage: string,
+): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return value;
   throw new UsageError(`${name} is a whole number from ${min} to ${max}.`, usage);
 }
 
 /** One line on standard output: the command's answer. */
-export function answer(line: string): void {
+export function printLine(line: string): void {
   writeLine(Deno.stdout, line);
 }
 
 /** One line on standard error: all that is not the answer. */
-export function remark(line: string): void {
+export function printNotice(line: string): void {
   writeLine(Deno.stderr, line);
 }
 
@@ -56,7 +62,7 @@ export async function run(command: () => Promise<void>): Promise<never> {
     await command();
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
-    remark(`Error: ${error.message}`);
+    printNotice(`Error: ${error.message}`);
     Deno.exit(1);
   }
   Deno.exit(0);

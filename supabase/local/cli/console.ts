@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { bundle, updateLock } from "../console/bundle.ts";
 import { type SiteSettings, writeSite } from "../console/site.ts";
 import { CONSOLE_WORK_DIRECTORY } from "../repository.ts";
-import { answer, parseCommand, remark, run, UsageError } from "./command_line.ts";
+import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 
 const USAGE = `deno task console --url URL --key KEY [--github] [--out DIR]
 
@@ -28,14 +28,14 @@ const OPTIONS = {
 await run(async () => {
   const { values, positionals } = parseCommand(Deno.args, OPTIONS, USAGE);
   if (positionals.length > 0) throw new UsageError(`Unknown word '${positionals[0]}'.`, USAGE);
-  if (values.help) return answer(`Usage: ${USAGE}`);
+  if (values.help) return printLine(`Usage: ${USAGE}`);
   if (values["update-lock"]) return await updateLock();
-  if (values.local) return answer(await bundle());
+  if (values.local) return printLine(await bundle());
   const settings = siteSettings(values.url, values.key, values.github ?? false);
   const destination = resolve(values.out ?? join(CONSOLE_WORK_DIRECTORY, "site"));
-  remark("Building the console …");
+  printNotice("Building the console …");
   await writeSite(await bundle(), destination, settings);
-  answer(destination);
+  printLine(destination);
 });
 
 function siteSettings(url: string | undefined, key: string | undefined, github: boolean): SiteSettings {

@@ -1,6 +1,6 @@
 /** `deno task keys`: creates, lists, revokes and rotates API keys. A key is shown once and stored as its SHA-256. */
 import type { Administration, Key } from "../admin/administration.ts";
-import { answer, parseCommand, remark, run, UsageError } from "./command_line.ts";
+import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { newKey } from "../admin/new_key.ts";
 import { table } from "./table.ts";
@@ -23,15 +23,15 @@ const OPTIONS = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** ISO 8601: a date, or a time that says its zone. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 type Values = ReturnType<typeof parse>["values"];
 
 await run(async () => {
   const { values, positionals } = parse(Deno.args);
-  if (values.help) return answer(`Usage: ${USAGE}`);
-  const command = commandOf(positionals, values);
-  answer(await command(await connect(values)));
+  if (values.help) return printLine(`Usage: ${USAGE}`);
+  const command = parseAction(positionals, values);
+  printLine(await command(await connect(values)));
 });
 
 function parse(args: readonly string[]) {
@@ -39,28 +39,28 @@ function parse(args: readonly string[]) {
 }
 
 /** What to do, checked before anything is contacted. */
-function commandOf([command, ...words]: readonly string[], values: Values) {
+function parseAction([command, ...words]: readonly string[], values: Values) {
   const { json = false, project } = values;
-  refuseStray(command, values);
+  rejectUnusedOptions(command, values);
   const [id] = words;
   if (command === "create" && words.length === 0) {
     if (project === undefined) throw new UsageError("--project is missing.", USAGE);
-    const expires = expiry(values.expires);
+    const expires = parseExpiry(values.expires);
     return async (to: Administration) => {
       const { apiKey, stored } = await newKey();
-      return made(apiKey, await to.createKey(project, values.name ?? "", stored, expires), json);
+      return formatNewKey(apiKey, await to.createKey(project, values.name ?? "", stored, expires), json);
     };
   }
   if (command === "list" && words.length === 0) {
-    return async (to: Administration) => listed(await to.listKeys(project ?? null), json);
+    return async (to: Administration) => formatKeys(await to.listKeys(project ?? null), json);
   }
   if ((command === "revoke" || command === "rotate") && id !== undefined && words.length === 1) {
     if (!UUID.test(id)) throw new UsageError(`'${id}' is not the id of a key.`, USAGE);
     return command === "revoke"
-      ? async (to: Administration) => revoked(await to.revokeKey(id), json)
+      ? async (to: Administration) => formatRevoked(await to.revokeKey(id), json)
       : async (to: Administration) => {
         const { apiKey, stored } = await newKey();
-        return made(apiKey, await to.rotateKey(id, stored), json);
+        return formatNewKey(apiKey, await to.rotateKey(id, stored), json);
       };
   }
   throw new UsageError(
@@ -70,7 +70,7 @@ function commandOf([command, ...words]: readonly string[], values: Values) {
 }
 
 /** An option that would have no effect is a mistake. */
-function refuseStray(command: string | undefined, { project, name, expires }: Values): void {
+function rejectUnusedOptions(command: string | undefined, { project, name, expires }: Values): void {
   if ((name !== undefined || expires !== undefined) && command !== "create") {
     throw new UsageError("--name and --expires go with the command create.", USAGE);
   }
@@ -79,9 +79,9 @@ function refuseStray(command: string | undefined, { project, name, expires }: Va
   }
 }
 
-function expiry(text: string | undefined): string | null {
+function parseExpiry(text: string | undefined): string | null {
   if (text === undefined) return null;
-  const moment = MOMENT.test(text) ? Date.parse(text) : NaN;
+  const moment = TIMESTAMP.test(text) ? Date.parse(text) : NaN;
   // Date.parse takes 31 February for 3 March.
   const [day] = Number.isNaN(moment)
     ? [""]
@@ -91,17 +91,17 @@ function expiry(text: string | undefined): string | null {
   return new Date(moment).toISOString();
 }
 
-function made(apiKey: string, { id, prefix, project }: Key, json: boolean): string {
+function formatNewKey(apiKey: string, { id, prefix, project }: Key, json: boolean): string {
   if (json) return JSON.stringify({ id, key: apiKey, prefix });
-  remark(`A key for the project ${project.name}. Keep it now: it is not shown again.`);
+  printNotice(`A key for the project ${project.name}. Keep it now: it is not shown again.`);
   return table(["ID", "KEY"], [[id, apiKey]]);
 }
 
-function revoked({ id, prefix, revokedAt }: Key, json: boolean): string {
+function formatRevoked({ id, prefix, revokedAt }: Key, json: boolean): string {
   return json ? JSON.stringify({ id, revokedAt }) : `Revoked ${prefix}… (${id}) at ${revokedAt}.`;
 }
 
-function listed(keys: readonly Key[], json: boolean): string {
+function formatKeys(keys: readonly Key[], json: boolean): string {
   if (json) return JSON.stringify(keys);
   return table(
     ["ID", "PREFIX", "NAME", "PROJECT", "CREATED", "EXPIRES", "REVOKED", "LAST USED"],

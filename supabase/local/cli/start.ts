@@ -1,5 +1,5 @@
 /** `deno task start`: the whole service on this machine, until Ctrl+C. */
-import { answer, remark, run } from "./command_line.ts";
+import { printLine, printNotice, run } from "./command_line.ts";
 import { launcherEnded } from "./launcher.ts";
 import { SECOND_SIGNAL_AFTER_MILLISECONDS } from "../limits.ts";
 import { parseStartOptions, START_USAGE } from "./start_options.ts";
@@ -7,21 +7,21 @@ import { type Stack, startStack } from "../stack/stack.ts";
 
 await run(async () => {
   const options = parseStartOptions(Deno.args);
-  if (options.help) return answer(`Usage: ${START_USAGE}`);
+  if (options.help) return printLine(`Usage: ${START_USAGE}`);
   const asked = stopRequest();
   const starting = startStack({
     dataDir: options.dataDir,
     port: options.port,
     databaseUrl: options.databaseUrl,
-    onProgress: (line) => remark(`${line} …`),
-    onFunctionLog: remark,
+    onProgress: (line) => printNotice(`${line} …`),
+    onFunctionLog: printNotice,
   });
   const stack = await Promise.race([starting, asked]);
   if (stack === undefined) return await (await starting).stop();
-  if (options.json) answer(readyJson(stack));
-  else answer(readyText(stack));
+  if (options.json) printLine(readyJson(stack));
+  else printLine(readyText(stack));
   await asked;
-  remark("Stopping …");
+  printNotice("Stopping …");
   await stack.stop();
 });
 

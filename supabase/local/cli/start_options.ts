@@ -1,5 +1,5 @@
 /** The options of `deno task start`. */
-import { parseCommand, UsageError, wholeNumber } from "./command_line.ts";
+import { parseCommand, parseWholeNumber, UsageError } from "./command_line.ts";
 import { GATEWAY_PORT_DEFAULT } from "../limits.ts";
 import { DATA_DIRECTORY } from "../repository.ts";
 
@@ -37,7 +37,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
     json: values.json ?? false,
     port: values.port === undefined
       ? GATEWAY_PORT_DEFAULT
-      : wholeNumber(values.port, "--port", 0, 65_535, START_USAGE),
+      : parseWholeNumber(values.port, "--port", 0, 65_535, START_USAGE),
     dataDir: values.data ?? DATA_DIRECTORY,
     databaseUrl: values.db === undefined ? undefined : databaseUrl(values.db),
   };
