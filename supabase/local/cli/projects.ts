@@ -5,13 +5,13 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { table } from "./table.ts";
 
 const USAGE =
-  `deno task projects create NAME [--tier TIER] | list | owner PROJECT WHO | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
+  `deno task projects create NAME [--tier TIER] | list | owner PROJECT ACCOUNT | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
 
-  create NAME          makes a project (--tier free, pro or enterprise; default free)
-  list                 all projects
-  owner PROJECT WHO    gives a project to an account, by e-mail address or id: its owner sees it in the console
-  tier PROJECT TIER    sets the tier of a project, given by name or id; without limits of its own those of the tier
-                       apply, and enterprise has none
+  create NAME            create a project (--tier free, pro or enterprise; default free)
+  list                   list all projects
+  owner PROJECT ACCOUNT  assign a project to an account, by e-mail address or id: the owner sees it in the console
+  tier PROJECT TIER      set the tier of a project, by name or id; limits that are not given are those of the tier,
+                         and enterprise has none
 ${CONNECTION_USAGE}`;
 
 const OPTIONS = {
@@ -35,7 +35,7 @@ function parse(args: readonly string[]) {
   return parseCommand(args, OPTIONS, USAGE);
 }
 
-/** What to do, checked before anything is contacted. */
+/** Validates the command before the project is contacted. Throws `UsageError`. */
 function parseAction([command, ...words]: readonly string[], values: Values) {
   const json = values.json ?? false;
   rejectUnusedOptions(command, values);
@@ -66,18 +66,18 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
     return async (to: Administration) => formatProject(await to.setTier(first, second, limits), json);
   }
   throw new UsageError(
-    command === undefined ? "A command is missing." : "The command is not understood.",
+    command === undefined ? "A command is missing." : "Unknown command, or wrong number of arguments.",
     USAGE,
   );
 }
 
-/** An option that would have no effect is a mistake. */
+/** Throws `UsageError` for an option that would have no effect. */
 function rejectUnusedOptions(command: string | undefined, values: Values): void {
   const limits = values["requests-per-minute"] !== undefined || values["max-file-bytes"] !== undefined ||
     values["max-project-bytes"] !== undefined;
-  if (limits && command !== "tier") throw new UsageError("Limits go with the command tier.", USAGE);
+  if (limits && command !== "tier") throw new UsageError("Limits require the command tier.", USAGE);
   if (values.tier !== undefined && command !== "create") {
-    throw new UsageError("--tier goes with the command create.", USAGE);
+    throw new UsageError("--tier requires the command create.", USAGE);
   }
 }
 
