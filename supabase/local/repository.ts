@@ -1,4 +1,4 @@
-/** Where things are in the repository, as absolute paths. */
+/** Absolute paths of what the local stack uses in the repository. */
 import { fileURLToPath } from "node:url";
 
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -15,5 +15,5 @@ export const CONSOLE_DIRECTORY = at("../console");
 export const CONSOLE_WORK_DIRECTORY = at("../.temp/console");
 /** Default of --data. */
 export const DATA_DIRECTORY = at("../.temp/local");
-/** Settings of the command line, if there are any; see `.env.example`. */
+/** Optional settings of the command line; see `.env.example`. */
 export const ENV_FILE = at("../../.env");

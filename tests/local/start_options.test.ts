@@ -24,15 +24,15 @@ for (const [args, expected] of UNDERSTOOD) {
 
 const REFUSED: [string[], string][] = [
   [["--prot", "1"], "Unknown option '--prot'."],
-  [["8000"], "Unknown word '8000'."],
+  [["8000"], "Unexpected argument '8000'."],
   [["--port"], "--port"],
-  [["--port", "65536"], "--port is a whole number from 0 to 65535."],
+  [["--port", "65536"], "--port must be a whole number from 0 to 65535."],
   [["--port", "-1"], "--port"],
-  [["--port", "1e3"], "--port is a whole number from 0 to 65535."],
-  [["--port", "1", "--port", "2"], "Option '--port' is given twice."],
-  [["--data", ""], "--data is the path of a folder."],
-  [["--db", "localhost"], "--db is an address"],
-  [["--db", "mysql://localhost/x"], "--db is an address"],
+  [["--port", "1e3"], "--port must be a whole number from 0 to 65535."],
+  [["--port", "1", "--port", "2"], "Option '--port' must not be repeated."],
+  [["--data", ""], "--data must be the path of a folder."],
+  [["--db", "localhost"], "--db must be an address"],
+  [["--db", "mysql://localhost/x"], "--db must be an address"],
   [["--json=yes"], "--json"],
 ];
 

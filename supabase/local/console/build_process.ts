@@ -1,4 +1,4 @@
-/** The build of the console, in a process of its own: nothing of it is loaded into the stack. */
+/** Builds the console in a separate process, so that none of its packages are loaded into the stack. */
 import { CONSOLE_PROBLEM_LENGTH_MAX } from "../limits.ts";
 import { CONSOLE_COMMAND, DENO_CONFIG } from "../repository.ts";
 import { messageOf } from "../startup_error.ts";
@@ -7,7 +7,7 @@ export class BuildProcess {
   private process: Deno.ChildProcess | null = null;
   private failure: string | null = null;
 
-  /** Why the last build failed; null while none has. */
+  /** Why the last build failed, or null. */
   get problem(): string | null {
     return this.failure;
   }
@@ -26,19 +26,21 @@ export class BuildProcess {
     this.wait(process).catch((error) => this.failure = messageOf(error)).finally(() => this.process = null);
   }
 
-  /** The next visit tries again. */
-  forget(): void {
+  /** The next visit starts a new build. */
+  clearProblem(): void {
     this.failure = null;
   }
 
-  /** Ends a build that is under way; the next one begins anew. */
+  /** Stops a running build. */
   cancel(): void {
     this.process?.kill();
   }
 
   private async wait(process: Deno.ChildProcess): Promise<void> {
-    const said = await new Response(process.stderr).text();
+    const output = await new Response(process.stderr).text();
     const { success } = await process.status;
-    if (!success) this.failure = said.trim().slice(-CONSOLE_PROBLEM_LENGTH_MAX) || "the build ended early";
+    if (!success) {
+      this.failure = output.trim().slice(-CONSOLE_PROBLEM_LENGTH_MAX) || "the build exited without a message";
+    }
   }
 }

@@ -1,11 +1,11 @@
-/** Packages from the lock, then Vite, in a folder of their own: the repository needs no node_modules. */
+/** Installs the locked packages and runs Vite in a separate work folder: the repository needs no node_modules. */
 import { join } from "node:path";
 import { CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../repository.ts";
 import { StartupError } from "../startup_error.ts";
 import { packageJson } from "./packages.ts";
 import { BUILD_LOCK, buildDirectory, copySources } from "./sources.ts";
 
-/** The build of the sources as they are; made if there is none. One build at a time, whoever asks. */
+/** Returns the folder of the build of the current sources, building it if necessary. A lock allows one build at a time. */
 export async function bundle(): Promise<string> {
   const ready = await buildDirectory();
   if (await exists(ready)) return ready;
@@ -15,7 +15,7 @@ export async function bundle(): Promise<string> {
   if (await exists(ready)) return ready;
   await writePackages("frozen");
   await deno(["install", "--quiet", "--frozen"]);
-  // A copy: Vite finds packages from where the sources are.
+  // A copy, because Vite resolves packages relative to the sources.
   await Deno.remove(join(CONSOLE_WORK_DIRECTORY, "src"), { recursive: true }).catch(() => {});
   await copySources(CONSOLE_WORK_DIRECTORY);
   const unfinished = `${ready}.unfinished`;
@@ -25,7 +25,7 @@ export async function bundle(): Promise<string> {
   return ready;
 }
 
-/** Writes the build's lock anew, after a version in the import map changed. */
+/** Updates the lock file of the build after a version in the import map has changed. */
 export async function updateLock(): Promise<void> {
   await Deno.mkdir(CONSOLE_WORK_DIRECTORY, { recursive: true });
   await writePackages("free");
@@ -51,12 +51,12 @@ async function deno(args: readonly string[]): Promise<void> {
     stderr: "inherit",
   });
   const child = command.spawn();
-  // Whoever ends the build ends what it runs.
+  // Ending the build must also end its child process.
   const stop = () => child.kill();
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
   const { success } = await child.status;
   if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGTERM", stop);
-  if (!success) throw new StartupError(`deno ${args[0]} failed while the console was built.`);
+  if (!success) throw new StartupError(`deno ${args[0]} failed while building the console.`);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Serves the console at `/console/`. It is built in a process of its own when somebody first visits and there is no
- * build of these sources, so that a start needs neither the time nor the packages; meanwhile the page says so.
+ * Serves the console at `/console/`. If there is no build of the current sources, the first visit builds it in a separate
+ * process, so that starting the stack requires neither the time nor the packages; a page reports the build meanwhile.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -21,12 +21,12 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** The page's own policy, and what only a header can say. */
+/** The policy in the page itself, and directives that are valid in a header only. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
   "connect-src 'self'; worker-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; " +
   "form-action 'self'; frame-ancestors 'none'";
 
-interface Answer {
+interface PageResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string | Uint8Array;
@@ -35,18 +35,18 @@ interface Answer {
 
 export class ConsoleServer {
   private readonly build = new BuildProcess();
-  /** Of the last visit: the files of a page belong to one build, and sources are hashed once a visit. */
+  /** The build of the last visit: all files of a page come from one build, and the sources are hashed once per visit. */
   private directory: string | null = null;
 
   constructor(private readonly publishableKey: string) {}
 
-  /** Whether the path, with its query, is the console's. */
+  /** Returns whether a path with its query belongs to the console. */
   static owns(url: string): boolean {
     return /^\/console(?:[/?]|$)/.test(url);
   }
 
   async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { status, type, body, headers } = await this.answer(incoming);
+    const { status, type, body, headers } = await this.respond(incoming);
     const plainBytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
     const isCompressed = plainBytes.byteLength >= CONSOLE_COMPRESS_BYTES_MIN &&
       /\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""));
@@ -69,40 +69,42 @@ export class ConsoleServer {
     this.build.cancel();
   }
 
-  private async answer(incoming: IncomingMessage): Promise<Answer> {
+  private async respond(incoming: IncomingMessage): Promise<PageResponse> {
     const { method = "GET", url = "/" } = incoming;
-    if (method !== "GET" && method !== "HEAD") return plain(405, "Only GET.", { allow: "GET, HEAD" });
+    if (method !== "GET" && method !== "HEAD") {
+      return plainText(405, "Only GET and HEAD are allowed.", { allow: "GET, HEAD" });
+    }
     const [path = ""] = url.split("?");
-    if (path === PREFIX) return plain(308, "", { location: `${PREFIX}/${url.slice(path.length)}` });
+    if (path === PREFIX) return plainText(308, "", { location: `${PREFIX}/${url.slice(path.length)}` });
     const name = path.slice(PREFIX.length + 1);
     if (name === "config.json") return this.config(incoming);
     if (name === "" || this.directory === null) this.directory = await buildDirectory();
     if (!await isDirectory(this.directory)) return this.unbuilt(name);
-    return await fileOf(this.directory, name === "" ? "index.html" : name) ??
-      plain(404, "There is no such file.");
+    return await readBuildFile(this.directory, name === "" ? "index.html" : name) ??
+      plainText(404, "File not found.");
   }
 
-  /** The address is the one that the browser came to: it may be a forwarded one. */
-  private config({ headers }: IncomingMessage): Answer {
+  /** Uses the address of the request, which may be a forwarded one. */
+  private config({ headers }: IncomingMessage): PageResponse {
     const { host = "127.0.0.1" } = headers;
-    if (!/^[\w.:[\]-]+$/.test(host)) return plain(400, "Bad host.");
+    if (!/^[\w.:[\]-]+$/.test(host)) return plainText(400, "Invalid host.");
     const { publishableKey } = this;
     const body = configJson({ supabaseUrl: `http://${host}`, publishableKey, github: false });
-    return { status: 200, type: typeOf("config.json"), body };
+    return { status: 200, type: contentType("config.json"), body };
   }
 
-  private unbuilt(name: string): Answer {
-    if (name !== "") return plain(503, "The console is being built.", { "retry-after": "2" });
+  private unbuilt(name: string): PageResponse {
+    if (name !== "") return plainText(503, "The console is being built.", { "retry-after": "2" });
     const problem = this.build.problem;
     if (problem === null) this.build.start();
-    else this.build.forget();
+    else this.build.clearProblem();
     const text = problem === null
-      ? "The console is being built. This page goes on by itself; the first time takes a minute."
+      ? "The console is being built. This page reloads automatically; the first build takes about a minute."
       : `The console could not be built: ${problem}`;
     return {
       status: 503,
-      type: typeOf("index.html"),
-      body: page(text),
+      type: contentType("index.html"),
+      body: messagePage(text),
       headers: {
         refresh: String(CONSOLE_BUILD_RETRY_SECONDS),
         "retry-after": String(CONSOLE_BUILD_RETRY_SECONDS),
@@ -111,30 +113,34 @@ export class ConsoleServer {
   }
 }
 
-/** Names of a build are plain: whatever else is asked for is not there, `..` and encoded slashes included. */
-async function fileOf(directory: string, name: string): Promise<Answer | null> {
+/** File names of a build are plain: any other name returns null, `..` and encoded slashes included. */
+async function readBuildFile(directory: string, name: string): Promise<PageResponse | null> {
   if (!/^(?:assets\/)?[\w-][\w.-]*$/.test(name)) return null;
   try {
     const body = await Deno.readFile(join(directory, name));
     const cache: Record<string, string> = name.startsWith("assets/")
       ? { "cache-control": "public, max-age=31536000, immutable" }
       : {};
-    return { status: 200, type: typeOf(name), body, headers: cache };
+    return { status: 200, type: contentType(name), body, headers: cache };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) return null;
     throw error;
   }
 }
 
-function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+function plainText(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): PageResponse {
   return { status, type: "text/plain; charset=utf-8", body: text, headers };
 }
 
-function typeOf(name: string): string {
+function contentType(name: string): string {
   return TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
 }
 
-function page(text: string): string {
+function messagePage(text: string): string {
   const escaped = text.replace(/[&<]/g, (character) => character === "&" ? "&amp;" : "&lt;");
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Filestore</title>` +
     `<meta name="color-scheme" content="light dark"></head><body><main><p role="status">${escaped}</p></main></body></html>`;

@@ -1,6 +1,6 @@
-/** What the console is made of. Versions stand in the import map alone; Vite wants them in a package.json. */
+/** The packages of the console. Their versions are pinned in the import map only; Vite requires a package.json. */
 
-/** Packages that `src` imports, and the one that builds it. */
+/** Packages that `src` imports, and Vite. */
 const PACKAGES = [
   "@codemirror/commands",
   "@codemirror/lang-cpp",
@@ -27,7 +27,7 @@ const PACKAGES = [
   "zod",
 ];
 
-/** The package.json of a build, from the text of the import map. Throws if a package is missing there. */
+/** Returns the package.json of a build, given the text of the import map. Throws if a package is missing there. */
 export function packageJson(importMap: string): string {
   const { imports }: { imports: Record<string, string> } = JSON.parse(importMap);
   const dependencies = PACKAGES.map((name) => {

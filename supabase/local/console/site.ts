@@ -1,23 +1,23 @@
-/** A build made into a site for one Supabase project: its address in the policy, its settings beside the page. */
+/** Turns a build into a site for one Supabase project: its address goes into the policy, its settings into config.json. */
 import { join } from "node:path";
 import { StartupError } from "../startup_error.ts";
 
 export interface SiteSettings {
   /** Address of the Supabase project, without path. */
   readonly supabaseUrl: string;
-  /** `sb_publishable_…`: made for browsers. */
+  /** `sb_publishable_…`: safe to publish. */
   readonly publishableKey: string;
-  /** Whether GitHub is set up as a provider of Supabase Auth. */
+  /** Whether GitHub is enabled as a provider in Supabase Auth. */
   readonly github: boolean;
 }
 
-/** What the page reads as `config.json`. */
+/** Returns the `config.json` that the page reads. */
 export function configJson({ supabaseUrl, publishableKey, github }: SiteSettings): string {
   const functionUrl = `${supabaseUrl}/functions/v1/api`;
   return JSON.stringify({ supabaseUrl, publishableKey, functionUrl, github });
 }
 
-/** Fills `destination` with the site. What an earlier site left there is removed; another folder is not touched. */
+/** Writes the site to `destination` and replaces an existing site there. Throws `StartupError` if the folder holds anything else. */
 export async function writeSite(build: string, destination: string, settings: SiteSettings): Promise<void> {
   await removeSite(destination);
   await copyTree(build, destination);
@@ -38,7 +38,7 @@ async function removeSite(folder: string): Promise<void> {
   }
   if (names.length === 0) return;
   if (!names.includes("config.json") || !names.includes("index.html")) {
-    throw new StartupError(`The folder ${folder} holds something else; choose an empty one with --out.`);
+    throw new StartupError(`The folder ${folder} contains other files; choose an empty folder with --out.`);
   }
   await Deno.remove(folder, { recursive: true });
 }

@@ -4,10 +4,10 @@ import { CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../reposi
 import { packageJson } from "./packages.ts";
 
 export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
-/** What Vite reads, relative to the console's folder. */
+/** The inputs of Vite, relative to the folder of the console. */
 const VITE_INPUTS = ["index.html", "vite.config.ts", "public", "src"];
 
-/** The folder of the build of exactly these sources; it exists only when it is complete. */
+/** Returns the folder of the build of exactly these sources. The folder exists only if the build is complete. */
 export async function buildDirectory(): Promise<string> {
   return join(CONSOLE_WORK_DIRECTORY, "builds", await hashOfSources());
 }
@@ -32,7 +32,7 @@ async function hashOfSources(): Promise<string> {
   return (await sha256(new TextEncoder().encode(lines.join("\n")))).slice(0, 16);
 }
 
-/** Paths relative to the console's folder. */
+/** Yields paths relative to the folder of the console. */
 async function* sourceFiles(names: readonly string[] = VITE_INPUTS): AsyncGenerator<string> {
   for (const name of names) {
     const path = join(CONSOLE_DIRECTORY, name);

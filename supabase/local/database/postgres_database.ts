@@ -1,10 +1,10 @@
 /** A Postgres server given with --db. */
 import { createPostgresConnection } from "@supabase/lite/postgres";
-import { CompiledQuery, Kysely } from "kysely";
+import { Kysely } from "kysely";
 // A peer dependency of @supabase/lite: without an import it would not be installed.
 import type postgres from "postgres";
 import "postgres";
-import type { Database } from "./database.ts";
+import { type Database, rowQuery } from "./database.ts";
 import {
   DATABASE_CONNECT_TIMEOUT_SECONDS,
   DATABASE_CONNECTIONS_MAX,
@@ -46,10 +46,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   }
   return {
     connection,
-    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      const { rows } = await connection.kysely.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
-      return rows;
-    },
+    query: rowQuery(connection),
     async script(sql, record) {
       await client.begin(async (transaction) => {
         await transaction.unsafe(sql).simple();

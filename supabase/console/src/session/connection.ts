@@ -17,7 +17,7 @@ export function connectionLost(): void {
   setTimeout(probe, RECONNECT_MILLISECONDS);
 }
 
-export function connectionWorks(): void {
+export function connectionRestored(): void {
   if (!isOffline.value) return;
   isOffline.value = false;
   recoveries.value++;
@@ -28,7 +28,7 @@ async function probe(): Promise<void> {
   if (!isOffline.value) return;
   try {
     const { status } = await fetch(`${config().functionUrl}/health`, { cache: "no-store" });
-    if (status < 500) return connectionWorks();
+    if (status < 500) return connectionRestored();
   } catch {
     // Still away.
   }

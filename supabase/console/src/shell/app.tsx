@@ -7,11 +7,11 @@ import { Notices } from "./notices.tsx";
 import { Loading, Problem } from "../components/states.tsx";
 import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
-import { dropDrafts } from "../state/drafts.ts";
-import { forgetKeys } from "../state/keys.ts";
+import { discardDrafts } from "../state/drafts.ts";
+import { clearKeys } from "../state/keys.ts";
 import { useLoad } from "../state/use_load.ts";
 import {
-  forgetProjects,
+  clearProjects,
   loadProjects,
   preferredProject,
   project,
@@ -27,9 +27,9 @@ export function App() {
   useEffect(() => {
     // Another account must not see what this one had; a session that merely expired comes back to its work.
     if (who !== null || hasExpired.value) return;
-    forgetProjects();
-    forgetKeys();
-    dropDrafts();
+    clearProjects();
+    clearKeys();
+    discardDrafts();
     cancelAll();
   }, [who]);
   return (

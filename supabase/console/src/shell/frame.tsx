@@ -23,7 +23,7 @@ export function Frame({ project }: { readonly project: Project }) {
   useShortcuts();
   useEffect(() => {
     isMenuOpen.value = false;
-    document.title = `${titleOf()} – ${project.name} – Filestore`;
+    document.title = `${pageTitle()} – ${project.name} – Filestore`;
   }, [place.value, project.name]);
   const settled = uploadsSettled.value;
   useEffect(() => {
@@ -72,7 +72,7 @@ function View() {
   }
 }
 
-function titleOf(): string {
+function pageTitle(): string {
   const here = place.value;
   if (here.name === "file") return here.path;
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;

@@ -13,7 +13,7 @@ import { useSubmit } from "../components/use_submit.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { notify } from "../state/notices.ts";
-import { noteProject, project, refreshProject } from "../state/projects.ts";
+import { project, refreshProject, updateProject } from "../state/projects.ts";
 import { account } from "../session/session.ts";
 
 export function SettingsView() {
@@ -65,7 +65,7 @@ function Tier({ project: { tier, limits } }: { readonly project: Project }) {
 function RenameForm({ project: { id, name } }: { readonly project: Project }) {
   const [text, setText] = useState(name);
   const { isBusy, error, submit } = useSubmit(async () => {
-    noteProject(await renameProject(id, text));
+    updateProject(await renameProject(id, text));
     notify("The project is renamed.");
   });
   const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");

@@ -8,7 +8,7 @@ import { SelectField } from "../../components/field.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
-import { textOf } from "./text.ts";
+import { decodeText } from "./text.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
 import { VersionField } from "./version_field.tsx";
 
@@ -71,7 +71,7 @@ function SideBySide({ place: { projectId, path }, from, to }: DiffProperties) {
       readBytes(projectId, path, to, { signal }),
       readRecord(projectId, path, to, signal),
     ]);
-    return { before: textOf(before.bytes), after: textOf(after.bytes), mimeType: record.mimeType };
+    return { before: decodeText(before.bytes), after: decodeText(after.bytes), mimeType: record.mimeType };
   });
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="both versions" />;
