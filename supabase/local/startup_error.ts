@@ -1,6 +1,6 @@
 /** A reason why the stack or a command cannot go on. Its message is one clear line for the person at the terminal. */
-export class StartError extends Error {
-  override readonly name = "StartError";
+export class StartupError extends Error {
+  override readonly name = "StartupError";
 }
 
 /** The message of whatever was thrown. */

@@ -1,13 +1,12 @@
 /** The service as one `fetch`: middleware order, routes, one error renderer. */
 import { type Context as HonoContext, Hono } from "hono";
-import { unavailable } from "./adapters/backend.ts";
 import type { Context } from "./context.ts";
 import { AddressWindows, clientAddress } from "./auth/failed_auth_limiter.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { KeyMemory } from "./auth/key_cache.ts";
 import { parseQuery } from "./http/query.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 import { Gate } from "./auth/gate.ts";
 import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./runtime/log.ts";
@@ -15,7 +14,9 @@ import { Indexing, indexLeftBehind, type SearchParts } from "./search/indexer.ts
 import { DueMerges } from "./files/pending_compactions.ts";
 import { MergesUnderWay } from "./files/in_flight_compactions.ts";
 import { sweepSlice } from "./files/sweep.ts";
-import type { Accounts, Metadata, Segments } from "./ports.ts";
+import type { Accounts } from "./ports/accounts.ts";
+import type { Metadata } from "./ports/metadata.ts";
+import type { Segments } from "./ports/segments.ts";
 import { drainBody } from "./http/body.ts";
 import { failure, type Operation, preflight, setCommonHeaders } from "./http/respond.ts";
 import { allowedMethods, matches, ROUTES, scopesOf } from "./routes/mod.ts";

@@ -5,7 +5,9 @@ import type { Gate } from "./auth/gate.ts";
 import type { Log } from "./runtime/log.ts";
 import type { DueMerges } from "./files/pending_compactions.ts";
 import type { MergesUnderWay } from "./files/in_flight_compactions.ts";
-import type { Embedder, Metadata, Segments } from "./ports.ts";
+import type { Metadata } from "./ports/metadata.ts";
+import type { Embedder } from "./ports/search_index.ts";
+import type { Segments } from "./ports/segments.ts";
 
 export interface Context {
   readonly request: Request;

@@ -5,7 +5,7 @@
 import { createClient } from "@supabase/supabase-js";
 import { z } from "zod";
 import { ADMINISTRATION_TIMEOUT_MILLISECONDS } from "../limits.ts";
-import { messageOf, StartError } from "../startup_error.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 const project = z.object({
   id: z.string(),
@@ -43,7 +43,7 @@ export type SweepSlice = z.infer<typeof sweepSlice>;
 const problem = z.object({ error: z.string(), message: z.string() });
 
 /** A no of the administration, such as PROJECT_NOT_FOUND. */
-export class Refused extends StartError {
+export class Refused extends StartupError {
   constructor(readonly code: string, message: string) {
     super(message);
   }
@@ -140,22 +140,22 @@ export class Administration {
       headers: { authorization: `Bearer ${this.#secretKey}` },
       signal: AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS),
     }).catch((error: unknown) => {
-      throw new StartError(`${this.#url} cannot be reached (${messageOf(error)}).`);
+      throw new StartupError(`${this.#url} cannot be reached (${messageOf(error)}).`);
     });
     const answer = z.object({ data: sweepSlice }).safeParse(await response.json().catch(() => null));
-    if (!answer.success) throw new StartError(`${this.#url} refused to sweep (status ${response.status}).`);
+    if (!answer.success) throw new StartupError(`${this.#url} refused to sweep (status ${response.status}).`);
     return answer.data.data;
   }
 
   async #call<T>(name: string, parameters: Record<string, unknown>, shape: z.ZodType<T>): Promise<T> {
     const { data, error, status } = await this.#supabase.rpc(name, parameters)
       .abortSignal(AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS));
-    if (error) throw new StartError(`${this.#url} ${reasonOf(status, error)}.`);
+    if (error) throw new StartupError(`${this.#url} ${reasonOf(status, error)}.`);
     const refusal = problem.safeParse(data);
     if (refusal.success) throw new Refused(refusal.data.error, refusal.data.message);
     const answer = shape.safeParse(data);
     if (answer.success) return answer.data;
-    throw new StartError(
+    throw new StartupError(
       `${this.#url} answered ${name} in a way this version does not know; are its migrations current?`,
     );
   }

@@ -1,9 +1,9 @@
 /** What the commands share: strict options, one clear line for an error, output that goes where it should. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { messageOf, StartError } from "../startup_error.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 /** The command was called in a way it does not know. */
-export class UsageError extends StartError {
+export class UsageError extends StartupError {
   constructor(problem: string, usage: string) {
     super(`${problem} Usage: ${usage.split("\n")[0]}`);
   }
@@ -55,7 +55,7 @@ export async function run(command: () => Promise<void>): Promise<never> {
   try {
     await command();
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
+    if (!(error instanceof StartupError)) throw error;
     remark(`Error: ${error.message}`);
     Deno.exit(1);
   }

@@ -3,7 +3,7 @@ import { loadEnvFile } from "node:process";
 import { Administration } from "../admin/administration.ts";
 import { stateFileOf } from "../stack/data_directory.ts";
 import { DATA_DIRECTORY, ENV_FILE } from "../repository.ts";
-import { codeOf, StartError } from "../startup_error.ts";
+import { codeOf, StartupError } from "../startup_error.ts";
 import { readState } from "../stack/state.ts";
 
 /** Options that `projects` and `keys` share. */
@@ -28,27 +28,27 @@ export interface ConnectionValues {
   readonly "secret-key"?: string | undefined;
 }
 
-/** Options go before the environment, and --data before both. Throws `StartError`. */
+/** Options go before the environment, and --data before both. Throws `StartupError`. */
 export async function connect(values: ConnectionValues): Promise<Administration> {
   loadEnv();
   const { data, url = env("SUPABASE_URL", data), "secret-key": key = env("SUPABASE_SECRET_KEY", data) } =
     values;
   if (data !== undefined && (values.url !== undefined || values["secret-key"] !== undefined)) {
-    throw new StartError("Give either --data, or --url and --secret-key.");
+    throw new StartupError("Give either --data, or --url and --secret-key.");
   }
   if (url !== undefined && key !== undefined) {
     if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
-      throw new StartError("--url is an address like https://REF.supabase.co.");
+      throw new StartupError("--url is an address like https://REF.supabase.co.");
     }
     return new Administration(url.replace(/\/+$/, ""), key);
   }
   if (url !== undefined || key !== undefined) {
-    throw new StartError("A Supabase project needs both its URL and its secret key.");
+    throw new StartupError("A Supabase project needs both its URL and its secret key.");
   }
   const directory = data ?? DATA_DIRECTORY;
   const running = await readState(stateFileOf(directory));
   if (running === null) {
-    throw new StartError(`No local stack runs on ${directory}; start it with deno task start.`);
+    throw new StartupError(`No local stack runs on ${directory}; start it with deno task start.`);
   }
   return new Administration(running.supabaseUrl, running.secretKey);
 }

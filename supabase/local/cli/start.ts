@@ -2,7 +2,7 @@
 import { answer, remark, run } from "./command_line.ts";
 import { launcherEnded } from "./launcher.ts";
 import { SECOND_SIGNAL_AFTER_MILLISECONDS } from "../limits.ts";
-import { parseStartOptions, START_USAGE } from "./options.ts";
+import { parseStartOptions, START_USAGE } from "./start_options.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 
 await run(async () => {

@@ -6,8 +6,9 @@ import { vector } from "@electric-sql/pglite/vector";
 import { createPgliteConnection } from "@supabase/lite/pglite";
 import { CompiledQuery, Kysely } from "kysely";
 import type { Database } from "./database.ts";
-import { oneLaneDialect } from "./one_lane.ts";
-import { messageOf, StartError } from "../startup_error.ts";
+import { PgliteSession } from "./pglite_session.ts";
+import { postgresDialect } from "./postgres_dialect.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 /** Opens the database in `directory`, making it on a first start. */
 export async function openPglite(directory: string): Promise<Database> {
@@ -17,13 +18,13 @@ export async function openPglite(directory: string): Promise<Database> {
     pgliteOptions: { extensions: { vector, pg_trgm, btree_gin, pgtap } },
   });
   const client = connection.driver;
-  connection.kysely = new Kysely({ dialect: oneLaneDialect(client) });
+  connection.kysely = new Kysely({ dialect: postgresDialect(new PgliteSession(client)) });
   try {
     await client.waitReady;
-    // Its initdb is a program that ends, and leaves its exit code behind as if it were this process's.
+    // PGlite runs initdb as a program; its exit code would become the exit code of this process.
     Deno.exitCode = exitCode;
   } catch (error) {
-    throw new StartError(`The database in ${directory} does not open (${messageOf(error)}).`);
+    throw new StartupError(`The database in ${directory} does not open (${messageOf(error)}).`);
   }
   return {
     connection,

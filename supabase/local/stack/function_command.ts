@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DENO_CONFIG, EDGE_RUNTIME, IMPORT_MAP } from "../repository.ts";
 import type { Secrets } from "./secrets.ts";
-import { StartError } from "../startup_error.ts";
+import { StartupError } from "../startup_error.ts";
 
 export interface FunctionCommandOptions {
   readonly entry: string;
@@ -63,7 +63,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
     ? []
     : [`--v8-flags=--max-old-space-size=${memoryLimitMegabytes}`];
   return {
-    executable: denoVersion === undefined ? Deno.execPath() : await denoOfVersion(denoVersion),
+    executable: denoVersion === undefined ? Deno.execPath() : await denoOfVersion(denoVersion, options.entry),
     args: [
       "run",
       "--no-prompt",
@@ -116,12 +116,35 @@ function pick(names: readonly string[]): Record<string, string> {
   return found;
 }
 
-/** The path of that Deno, from npm. Calling it by npx each time would put two more processes in between. */
-async function denoOfVersion(version: string): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["--yes", `deno@${version}`, "eval", "--no-config", "--no-lock", "console.log(Deno.execPath())"],
-  }).output();
-  const path = new TextDecoder().decode(stdout).trim();
-  if (success && path !== "") return path;
-  throw new StartError(`Deno ${version} cannot be had from npm: ${new TextDecoder().decode(stderr).trim()}`);
+/** By version and entry: asking npx takes half a second, and fetching the packages more. */
+const preparedDenos = new Map<string, Promise<string>>();
+
+/** The path of that Deno, with the function's packages in its cache. Once per process. */
+function denoOfVersion(version: string, entry: string): Promise<string> {
+  const name = `${version} ${entry}`;
+  const prepared = preparedDenos.get(name) ?? prepareDeno(version, entry);
+  preparedDenos.set(name, prepared);
+  return prepared;
+}
+
+/**
+ * Fetches that Deno from npm. Started through npx each time, it would have two more processes in front of it. The
+ * function's packages are fetched here, because the function's process hides the variables that say which certificates
+ * to trust before it loads the function.
+ */
+async function prepareDeno(version: string, entry: string): Promise<string> {
+  const path = (await outputOf(version, "npx", [
+    ...["--yes", `deno@${version}`, "eval", "--no-config", "--no-lock"],
+    "console.log(Deno.execPath())",
+  ])).trim();
+  if (path === "") throw new StartupError(`Deno ${version} cannot be had from npm.`);
+  await outputOf(version, path, ["cache", "--no-config", "--no-lock", "--import-map", IMPORT_MAP, entry]);
+  return path;
+}
+
+async function outputOf(version: string, command: string, args: readonly string[]): Promise<string> {
+  const env = { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO) };
+  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], env }).output();
+  if (success) return new TextDecoder().decode(stdout);
+  throw new StartupError(`Deno ${version} cannot be prepared: ${new TextDecoder().decode(stderr).trim()}`);
 }

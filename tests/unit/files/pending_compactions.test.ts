@@ -6,7 +6,7 @@ import {
   SEGMENT_BYTES_MAX,
 } from "../../../supabase/functions/api/limits.ts";
 import { DueMerges } from "../../../supabase/functions/api/files/pending_compactions.ts";
-import type { Segment } from "../../../supabase/functions/api/ports.ts";
+import type { Segment } from "../../../supabase/functions/api/ports/segments.ts";
 
 /** A rope of these sizes. The ids tell the places. */
 function rope(...sizes: number[]): Segment[] {

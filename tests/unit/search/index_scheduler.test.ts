@@ -1,7 +1,7 @@
 /** When an isolate asks for what is to be indexed. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
-import type { ClaimedFile } from "../../../supabase/functions/api/ports.ts";
+import type { ClaimedFile } from "../../../supabase/functions/api/ports/search_index.ts";
 import { Indexing, type SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
 import {
   SEARCH_CLAIMS_PER_RUN,

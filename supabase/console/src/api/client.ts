@@ -3,7 +3,7 @@
 import type * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
-import { pause } from "../sleep.ts";
+import { sleep } from "../sleep.ts";
 import { connectionLost, connectionWorks, waitForRate } from "../session/connection.ts";
 import { accessToken, renewSession } from "../session/session.ts";
 import { noteWindow } from "../session/rate_window.ts";
@@ -46,7 +46,7 @@ export async function send(request: Call): Promise<Response> {
       await waitForRate(retryAfterSeconds(response.headers.get("retry-after")), request.signal);
       continue;
     } else if (mayRepeat(request, response) && waits++ < UNAVAILABLE_RETRIES_MAX) {
-      await pause(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
+      await sleep(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
       continue;
     }
     throw failure;

@@ -2,14 +2,14 @@
 /// <reference lib="dom" />
 /** Signed out or in; then the project's frame around the view that the address names. */
 import { useEffect } from "preact/hooks";
-import { Banner } from "../components/banner.tsx";
-import { Notices } from "../components/notices.tsx";
+import { Banner } from "./banner.tsx";
+import { Notices } from "./notices.tsx";
 import { Loading, Problem } from "../components/states.tsx";
-import { NewPasswordPage } from "../views/sign_in/new_password.tsx";
+import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { dropDrafts } from "../state/drafts.ts";
 import { forgetKeys } from "../state/keys.ts";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import {
   forgetProjects,
   loadProjects,

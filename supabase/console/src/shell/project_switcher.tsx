@@ -8,7 +8,7 @@ import { TextField } from "../components/field.tsx";
 import { FormDialog } from "../components/form_dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { FormProblem } from "../components/states.tsx";
-import { useSubmit } from "../components/submit.ts";
+import { useSubmit } from "../components/use_submit.ts";
 import { notify } from "../state/notices.ts";
 import { noteProject, projects } from "../state/projects.ts";
 import { goTo } from "../state/router.ts";

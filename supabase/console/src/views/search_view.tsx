@@ -9,7 +9,7 @@ import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import { hrefOf } from "../state/router.ts";
 
 const MODES = [

@@ -1,11 +1,11 @@
 /** Segments over Supabase Storage: one private bucket, one object a segment. */
 import type { SupabaseClient } from "@supabase/supabase-js";
-import { giveBack } from "../runtime/detach.ts";
+import { detach } from "../runtime/detach.ts";
 import { sha256Hex, unshared } from "../runtime/sha256.ts";
 import { ApiError } from "../errors.ts";
 import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Segment, Segments } from "../ports.ts";
+import type { Segment, Segments } from "../ports/segments.ts";
 import { type Outcome, withRetries } from "./backend.ts";
 import { SegmentCache } from "./segment_cache.ts";
 
@@ -32,7 +32,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>, size: number): Promis
     if (length + chunk.length > size) return null;
     bytes.set(chunk, length);
     length += chunk.length;
-    giveBack(chunk);
+    detach(chunk);
   }
   return length === size ? bytes : null;
 }
@@ -53,7 +53,7 @@ export class SupabaseSegments implements Segments {
         upsert: tryNumber > 1,
       }).catch(brokenOff);
       if (error === null) return { value: true };
-      return { passing: String(storageStatus(error)) };
+      return { transient: String(storageStatus(error)) };
     });
     this.cache.set(segment.name, bytes);
   }
@@ -68,11 +68,11 @@ export class SupabaseSegments implements Segments {
       if (error === null) {
         const bytes = await bytesOf(data, segment.size).catch(() => undefined);
         if (bytes === null) throw this.corrupt(segment, "wrong size");
-        return bytes ? { value: bytes } : { passing: "truncated" };
+        return bytes ? { value: bytes } : { transient: "truncated" };
       }
       const status = storageStatus(error);
       if (status === 404) throw this.corrupt(segment, "missing");
-      return { passing: String(status) };
+      return { transient: String(status) };
     });
     if (await sha256Hex(bytes) !== segment.sha256) throw this.corrupt(segment, "wrong checksum");
     if (isKept) this.cache.set(segment.name, bytes);
@@ -83,7 +83,7 @@ export class SupabaseSegments implements Segments {
     if (names.length === 0) return;
     await withRetries("remove", this.log, async (): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.from(BUCKET).remove([...names]).catch(brokenOff);
-      return error === null ? { value: true } : { passing: String(storageStatus(error)) };
+      return error === null ? { value: true } : { transient: String(storageStatus(error)) };
     });
   }
 
@@ -108,7 +108,7 @@ export class SupabaseSegments implements Segments {
       const sortBy = { column: "name", order: "asc" };
       const { data, error } = await this.client().storage.from(BUCKET).list(folder, { limit, offset, sortBy })
         .catch(brokenOff);
-      if (error !== null) return { passing: String(storageStatus(error)) };
+      if (error !== null) return { transient: String(storageStatus(error)) };
       const inFolder = `${folder}/`;
       return {
         value: data.map(({ name }) => name.startsWith(inFolder) ? name.slice(inFolder.length) : name),
@@ -119,7 +119,7 @@ export class SupabaseSegments implements Segments {
   async ping(): Promise<void> {
     await withRetries("bucket", this.log, async (): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.getBucket(BUCKET).catch(brokenOff);
-      return error === null ? { value: true } : { passing: String(storageStatus(error)) };
+      return error === null ? { value: true } : { transient: String(storageStatus(error)) };
     });
   }
 

@@ -4,7 +4,7 @@
  * leaves the function, and its hash opens nothing without the Supabase project's secret key.
  */
 import { ACCESS_TOKEN_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
-import type { KeyHash } from "../ports.ts";
+import type { KeyHash } from "../ports/answer.ts";
 import { expiryOf } from "./access_token.ts";
 import { BoundedMap } from "../runtime/bounded_map.ts";
 import { sha256Hex, toHex } from "../runtime/sha256.ts";

@@ -2,7 +2,9 @@
 import type { Context } from "../context.ts";
 import { ApiError, fail } from "../errors.ts";
 import { MERGES_OF_A_FULL_ROPE_MAX, UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
-import type { Commit, Committed, Refusal, Segment } from "../ports.ts";
+import type { Refusal } from "../ports/answer.ts";
+import type { Commit, Committed } from "../ports/commit.ts";
+import type { Segment } from "../ports/segments.ts";
 import { mergeRope } from "./compact.ts";
 import { projectOf } from "./store_content.ts";
 import { discard } from "./uploads.ts";
@@ -26,7 +28,7 @@ export async function tryCommit(
     if (isFull && merges < MERGES_OF_A_FULL_ROPE_MAX) {
       if (await makeRoom(context, commit.path, answer.refusal.rope ?? [])) continue;
     }
-    if (!isNamed && !answer.isRepeated) await discard(context.segments, uploaded);
+    if (!isNamed && !answer.isAmbiguous) await discard(context.segments, uploaded);
     if (isFull) refuseFull();
     if (!answer.ok) return { refusal: answer.refusal };
     context.onCommit();

@@ -1,7 +1,7 @@
 /** Merging small segments of a rope, in the request that made one too many. */
 import type { Context } from "../context.ts";
 import { planMerge } from "./compaction_plan.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { readSegments } from "./read_segments.ts";
 import { storeContent } from "./store_content.ts";
 import { discard } from "./uploads.ts";
@@ -24,13 +24,13 @@ export async function mergeRope(
     readSegments(context, run),
     run.every((segment) => segment.isText),
   );
-  const answer = await context.metadata.merge(
+  const answer = await context.metadata.compact(
     context.gate.caller,
     path,
     run.map((segment) => segment.id),
     merged,
   );
   // The rope has changed under the merge: what it made is of no use.
-  if (answer.ok && !answer.value && !answer.isRepeated) await discard(context.segments, merged);
+  if (answer.ok && !answer.value && !answer.isAmbiguous) await discard(context.segments, merged);
   return answer.ok;
 }

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_TIMEOUT_MILLISECONDS } from "../limits.ts";
-import type { Side } from "../ports.ts";
+import type { Side } from "../ports/files.ts";
 import { readSegments } from "./read_segments.ts";
 
 export interface Diff {

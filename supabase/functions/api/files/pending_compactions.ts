@@ -2,7 +2,7 @@
 import { BoundedMap } from "../runtime/bounded_map.ts";
 import { planMerge } from "./compaction_plan.ts";
 import { DUE_MERGE_ROPE_SEGMENTS_MAX, DUE_MERGES_MAX, MERGE_CHECK_EVERY_SEGMENTS } from "../limits.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 
 /** The end of a version's rope that is worth merging, and what is in front of it. */
 export interface DueMerge {

@@ -3,7 +3,7 @@ import type { ByteBudget, Release } from "../runtime/byte_budget.ts";
 import { cutLines, type SegmentLines } from "./line_window.ts";
 import type { ByteRange } from "../http/byte_range.ts";
 import { READ_AHEAD_SEGMENTS, READ_KEPT_BYTES_MAX } from "../limits.ts";
-import type { Segment, Segments } from "../ports.ts";
+import type { Segment, Segments } from "../ports/segments.ts";
 
 /** Where the bytes of segments come from, and the memory that all reads together may take for reading ahead. */
 export interface SegmentSource {

@@ -3,7 +3,7 @@
  * UTF-8 by itself: reads escape, search and edit work on one segment at a time.
  */
 import { SEGMENT_BYTES_MAX } from "../limits.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
 

@@ -1,6 +1,7 @@
 /** Removing uploads that were never committed: of days gone by, whatever no segment row names. */
 import { SWEEP_PAGE_OBJECTS } from "../limits.ts";
-import type { Metadata, Segments, Sweep } from "../ports.ts";
+import type { Metadata, Sweep } from "../ports/metadata.ts";
+import type { Segments } from "../ports/segments.ts";
 
 /** Whatever else lies in the bucket is not the service's to remove. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -27,7 +28,7 @@ export async function sweepSlice(metadata: Metadata, segments: Segments): Promis
   // Nothing is added to a day gone by, so the objects that are kept stay where they are in its list.
   const ids = await segments.list(projectId, day, keptBefore, SWEEP_PAGE_OBJECTS);
   const segmentIds = ids.filter((id) => UUID.test(id));
-  const unnamed = segmentIds.length === 0 ? [] : await metadata.unnamed(projectId, segmentIds);
+  const unnamed = segmentIds.length === 0 ? [] : await metadata.unreferenced(projectId, segmentIds);
   await segments.remove(unnamed.map((id) => `${projectId}/${day.replaceAll("-", "")}/${id}`));
   const isDayDone = ids.length < SWEEP_PAGE_OBJECTS;
   await metadata.noteSweep({

@@ -1,5 +1,5 @@
 /** What one place of a pattern matches: some characters, or all but some. */
-import { lazily } from "../runtime/lazy.ts";
+import { lazy } from "../runtime/lazy.ts";
 import { lowerOf, upperOf } from "./case_folding.ts";
 
 export interface CharacterSet {
@@ -10,25 +10,23 @@ export interface CharacterSet {
 }
 
 // Many of these are made of a large part of Unicode: milliseconds of a start that mostly needs none.
-const WORD = lazily(() => /^[\p{Alphabetic}\p{Nd}_]$/u);
-const SPACE = lazily(() => /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u);
+const WORD = lazy(() => /^[\p{Alphabetic}\p{Nd}_]$/u);
+const SPACE = lazy(() => /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u);
 
 /** POSIX classes, as Unicode has them: what `grep` does in a UTF-8 locale. */
 const CLASSES: Readonly<Record<string, () => RegExp>> = {
   // To the C library digits other than the ASCII ones are letters.
-  alpha: lazily(() => /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u),
-  digit: lazily(() => /^[0-9]$/),
-  alnum: lazily(() => /^[\p{Alphabetic}\p{Nd}]$/u),
-  upper: lazily(() => /^\p{Uppercase}$/u),
-  lower: lazily(() => /^\p{Lowercase}$/u),
+  alpha: lazy(() => /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u),
+  digit: lazy(() => /^[0-9]$/),
+  alnum: lazy(() => /^[\p{Alphabetic}\p{Nd}]$/u),
+  upper: lazy(() => /^\p{Uppercase}$/u),
+  lower: lazy(() => /^\p{Lowercase}$/u),
   space: SPACE,
-  blank: lazily(() => /^[\t \u1680\u2000-\u2006\u2008-\u200a\u205f\u3000]$/u),
+  blank: lazy(() => /^[\t \u1680\u2000-\u2006\u2008-\u200a\u205f\u3000]$/u),
   // Whatever is seen and is neither letter nor digit; a no-break space is.
-  punct: lazily(() =>
-    /^(?![\p{Alphabetic}\p{Nd}])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\u00a0\u2007\u202f]$/u
-  ),
-  xdigit: lazily(() => /^[0-9A-Fa-f]$/),
-  cntrl: lazily(() => /^[\p{Cc}\u2028\u2029]$/u),
+  punct: lazy(() => /^(?![\p{Alphabetic}\p{Nd}])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\u00a0\u2007\u202f]$/u),
+  xdigit: lazy(() => /^[0-9A-Fa-f]$/),
+  cntrl: lazy(() => /^[\p{Cc}\u2028\u2029]$/u),
 };
 
 /** The POSIX class of this name, or undefined. */

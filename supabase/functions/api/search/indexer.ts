@@ -14,7 +14,7 @@ import {
   SEARCH_TEXT_BYTES_MAX,
 } from "../limits.ts";
 import type { Log } from "../runtime/log.ts";
-import type { ClaimedFile, Embedder, IndexedText, SearchIndex } from "../ports.ts";
+import type { ClaimedFile, Embedder, IndexedText, SearchIndex } from "../ports/search_index.ts";
 import { readSegments, type SegmentSource } from "../files/read_segments.ts";
 
 export interface SearchParts extends SegmentSource {

@@ -5,7 +5,7 @@ import { passagesOf } from "./passages.ts";
 import { type Match, matchOf, NUL_STAND_IN } from "./snippet.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_BATCH_BYTES } from "../limits.ts";
-import type { FoundFile, SearchFilter } from "../ports.ts";
+import type { FoundFile, SearchFilter } from "../ports/search_index.ts";
 import type { SearchAnswer } from "./scan.ts";
 
 export interface RankQuery extends Pick<SearchFilter, "directory" | "glob" | "contentType"> {

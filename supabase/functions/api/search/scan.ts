@@ -11,7 +11,8 @@ import {
   SEARCH_MATCHES_PER_FILE_MAX,
   SEARCH_READ_BYTES_MAX,
 } from "../limits.ts";
-import type { FileRecord, FoundFile, SearchFilter, SearchPage, Skipped } from "../ports.ts";
+import type { FileRecord } from "../ports/files.ts";
+import type { FoundFile, SearchFilter, SearchPage, Skipped } from "../ports/search_index.ts";
 
 /** One file of the answer: its record, and what was found in it. */
 export interface SearchResult extends FileRecord {

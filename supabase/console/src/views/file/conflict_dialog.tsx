@@ -6,9 +6,9 @@ import type { FileRecord } from "../../api/records.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import type { Draft } from "../../state/drafts.ts";
-import { useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { textOf } from "./text.ts";
 
 interface Properties {

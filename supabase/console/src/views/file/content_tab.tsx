@@ -13,10 +13,9 @@ import {
 } from "../../limits.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { useLoad } from "../../state/load.ts";
-import { goTo, hrefOf } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import type { FilePlace } from "./file_view.tsx";
 import { ImagePreview } from "./image_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
 import { firstTextOf, type Kind, kindOf, textOf } from "./text.ts";

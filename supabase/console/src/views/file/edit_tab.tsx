@@ -9,13 +9,12 @@ import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { type Draft, draftKey, drafts, dropDraft, keepDraft } from "../../state/drafts.ts";
-import { useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { notify } from "../../state/notices.ts";
-import { goTo } from "../../state/router.ts";
+import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import type { FilePlace } from "./file_view.tsx";
 import { kindOf, textOf } from "./text.ts";
 
 interface Properties {

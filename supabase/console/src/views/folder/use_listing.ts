@@ -6,8 +6,8 @@ import type { FileRecord } from "../../api/records.ts";
 import { nameOf } from "../../format.ts";
 import { FILES_PER_PAGE, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
 import { noteFolders } from "../../state/folders.ts";
-import { useLoad } from "../../state/load.ts";
-import { cursorBefore } from "./seek.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { cursorBefore } from "./cursor_before.ts";
 
 export interface Sort {
   readonly by: SortField;

@@ -7,7 +7,7 @@ import type { NewKey } from "../../api/records.ts";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { ScopeFields } from "./scope_fields.tsx";
 
 interface Properties {

@@ -4,7 +4,7 @@ import { revokeKey } from "../../api/projects.ts";
 import type { Key } from "../../api/records.ts";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { notify } from "../../state/notices.ts";
 import { titleOf } from "./key_status.ts";
 

@@ -7,7 +7,7 @@ import type { Key, NewKey } from "../../api/records.ts";
 import { SelectField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { titleOf } from "./key_status.ts";
 
 interface Properties {

@@ -5,10 +5,10 @@ import { useState } from "preact/hooks";
 import { config } from "../../config.ts";
 import { TextField } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { rememberDeparture } from "../../session/link_arrival.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
-import { type AuthProblem, authProblem } from "./auth_problem.ts";
+import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";
 
 type Purpose = "sign-in" | "sign-up" | "link" | "reset";
 

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { dismiss, notices } from "../state/notices.ts";
-import { Icon } from "./icon.tsx";
+import { Icon } from "../components/icon.tsx";
 
 /** The live region is always there, so that a screen reader notices what comes into it. */
 export function Notices() {

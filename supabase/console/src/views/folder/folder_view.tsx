@@ -9,7 +9,7 @@ import { hrefOf } from "../../state/router.ts";
 import { uploadsSettled } from "../../state/transfers.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { FileTable } from "./file_table.tsx";
-import { enterList } from "../../components/list_keys.ts";
+import { enterList } from "../../components/list_navigation.ts";
 import { NewFileDialog } from "./new_file_dialog.tsx";
 import { remove } from "../../state/remove_file.ts";
 import { uploadAll, useDropPlace } from "./uploading.ts";
@@ -20,7 +20,7 @@ interface Properties {
   readonly directory: string;
 }
 
-export function FilesView({ projectId, directory }: Properties) {
+export function FolderView({ projectId, directory }: Properties) {
   const [sort, setSort] = useState<Sort>({ by: "path", order: "asc" });
   const [filter, setFilter] = useState("");
   const list = useRef<HTMLDivElement>(null);
@@ -55,7 +55,7 @@ export function FilesView({ projectId, directory }: Properties) {
           : listing.data === undefined
           ? <Loading what="files" />
           : isEmpty
-          ? <Nothing {...{ projectId, filter, isSearching: listing.isSearching, directory }} />
+          ? <EmptyFolder {...{ projectId, filter, isSearching: listing.isSearching, directory }} />
           : (
             <FileTable
               {...{ projectId, directory, folders, files, sort }}
@@ -133,12 +133,12 @@ function Tools({ projectId, directory }: Properties) {
   );
 }
 
-interface NothingProperties extends Properties {
+interface EmptyFolderProperties extends Properties {
   readonly filter: string;
   readonly isSearching: boolean;
 }
 
-function Nothing({ projectId, directory, filter, isSearching }: NothingProperties) {
+function EmptyFolder({ projectId, directory, filter, isSearching }: EmptyFolderProperties) {
   if (isSearching) return <Loading what="more names" />;
   if (filter !== "") {
     return (

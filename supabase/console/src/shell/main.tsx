@@ -1,10 +1,10 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { render } from "preact";
-import { loadConfig } from "./config.ts";
-import { App } from "./shell/app.tsx";
-import { openSession } from "./session/session.ts";
-import "./state/theme.ts";
+import { loadConfig } from "../config.ts";
+import { App } from "./app.tsx";
+import { openSession } from "../session/session.ts";
+import "../state/theme.ts";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no place for the console");
@@ -13,10 +13,10 @@ try {
   await openSession();
   render(<App />, root);
 } catch (error) {
-  render(<Unstartable error={error} />, root);
+  render(<StartupError error={error} />, root);
 }
 
-function Unstartable({ error }: { readonly error: unknown }) {
+function StartupError({ error }: { readonly error: unknown }) {
   return (
     <main class="signin">
       <div class="signin-card" role="alert">

@@ -2,17 +2,17 @@
 /// <reference lib="dom" />
 /** Files whose latest version is a tombstone, in all folders. */
 import { useState } from "preact/hooks";
-import { listFiles } from "../../api/files.ts";
-import { Age } from "../../components/age.tsx";
-import { Icon } from "../../components/icon.tsx";
-import { Pager } from "../../components/pager.tsx";
-import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { useLoad } from "../../state/load.ts";
-import { hrefOf } from "../../state/router.ts";
-import { moveInList } from "../../components/list_keys.ts";
-import { restore } from "../../state/remove_file.ts";
-import type { FileRecord } from "../../api/records.ts";
-import { FILES_PER_PAGE } from "../../limits.ts";
+import { listFiles } from "../api/files.ts";
+import { Age } from "../components/age.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Pager } from "../components/pager.tsx";
+import { Empty, Loading, Problem } from "../components/states.tsx";
+import { useLoad } from "../state/use_load.ts";
+import { hrefOf } from "../state/router.ts";
+import { moveInList } from "../components/list_navigation.ts";
+import { restore } from "../state/remove_file.ts";
+import type { FileRecord } from "../api/records.ts";
+import { FILES_PER_PAGE } from "../limits.ts";
 
 export function DeletedView({ projectId }: { readonly projectId: string }) {
   const [offset, setOffset] = useState(0);

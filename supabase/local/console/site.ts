@@ -1,6 +1,6 @@
 /** A build made into a site for one Supabase project: its address in the policy, its settings beside the page. */
 import { join } from "node:path";
-import { StartError } from "../../local/startup_error.ts";
+import { StartupError } from "../startup_error.ts";
 
 export interface SiteSettings {
   /** Address of the Supabase project, without path. */
@@ -38,7 +38,7 @@ async function removeSite(folder: string): Promise<void> {
   }
   if (names.length === 0) return;
   if (!names.includes("config.json") || !names.includes("index.html")) {
-    throw new StartError(`The folder ${folder} holds something else; choose an empty one with --out.`);
+    throw new StartupError(`The folder ${folder} holds something else; choose an empty one with --out.`);
   }
   await Deno.remove(folder, { recursive: true });
 }

@@ -1,9 +1,9 @@
 /** `deno task console`: the console as static files, for any host. */
 import { join, resolve } from "node:path";
-import { answer, parseCommand, remark, run, UsageError } from "../local/cli/command_line.ts";
-import { bundle, updateLock } from "./build/bundle.ts";
-import { WORK_DIRECTORY } from "./build/sources.ts";
-import { type SiteSettings, writeSite } from "./build/site.ts";
+import { bundle, updateLock } from "../console/bundle.ts";
+import { type SiteSettings, writeSite } from "../console/site.ts";
+import { CONSOLE_WORK_DIRECTORY } from "../repository.ts";
+import { answer, parseCommand, remark, run, UsageError } from "./command_line.ts";
 
 const USAGE = `deno task console --url URL --key KEY [--github] [--out DIR]
 
@@ -32,7 +32,7 @@ await run(async () => {
   if (values["update-lock"]) return await updateLock();
   if (values.local) return answer(await bundle());
   const settings = siteSettings(values.url, values.key, values.github ?? false);
-  const destination = resolve(values.out ?? join(WORK_DIRECTORY, "site"));
+  const destination = resolve(values.out ?? join(CONSOLE_WORK_DIRECTORY, "site"));
   remark("Building the console …");
   await writeSite(await bundle(), destination, settings);
   answer(destination);

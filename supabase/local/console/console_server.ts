@@ -5,10 +5,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { buildDirectory } from "../../console/build/sources.ts";
-import { configJson } from "../../console/build/site.ts";
-import { ConsoleBuild } from "./console_build.ts";
 import { CONSOLE_BUILD_RETRY_SECONDS, CONSOLE_COMPRESS_BYTES_MIN } from "../limits.ts";
+import { BuildProcess } from "./build_process.ts";
+import { configJson } from "./site.ts";
+import { buildDirectory } from "./sources.ts";
 
 const PREFIX = "/console";
 
@@ -33,8 +33,8 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export class Console {
-  private readonly build = new ConsoleBuild();
+export class ConsoleServer {
+  private readonly build = new BuildProcess();
   /** Of the last visit: the files of a page belong to one build, and sources are hashed once a visit. */
   private directory: string | null = null;
 

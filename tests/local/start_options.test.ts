@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../../supabase/local/cli/command_line.ts";
-import { parseStartOptions } from "../../supabase/local/cli/options.ts";
+import { parseStartOptions } from "../../supabase/local/cli/start_options.ts";
 import { DATA_DIRECTORY } from "../../supabase/local/repository.ts";
 
 const DEFAULTS = { help: false, json: false, port: 54321, dataDir: DATA_DIRECTORY, databaseUrl: undefined };

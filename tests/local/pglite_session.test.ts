@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { CompiledQuery, type Kysely } from "kysely";
-import { asOneRequest } from "../../supabase/local/database/one_lane.ts";
+import { asOneRequest } from "../../supabase/local/database/pglite_session.ts";
 import { openPglite } from "../../supabase/local/database/pglite_database.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-Deno.test("oneLaneDialect() keeps the requests on PGlite's one session apart", (t) =>
+Deno.test("PgliteSession keeps the requests on PGlite's one session apart", (t) =>
   withScratchDirectory(async (path) => {
     const database = await openPglite(path);
     const db: Kysely<unknown> = database.connection.kysely;

@@ -1,30 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A new password: after a reset link, or from the settings. */
+/** Sets the account's password. */
 import { useState } from "preact/hooks";
-import { TextField } from "../../components/field.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { notify } from "../../state/notices.ts";
-import { needsNewPassword, supabase } from "../../session/session.ts";
-import { authProblem } from "./auth_problem.ts";
-
-export function NewPasswordPage() {
-  const done = () => needsNewPassword.value = false;
-  return (
-    <main class="signin">
-      <div class="signin-card">
-        <p class="brand">
-          <img src="icon.svg" alt="" width="28" height="28" />Filestore
-        </p>
-        <h1>Choose a new password</h1>
-        <NewPasswordForm onDone={done} />
-        <nav class="signin-links" aria-label="Other choices">
-          <button type="button" class="link" onClick={done}>Keep the old one</button>
-        </nav>
-      </div>
-    </main>
-  );
-}
+import { authProblem } from "../session/auth_problem.ts";
+import { supabase } from "../session/session.ts";
+import { notify } from "../state/notices.ts";
+import { TextField } from "./field.tsx";
+import { useSubmit } from "./use_submit.ts";
 
 export function NewPasswordForm({ onDone }: { readonly onDone: () => void }) {
   const [password, setPassword] = useState("");

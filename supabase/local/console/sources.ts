@@ -1,22 +1,15 @@
-/** Where the console's sources and builds are, and which build belongs to which sources. */
+/** The console's sources, and the folder of the build that was made from exactly these sources. */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../repository.ts";
 import { packageJson } from "./packages.ts";
 
-const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-
-export const CONSOLE_DIRECTORY = at("..");
-export const BUILD_COMMAND = at("../build.ts");
-export const BUILD_LOCK = at("../deno.lock");
-export const IMPORT_MAP = at("../../../import_map.json");
-/** Packages, copies of the sources and builds; nothing here is worth keeping. */
-export const WORK_DIRECTORY = at("../../.temp/console");
+export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
 /** What Vite reads, relative to the console's folder. */
-export const VITE_INPUTS = ["index.html", "vite.config.ts", "public", "src"];
+const VITE_INPUTS = ["index.html", "vite.config.ts", "public", "src"];
 
 /** The folder of the build of exactly these sources; it exists only when it is complete. */
 export async function buildDirectory(): Promise<string> {
-  return join(WORK_DIRECTORY, "builds", await hashOfSources());
+  return join(CONSOLE_WORK_DIRECTORY, "builds", await hashOfSources());
 }
 
 /** Copies Vite's inputs to a folder. */

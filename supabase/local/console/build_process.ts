@@ -1,10 +1,9 @@
 /** The build of the console, in a process of its own: nothing of it is loaded into the stack. */
-import { BUILD_COMMAND } from "../../console/build/sources.ts";
 import { CONSOLE_PROBLEM_LENGTH_MAX } from "../limits.ts";
-import { DENO_CONFIG } from "../repository.ts";
+import { CONSOLE_COMMAND, DENO_CONFIG } from "../repository.ts";
 import { messageOf } from "../startup_error.ts";
 
-export class ConsoleBuild {
+export class BuildProcess {
   private process: Deno.ChildProcess | null = null;
   private failure: string | null = null;
 
@@ -17,7 +16,7 @@ export class ConsoleBuild {
   start(): void {
     if (this.process !== null) return;
     const process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--quiet", `--config=${DENO_CONFIG}`, BUILD_COMMAND, "--local"],
+      args: ["run", "-A", "--quiet", `--config=${DENO_CONFIG}`, CONSOLE_COMMAND, "--local"],
       env: { NO_COLOR: "1" },
       stdin: "null",
       stdout: "null",
