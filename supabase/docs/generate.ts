@@ -10,6 +10,7 @@ import { contentTypesList } from "./generator/content_types.ts";
 import { errorsTable } from "./generator/errors.ts";
 import { limitsTable } from "./generator/limits.ts";
 import { routeFields, routesTable, scopesList } from "./generator/routes.ts";
+import { tasksTable } from "./generator/tasks.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -24,6 +25,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "routes of accounts": () => routesTable("accounts"),
   "fields of accounts": () => routeFields("accounts"),
   "routes of the service": () => routesTable("service"),
+  "tasks": tasksTable,
 };
 
 const GENERATED = /(<!-- generated: (.+?) -->\n\n)(.*?)(\n\n<!-- end of generated -->)/gs;

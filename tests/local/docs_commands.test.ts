@@ -8,7 +8,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { REPOSITORY } from "../support/command.ts";
-import { type CodeBlock, type Document, readDocuments } from "../support/documents.ts";
+import { type CodeBlock, type Document, readDocument, readDocuments, section } from "../support/documents.ts";
 import { newPerson } from "../support/person.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/suite.ts";
@@ -114,6 +114,24 @@ for (const document of documents.filter(({ blocks }) => blocks.some(runs))) {
     });
   });
 }
+
+test("api.md: its table of tiers is what the database has", async () => {
+  const limits = section(await readDocument("supabase/docs/api.md"), "## Limits");
+  const [head = [], , ...rows] = limits.filter((line) => line.startsWith("|"))
+    .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+  const tiers = await service.sql<
+    { name: string; requests_per_minute: number | null; max_file_bytes: string | null }
+  >(
+    "select name, requests_per_minute, max_file_bytes::text from filestore.tiers",
+  );
+  assertEquals(head.slice(1).sort(), tiers.map(({ name }) => name).sort());
+  for (const { name, requests_per_minute, max_file_bytes } of tiers) {
+    const column = head.indexOf(name);
+    const [requests = "", bytes = ""] = rows.map((row) => row[column] ?? "");
+    assertEquals(/^\d+/.exec(requests)?.[0] ?? null, requests_per_minute?.toString() ?? null, name);
+    assertEquals(/\((\d+) bytes\)/.exec(bytes)?.[1] ?? null, max_file_bytes, name);
+  }
+});
 
 /** The document's blocks as one script, which prints where each begins. */
 async function script(document: Document, directory: string): Promise<string> {

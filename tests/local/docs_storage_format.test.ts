@@ -1,7 +1,7 @@
 /** All data is read without the function, by the query and the commands of `storage_format.md`. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { type CodeBlock, readDocument } from "../support/documents.ts";
+import { type CodeBlock, readDocument, section } from "../support/documents.ts";
 import { historySuite } from "../support/history.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { patternBytes } from "../support/streams.ts";
@@ -69,4 +69,19 @@ test("storage_format.md: its query and commands restore every version, byte for 
     const tombstone = join(directory, "restored", own.project.id, "gone.md/2");
     assertEquals(await Deno.stat(tombstone).then(() => true, () => false), false);
   });
+});
+
+test("storage_format.md: every table and column that it names exists", async () => {
+  const rows = section(await readDocument("supabase/docs/storage_format.md"), "## Rows")
+    .filter((line) => line.startsWith("| `filestore."));
+  assertEquals(rows.length, 4);
+  const columns = await service.sql<{ name: string }>(
+    "select format('%s.%s.%s', table_schema, table_name, column_name) as name from information_schema.columns",
+  );
+  const existing = new Set(columns.map(({ name }) => name));
+  const named = rows.flatMap((row) => {
+    const [table = "", ...rest] = [...row.matchAll(/`([\w.]+)`/g)].map(([, name = ""]) => name);
+    return rest.map((column) => `${table}.${column}`);
+  });
+  assertEquals(named.filter((name) => !existing.has(name)), []);
 });
