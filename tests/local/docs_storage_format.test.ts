@@ -2,13 +2,12 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { type CodeBlock, readDocument, section } from "../support/documents.ts";
-import { historySuite } from "../support/history.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { patternBytes } from "../support/streams.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
 
 const MARKER = "run by: tests/local/docs_storage_format.test.ts";
-const { service, files } = await historySuite();
+const { service } = await suite();
 
 interface Row {
   readonly project_id: string;
@@ -30,15 +29,19 @@ async function blocks(): Promise<{ sql: CodeBlock; sh: CodeBlock }> {
 
 test("storage_format.md: its query and commands restore every version, byte for byte", async () => {
   const { sql, sh } = await blocks();
-  const own = await files();
+  const { id, key } = await service.project();
+  const call = async (method: string, path: string, body?: unknown) => {
+    const { status, text } = await service.request(key, method, path, { body });
+    assertEquals(status, 200, text);
+  };
   const large = patternBytes(0, 2_500_000);
   const text = new TextEncoder();
-  await own.writeRaw("a/large file.bin", large);
-  await own.put("append", "a/large file.bin", { content: "end" });
-  await own.post({ path: "a", content: "a file beside a folder\n" });
-  await own.post({ path: "gone.md", content: "before\n" });
-  await own.remove("gone.md");
-  await own.restore("gone.md", 1);
+  await call("POST", "/files?path=a/large%20file.bin", large);
+  await call("PUT", "/files/append/a/large%20file.bin", { content: "end" });
+  await call("POST", "/files", { path: "a", content: "a file beside a folder\n" });
+  await call("POST", "/files", { path: "gone.md", content: "before\n" });
+  await call("DELETE", "/files/gone.md");
+  await call("PUT", "/files/restore/gone.md", { version: 1 });
   const expected: [string, Uint8Array][] = [
     ["a/large file.bin/1", large],
     ["a/large file.bin/2", new Uint8Array([...large, ...text.encode("end")])],
@@ -62,11 +65,11 @@ test("storage_format.md: its query and commands restore every version, byte for 
     }).output();
     assert(success, new TextDecoder().decode(stderr));
     for (const [file, bytes] of expected) {
-      const restored = await Deno.readFile(join(directory, "restored", own.project.id, file));
+      const restored = await Deno.readFile(join(directory, "restored", id, file));
       assertEquals(restored.length, bytes.length, file);
       assert(restored.every((byte, index) => byte === bytes[index]), file);
     }
-    const tombstone = join(directory, "restored", own.project.id, "gone.md/2");
+    const tombstone = join(directory, "restored", id, "gone.md/2");
     assertEquals(await Deno.stat(tombstone).then(() => true, () => false), false);
   });
 });
