@@ -7,6 +7,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { contentTypesList } from "./generator/content_types.ts";
+import { decisionsTable } from "./generator/decisions.ts";
 import { errorsTable } from "./generator/errors.ts";
 import { limitsTable } from "./generator/limits.ts";
 import { routeFields, routesTable, scopesList } from "./generator/routes.ts";
@@ -26,6 +27,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "fields of accounts": () => routeFields("accounts"),
   "routes of the service": () => routesTable("service"),
   "tasks": tasksTable,
+  "decisions": decisionsTable,
 };
 
 const GENERATED = /(<!-- generated: (.+?) -->\n\n)(.*?)(\n\n<!-- end of generated -->)/gs;
