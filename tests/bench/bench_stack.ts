@@ -136,12 +136,12 @@ async function startOwnFunction(
   entry: string,
   supabaseUrl: string,
 ): Promise<OwnFunction> {
-  const command = functionCommand({
+  const command = await functionCommand({
     entry,
     secrets: await loadSecrets(join(dataDir, "secrets.json")),
     supabaseUrl,
     databaseUrl: undefined,
-    denoExecutable: undefined,
+    denoVersion: undefined,
     memoryLimitMegabytes: undefined,
   });
   const process = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });

@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import { StartError } from "../../supabase/local/startup_error.ts";
+import { StartupError } from "../../supabase/local/startup_error.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 Deno.test("openDataDirectory() lets one stack in at a time", () =>
@@ -10,7 +10,7 @@ Deno.test("openDataDirectory() lets one stack in at a time", () =>
     const first = await openDataDirectory(path);
     await assertRejects(
       () => openDataDirectory(path),
-      StartError,
+      StartupError,
       "Another local stack uses the data folder",
     );
     first.release();
@@ -21,7 +21,7 @@ Deno.test("openDataDirectory() refuses a folder it cannot make with a clear line
   withScratchDirectory(async (path) => {
     const file = join(path, "file");
     await Deno.writeTextFile(file, "");
-    await assertRejects(() => openDataDirectory(join(file, "data")), StartError, "cannot be written");
+    await assertRejects(() => openDataDirectory(join(file, "data")), StartupError, "cannot be written");
   }));
 
 Deno.test("openDataDirectory() keeps what belongs to one database apart from another's", () =>
@@ -49,5 +49,5 @@ Deno.test("loadSecrets() does not replace keys it cannot read", () =>
   withScratchDirectory(async (path) => {
     const file = join(path, "secrets.json");
     await Deno.writeTextFile(file, `{"secretKey": "sb_secret_x"}`);
-    await assertRejects(() => loadSecrets(file), StartError, "is damaged");
+    await assertRejects(() => loadSecrets(file), StartupError, "is damaged");
   }));

@@ -5,7 +5,7 @@ import { functionCommand } from "../../supabase/local/stack/function_command.ts"
 import { FunctionPool } from "../../supabase/local/stack/function_pool.ts";
 import { type Gateway, openGateway } from "../../supabase/local/stack/gateway.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import { StartError } from "../../supabase/local/startup_error.ts";
+import { StartupError } from "../../supabase/local/startup_error.ts";
 import { REPOSITORY } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
@@ -35,12 +35,12 @@ async function withFunctions(
   entry = "echo_function.ts",
 ) {
   await withScratchDirectory(async (path) => {
-    const command = functionCommand({
+    const command = await functionCommand({
       entry: join(FIXTURES, entry),
       secrets: await loadSecrets(join(path, "secrets.json")),
       supabaseUrl: "http://127.0.0.1:1",
       databaseUrl: undefined,
-      denoExecutable: undefined,
+      denoVersion: undefined,
       memoryLimitMegabytes: undefined,
     });
     const gateway = await openGateway(0);
@@ -187,14 +187,14 @@ Deno.test("gateway: before the function is there it answers 503 in the envelope"
 
 Deno.test("openGateway() says that a port is in use", async () => {
   const gateway = await openGateway(0);
-  await assertRejects(() => openGateway(Number(new URL(gateway.url).port)), StartError, "is in use");
+  await assertRejects(() => openGateway(Number(new URL(gateway.url).port)), StartupError, "is in use");
   await gateway.close();
 });
 
 Deno.test("FunctionPool.start() says why a function does not start", async () => {
   await assertRejects(
     () => withFunctions(1, async () => {}, "missing.ts"),
-    StartError,
+    StartupError,
     "The function does not start",
   );
 });

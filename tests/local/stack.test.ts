@@ -1,9 +1,8 @@
 /** `startStack()`, as the other suites use it. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { StartError } from "../../supabase/local/startup_error.ts";
+import { StartupError } from "../../supabase/local/startup_error.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
 import { isAlive } from "../support/command.ts";
-import { edgeRuntimeDeno } from "../support/older_deno.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 Deno.test("startStack() runs the function on the Deno inside Supabase's edge runtime, behind a proxy, twice", (t) =>
@@ -21,7 +20,7 @@ Deno.test("startStack() runs the function on the Deno inside Supabase's edge run
       dataDir,
       port: 0,
       functionProcesses: 2,
-      denoExecutable: await edgeRuntimeDeno(),
+      denoVersion: "2.1.4",
       memoryLimitMegabytes: 256,
       functionSupabaseUrl: (backendUrl) => {
         backend = backendUrl;
@@ -88,7 +87,7 @@ Deno.test("startStack() says which migration fails, and leaves nothing behind", 
     const second = `${migrationsDirectory}/20260101000001_second.sql`;
     await Deno.writeTextFile(second, "insert into public.kept values (2); select no_such_function();");
     const options = { dataDir: `${dataDir}/data`, port: 0, migrationsDirectory, demo: false };
-    await assertRejects(() => startStack(options), StartError, "20260101000001_second.sql fails");
+    await assertRejects(() => startStack(options), StartupError, "20260101000001_second.sql fails");
     await Deno.writeTextFile(second, "insert into public.kept values (3);");
     const stack = await startStack(options);
     assertEquals(await stack.exec("select a from public.kept order by a"), [{ a: 1 }, { a: 3 }]);

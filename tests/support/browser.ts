@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { bundle } from "../../supabase/console/build/bundle.ts";
+import { bundle } from "../../supabase/local/console/bundle.ts";
 import { newPerson, type Person } from "./person.ts";
 import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
 import type { Service } from "./service.ts";

@@ -9,10 +9,21 @@ const TICKS_PER_SECOND = 100;
 
 /** CPU seconds of a process so far, of user and system. */
 export function cpuSeconds(pid: number): number {
+  const [user = NaN, system = NaN] = cpuTicks(pid);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
+/** The same of all processes that this one has started and that have ended, with those that they started. */
+export function cpuSecondsOfChildren(): number {
+  const [, , user = NaN, system = NaN] = cpuTicks(Deno.pid);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
+/** Of user and system, then the same of children that have ended. */
+function cpuTicks(pid: number): number[] {
   const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   // The second field is the program's name in brackets and may hold anything.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15).map(Number);
 }
 
 /** CPU seconds that a process spends while `work` runs. */

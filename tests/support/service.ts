@@ -2,7 +2,7 @@
  * The whole service for one test file: database, storage, gateway and the function in a process of its own, with a
  * recording proxy between function and Supabase.
  *
- * FUNCTION_DENO is the path of an older Deno to run the function on; with TEST_DATABASE=postgres the database is a real
+ * FUNCTION_DENO is the version of another Deno to run the function on ("2.1.4"); with TEST_DATABASE=postgres the database is a real
  * Postgres.
  */
 import { join } from "node:path";
@@ -86,7 +86,7 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
       port: 0,
       demo: false,
       databaseUrl: database?.url,
-      denoExecutable: Deno.env.get("FUNCTION_DENO"),
+      denoVersion: Deno.env.get("FUNCTION_DENO"),
       functionStopTimeoutMilliseconds: 0,
       onFunctionLog: (line) => log.push(line),
       functionSupabaseUrl: (backendUrl) => {
@@ -274,12 +274,12 @@ export class Service {
    * the gateway would change, and for a process that remembers nothing.
    */
   async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
-    const command = functionCommand({
+    const command = await functionCommand({
       entry: FUNCTION_ENTRY,
       secrets: await this.secrets(),
       supabaseUrl: this.proxy.url,
       databaseUrl: undefined,
-      denoExecutable: Deno.env.get("FUNCTION_DENO"),
+      denoVersion: Deno.env.get("FUNCTION_DENO"),
       memoryLimitMegabytes: undefined,
     });
     const bare = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });

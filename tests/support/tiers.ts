@@ -45,7 +45,7 @@ export function jobsOf(tier: Tier): Job[] {
   switch (tier) {
     case "test":
       return [
-        alone("unit", filesOf("unit")),
+        ...shared("unit", filesOf("unit"), 1),
         ...http,
         httpAlone,
         alone("database", DATABASE_TEST),

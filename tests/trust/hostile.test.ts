@@ -28,12 +28,12 @@ const KEPT_MEGABYTES_MAX = 20;
 /** A process of the function whose garbage a signal collects. */
 const bareLog: string[] = [];
 const bare = await (async () => {
-  const command = functionCommand({
+  const command = await functionCommand({
     entry: FUNCTION_ENTRY,
     secrets: lab.secrets,
     supabaseUrl: lab.stack.backendUrl,
     databaseUrl: undefined,
-    denoExecutable: undefined,
+    denoVersion: undefined,
     memoryLimitMegabytes: undefined,
   });
   const collector = join(lab.dataDir, "collector.ts");

@@ -95,12 +95,12 @@ export class Laboratory {
       ...options,
     });
     const secrets = await loadSecrets(join(dataDir, "secrets.json"));
-    const command = functionCommand({
+    const command = await functionCommand({
       entry: FUNCTION_ENTRY,
       secrets,
       supabaseUrl: stack.backendUrl,
       databaseUrl: undefined,
-      denoExecutable: undefined,
+      denoVersion: undefined,
       memoryLimitMegabytes: undefined,
     });
     const sound = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });

@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import type { Database } from "./database.ts";
-import { messageOf, StartError } from "../startup_error.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 interface Migration {
   readonly version: string;
@@ -18,7 +18,7 @@ interface Migration {
 const RECORD = `insert into supabase_migrations.schema_migrations (version, name, statements)
   values ($1, $2, array[$3::text])`;
 
-/** Applies what is missing. `onApply` hears of each file before it is applied. Throws `StartError`. */
+/** Applies what is missing. `onApply` hears of each file before it is applied. Throws `StartupError`. */
 export async function migrate(
   database: Database,
   directory: string,
@@ -35,7 +35,7 @@ export async function migrate(
     try {
       await database.script(sql, { sql: RECORD, parameters: [migration.version, migration.name, sql] });
     } catch (error) {
-      throw new StartError(`The migration ${migration.file} fails: ${messageOf(error)}`);
+      throw new StartupError(`The migration ${migration.file} fails: ${messageOf(error)}`);
     }
   }
 }

@@ -7,12 +7,13 @@ import type { Database } from "../database/database.ts";
 import { DiskStorage } from "./disk_storage.ts";
 import { BACKEND_STOP_TIMEOUT_MILLISECONDS, STORAGE_FILE_SIZE_LIMIT } from "../limits.ts";
 import { migrate } from "../database/migrations.ts";
-import { asOneRequest } from "../database/one_lane.ts";
+import { asOneRequest } from "../database/pglite_session.ts";
 import { openPglite } from "../database/pglite_database.ts";
 import { openPostgres } from "../database/postgres_database.ts";
+import { PLATFORM_SQL } from "../repository.ts";
 import { quietly } from "./quiet_console.ts";
 import type { Secrets } from "./secrets.ts";
-import { messageOf, StartError } from "../startup_error.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 /** What a client reaches; @supabase/lite serves more (an admin console, its configuration) that stays inside. */
 const SERVED = ["/rest/v1", "/auth/v1", "/storage/v1"];
@@ -34,7 +35,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** Opens the database, brings it up to date and serves it. Throws `StartError`. */
+/** Opens the database, brings it up to date and serves it. Throws `StartupError`. */
 export async function startBackend(options: BackendOptions): Promise<Backend> {
   const { databaseUrl, onProgress } = options;
   onProgress(databaseUrl === undefined ? "Opening the database" : "Connecting to the database");
@@ -87,9 +88,9 @@ async function createApp(database: Database, options: BackendOptions) {
   app._storageAdapter = new DiskStorage(options.storageDirectory);
   await quietly(() => app.ensureSystemSchema());
   try {
-    await database.script(await Deno.readTextFile(new URL("../database/platform.sql", import.meta.url)));
+    await database.script(await Deno.readTextFile(PLATFORM_SQL));
   } catch (error) {
-    throw new StartError(`The database cannot be prepared: ${messageOf(error)}`);
+    throw new StartupError(`The database cannot be prepared: ${messageOf(error)}`);
   }
   return app;
 }

@@ -3,7 +3,7 @@
  * so a lock is held for as long as the process lives. The system drops it when the process dies, however it dies.
  */
 import { join, resolve } from "node:path";
-import { messageOf, StartError } from "../startup_error.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
 
 export interface DataDirectory {
   readonly path: string;
@@ -19,7 +19,7 @@ export interface DataDirectory {
   release(): void;
 }
 
-/** Makes the folder if it is missing and takes its lock. Throws `StartError` if either is impossible. */
+/** Makes the folder if it is missing and takes its lock. Throws `StartupError` if either is impossible. */
 export async function openDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory);
   const lock = await takeLock(path);
@@ -49,11 +49,11 @@ async function takeLock(path: string): Promise<Deno.FsFile> {
     await Deno.mkdir(path, { recursive: true, mode: 0o700 });
     lock = await Deno.open(join(path, "lock"), { create: true, write: true, mode: 0o600 });
   } catch (error) {
-    throw new StartError(`The data folder ${path} cannot be written (${messageOf(error)}).`);
+    throw new StartupError(`The data folder ${path} cannot be written (${messageOf(error)}).`);
   }
   if (await lock.tryLock(true)) return lock;
   lock.close();
-  throw new StartError(
+  throw new StartupError(
     `Another local stack uses the data folder ${path}; stop it, or choose another with --data.`,
   );
 }

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DENO_CONFIG, EDGE_RUNTIME, IMPORT_MAP } from "../repository.ts";
 import type { Secrets } from "./secrets.ts";
+import { StartupError } from "../startup_error.ts";
 
 export interface FunctionCommandOptions {
   readonly entry: string;
@@ -10,8 +11,8 @@ export interface FunctionCommandOptions {
   /** What the function knows as SUPABASE_URL. */
   readonly supabaseUrl: string;
   readonly databaseUrl: string | undefined;
-  /** Path of an older Deno than the one that runs the stack. */
-  readonly denoExecutable: string | undefined;
+  /** Another Deno than the one that runs the stack, by version. */
+  readonly denoVersion: string | undefined;
   readonly memoryLimitMegabytes: number | undefined;
   /** Set by whoever runs it, as `supabase secrets set` does. Default: none. */
   readonly ownVariables?: Readonly<Record<string, string>> | undefined;
@@ -47,22 +48,22 @@ const NEEDED_BY_DENO = [
 /** Older Denos know no NODE_EXTRA_CA_CERTS: what the system trusts is trusted, unless somebody has said otherwise. */
 const TRUSTED_BY_DENO = { DENO_TLS_CA_STORE: "mozilla,system" };
 
-export function functionCommand(options: FunctionCommandOptions): FunctionCommand {
-  const { denoExecutable, memoryLimitMegabytes } = options;
+export async function functionCommand(options: FunctionCommandOptions): Promise<FunctionCommand> {
+  const { denoVersion, memoryLimitMegabytes } = options;
   const injected = { ...injectedVariables(options), ...options.ownVariables };
   const embeddingsUrl = options.ownVariables?.["EMBEDDINGS_URL"];
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
   // A deployment has the import map and nothing else of deno.json; an older Deno cannot read the newer lock file.
-  const config = denoExecutable === undefined
+  const config = denoVersion === undefined
     ? ["--config", DENO_CONFIG]
     : ["--no-config", "--no-lock", "--import-map", IMPORT_MAP];
   const memory = memoryLimitMegabytes === undefined
     ? []
     : [`--v8-flags=--max-old-space-size=${memoryLimitMegabytes}`];
   return {
-    executable: denoExecutable ?? Deno.execPath(),
+    executable: denoVersion === undefined ? Deno.execPath() : await denoOfVersion(denoVersion, options.entry),
     args: [
       "run",
       "--no-prompt",
@@ -113,4 +114,37 @@ function pick(names: readonly string[]): Record<string, string> {
     if (value !== undefined) found[name] = value;
   }
   return found;
+}
+
+/** By version and entry: asking npx takes half a second, and fetching the packages more. */
+const preparedDenos = new Map<string, Promise<string>>();
+
+/** The path of that Deno, with the function's packages in its cache. Once per process. */
+function denoOfVersion(version: string, entry: string): Promise<string> {
+  const name = `${version} ${entry}`;
+  const prepared = preparedDenos.get(name) ?? prepareDeno(version, entry);
+  preparedDenos.set(name, prepared);
+  return prepared;
+}
+
+/**
+ * Fetches that Deno from npm. Started through npx each time, it would have two more processes in front of it. The
+ * function's packages are fetched here, because the function's process hides the variables that say which certificates
+ * to trust before it loads the function.
+ */
+async function prepareDeno(version: string, entry: string): Promise<string> {
+  const path = (await outputOf(version, "npx", [
+    ...["--yes", `deno@${version}`, "eval", "--no-config", "--no-lock"],
+    "console.log(Deno.execPath())",
+  ])).trim();
+  if (path === "") throw new StartupError(`Deno ${version} cannot be had from npm.`);
+  await outputOf(version, path, ["cache", "--no-config", "--no-lock", "--import-map", IMPORT_MAP, entry]);
+  return path;
+}
+
+async function outputOf(version: string, command: string, args: readonly string[]): Promise<string> {
+  const env = { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO) };
+  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], env }).output();
+  if (success) return new TextDecoder().decode(stdout);
+  throw new StartupError(`Deno ${version} cannot be prepared: ${new TextDecoder().decode(stderr).trim()}`);
 }

@@ -10,7 +10,7 @@ import {
   FUNCTION_STOP_TIMEOUT_MILLISECONDS,
 } from "../limits.ts";
 import { eachLine } from "./lines.ts";
-import { StartError } from "../startup_error.ts";
+import { StartupError } from "../startup_error.ts";
 
 /** Where a process listens, with the connections kept open to it. */
 export interface Upstream {
@@ -42,7 +42,7 @@ export class FunctionProcess {
     this.#options = options;
   }
 
-  /** Resolves when the function listens; throws `StartError` when its first process ends before that. */
+  /** Resolves when the function listens; throws `StartupError` when its first process ends before that. */
   async start(): Promise<void> {
     const listening = Promise.withResolvers<void>();
     this.#supervision = this.#supervise(listening);
@@ -64,7 +64,7 @@ export class FunctionProcess {
       const ending = await this.#runOnce(first.resolve);
       if (this.#stopping) break;
       if (attempt === 1 && !ending.listened) {
-        first.reject(new StartError(`The function does not start: ${ending.lastLines.join(" | ")}`));
+        first.reject(new StartupError(`The function does not start: ${ending.lastLines.join(" | ")}`));
         return;
       }
       this.#options.onLog(`The function process ended (${ending.reason}); starting it again in ${pause} ms.`);
@@ -74,7 +74,7 @@ export class FunctionProcess {
         ? FUNCTION_RESTART_FIRST_MILLISECONDS
         : Math.min(pause * 2, FUNCTION_RESTART_MAX_MILLISECONDS);
     }
-    first.reject(new StartError("The function was stopped before it listened."));
+    first.reject(new StartupError("The function was stopped before it listened."));
   }
 
   /** Runs a process until it ends. */

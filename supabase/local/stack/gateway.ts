@@ -4,7 +4,7 @@
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Console } from "./console.ts";
+import { ConsoleServer } from "../console/console_server.ts";
 import type { FunctionPool } from "./function_pool.ts";
 import {
   GATEWAY_KEEP_ALIVE_MILLISECONDS,
@@ -13,13 +13,13 @@ import {
   GATEWAY_WAIT_MILLISECONDS,
 } from "../limits.ts";
 import { proxy } from "./proxy.ts";
-import { codeOf, messageOf, StartError } from "../startup_error.ts";
+import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
 /** What the gateway passes on to; null until it is there. */
 export interface Routes {
   backendUrl: string | null;
   functions: FunctionPool | null;
-  console: Console | null;
+  console: ConsoleServer | null;
 }
 
 export interface Gateway {
@@ -62,11 +62,11 @@ export async function openGateway(port: number): Promise<Gateway> {
   };
 }
 
-function portError(error: Error, port: number): StartError {
+function portError(error: Error, port: number): StartupError {
   if (codeOf(error) === "EADDRINUSE") {
-    return new StartError(`Port ${port} is in use; choose another with --port.`);
+    return new StartupError(`Port ${port} is in use; choose another with --port.`);
   }
-  return new StartError(`Port ${port} cannot be opened (${messageOf(error)}).`);
+  return new StartupError(`Port ${port} cannot be opened (${messageOf(error)}).`);
 }
 
 async function route(
@@ -97,7 +97,9 @@ async function route(
     if (!upstream) return refuse(outgoing, 503, "The function is starting; try again later.");
     return proxy(incoming, outgoing, { ...upstream, path }, onFailure);
   }
-  if (routes.console !== null && Console.owns(url)) return await routes.console.serve(incoming, outgoing);
+  if (routes.console !== null && ConsoleServer.owns(url)) {
+    return await routes.console.serve(incoming, outgoing);
+  }
   refuse(outgoing, 404, "There is no such route.");
 }
 

@@ -1,6 +1,6 @@
 /** Keys of the local Supabase: made once, kept in the data folder, readable by their owner only. */
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
-import { StartError } from "../startup_error.ts";
+import { StartupError } from "../startup_error.ts";
 
 const URL_SAFE = { alphabet: "base64url", omitPadding: true } as const;
 
@@ -21,7 +21,7 @@ export async function loadSecrets(file: string): Promise<Secrets> {
   const stored = await readJsonFile(file);
   if (isSecrets(stored)) return stored;
   if (stored !== null) {
-    throw new StartError(`The file ${file} is damaged; restore it, or remove it for new keys.`);
+    throw new StartupError(`The file ${file} is damaged; restore it, or remove it for new keys.`);
   }
   const jwtSecret = randomText(48);
   const secrets: Secrets = {

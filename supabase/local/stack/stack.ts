@@ -1,7 +1,7 @@
 /** The whole service on one machine: data folder, gateway, Supabase, function processes, demo project. */
 import { Administration } from "../admin/administration.ts";
 import { type Backend, startBackend } from "./backend.ts";
-import { Console } from "./console.ts";
+import { ConsoleServer } from "../console/console_server.ts";
 import { type DataDirectory, openDataDirectory } from "./data_directory.ts";
 import { demoKey } from "./demo.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
@@ -20,8 +20,8 @@ export interface StackOptions {
   readonly databaseUrl?: string | undefined;
   /** How many processes run the function; requests take turns. Default 1. */
   readonly functionProcesses?: number;
-  /** Path of an older Deno that runs the function. Default: the Deno that runs the stack. */
-  readonly denoExecutable?: string | undefined;
+  /** Runs the function on this Deno from npm, such as "2.1.4". Default: the Deno that runs the stack. */
+  readonly denoVersion?: string | undefined;
   /** How long a function process may finish open requests and background work when the stack stops. Default 3,000. */
   readonly functionStopTimeoutMilliseconds?: number;
   /** Heap limit of a function process. */
@@ -61,7 +61,7 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Starts everything; what was started is stopped again when a later part fails. Throws `StartError`. */
+/** Starts everything; what was started is stopped again when a later part fails. Throws `StartupError`. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const cleanups: (() => Promise<void> | void)[] = [];
   const stop = async () => {
@@ -80,9 +80,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const functions = await startFunctions(options, secrets, backend);
     cleanups.push(() => functions.stop());
     gateway.routes.functions = functions;
-    const webConsole = new Console(secrets.publishableKey);
-    cleanups.push(() => webConsole.close());
-    gateway.routes.console = webConsole;
+    const consoleServer = new ConsoleServer(secrets.publishableKey);
+    cleanups.push(() => consoleServer.close());
+    gateway.routes.console = consoleServer;
     const administration = new Administration(backend.url, secrets.secretKey);
     const apiKey = options.demo === false ? "" : await demoKey(administration, demoFile);
     await writeState(data.stateFile, { supabaseUrl: gateway.url, secretKey: secrets.secretKey });
@@ -129,12 +129,12 @@ async function startFunctions(
   secrets: Secrets,
   backend: Backend,
 ): Promise<FunctionPool> {
-  const command = functionCommand({
+  const command = await functionCommand({
     entry: options.functionEntry ?? FUNCTION_ENTRY,
     secrets,
     supabaseUrl: await options.functionSupabaseUrl?.(backend.url) ?? backend.url,
     databaseUrl: options.databaseUrl,
-    denoExecutable: options.denoExecutable,
+    denoVersion: options.denoVersion,
     memoryLimitMegabytes: options.memoryLimitMegabytes,
     ownVariables: options.functionVariables ?? ownVariables(),
   });

@@ -1,8 +1,9 @@
 /** When an isolate asks for what is to be indexed. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
-import type { ClaimedFile } from "../../../supabase/functions/api/ports.ts";
-import { Indexing, type SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
+import type { ClaimedFile } from "../../../supabase/functions/api/ports/search_index.ts";
+import { IndexScheduler } from "../../../supabase/functions/api/search/index_scheduler.ts";
+import type { SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
 import {
   SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
@@ -62,7 +63,7 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
   const runs: Promise<unknown>[] = [];
   return {
-    indexing: new Indexing(parts, (run) => runs.push(run), consoleLog),
+    indexing: new IndexScheduler(parts, (run) => runs.push(run), consoleLog),
     runs,
     claims: () => claims,
     /** The next claim. */
@@ -71,7 +72,7 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
 }
 
 Deno.test(
-  "Indexing claims a moment after it is asked, so that a text is found soon",
+  "IndexScheduler claims a moment after it is asked, so that a text is found soon",
   underFakeClock(async () => {
     const { indexing: it, runs, asked } = indexing({ files: 1 });
     const first = asked();
@@ -84,7 +85,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Indexing ends when nothing waits",
+  "IndexScheduler ends when nothing waits",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing();
     it.start();
@@ -94,7 +95,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Indexing goes on by itself when a text that rests is due",
+  "IndexScheduler goes on by itself when a text that rests is due",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
     it.start();
@@ -104,7 +105,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Indexing is not kept by a text that rests from what comes meanwhile",
+  "IndexScheduler is not kept by a text that rests from what comes meanwhile",
   underFakeClock(async () => {
     const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
     const first = asked();
@@ -119,7 +120,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Indexing asks once more for what came while it was asking",
+  "IndexScheduler asks once more for what came while it was asking",
   underFakeClock(async () => {
     const { indexing: it, runs, claims, asked } = indexing();
     const first = asked();
@@ -132,7 +133,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Indexing takes what is left without a pause while no commits come, a bounded number of claims a run",
+  "IndexScheduler takes what is left without a pause while no commits come, a bounded number of claims a run",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ files: SEARCH_CLAIMS_PER_RUN + 1 });
     const started = performance.now();
@@ -145,7 +146,7 @@ Deno.test(
 );
 
 Deno.test(
-  "Indexing takes no notice of the commits before it, which are what it takes",
+  "IndexScheduler takes no notice of the commits before it, which are what it takes",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ files: 2, milliseconds: 500 });
     const started = performance.now();
@@ -180,7 +181,7 @@ for (const files of [0, 1]) {
   const after = files > 0 ? "after a claim that took something" : "after a claim in vain";
 
   Deno.test(
-    `Indexing leaves many commits that keep coming the greater part of the time ${after}`,
+    `IndexScheduler leaves many commits that keep coming the greater part of the time ${after}`,
     underFakeClock(async () => {
       const milliseconds = 50;
       const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
@@ -194,7 +195,7 @@ for (const files of [0, 1]) {
   );
 
   Deno.test(
-    `Indexing lets a few commits wait for less than that, however long it took, ${after}`,
+    `IndexScheduler lets a few commits wait for less than that, however long it took, ${after}`,
     underFakeClock(async () => {
       const milliseconds = 1_000;
       const between = await betweenClaims({ files, milliseconds }, 4);
@@ -205,7 +206,7 @@ for (const files of [0, 1]) {
 }
 
 Deno.test(
-  "Indexing is not put off by searches that ask for it",
+  "IndexScheduler is not put off by searches that ask for it",
   underFakeClock(async () => {
     const milliseconds = 500;
     const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");
