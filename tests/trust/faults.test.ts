@@ -11,19 +11,18 @@ import {
   UPLOADS_AT_ONCE,
 } from "../../supabase/functions/api/limits.ts";
 import { test } from "../support/suite.ts";
-import { type Fault, FAULTS, type Watch } from "./fault_proxy.ts";
+import { type Fault, FAULTS, type Watch } from "../support/fault_proxy.ts";
 import {
   codeOf,
-  figures,
   inParallel,
-  IS_LONG,
   Laboratory,
   type Outcome,
   type ProjectState,
   type Tenant,
   text,
-} from "./laboratory.ts";
-import { type Operation, OPERATIONS, prepareFor } from "./operations.ts";
+} from "../support/laboratory.ts";
+import { figures, IS_LONG } from "../support/long.ts";
+import { type Operation, OPERATIONS, prepareFor } from "../support/operations.ts";
 
 const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());

@@ -10,11 +10,8 @@ import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
 import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts";
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
-import { freshDataDirectory } from "../support/fresh_data_directory.ts";
+import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { FaultProxy, type Watch } from "./fault_proxy.ts";
-
-/** Whether the long form is asked for. */
-export const IS_LONG = Deno.env.get("TEST_LONG") === "1";
 
 export interface Tenant {
   readonly id: string;
@@ -284,10 +281,4 @@ export async function inParallel<T>(
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) await run(job);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
-/** One line of figures, for whoever reads the test's output. */
-export function figures(line: string): void {
-  // deno-lint-ignore no-console -- the figures are what the long form is read for
-  console.log(`    ${line}`);
 }

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
-const SCRIPT = fileURLToPath(new URL("./stack_process.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("./stack_child_process.ts", import.meta.url));
 const START_TIMEOUT_MILLISECONDS = 60_000;
 
 const ready = z.object({ baseUrl: z.string(), supabaseUrl: z.string(), secretKey: z.string() });

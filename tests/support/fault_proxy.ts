@@ -4,7 +4,7 @@
  */
 import { concatenate } from "../../supabase/functions/api/runtime/concatenate.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { INDEX_CLIENT } from "../support/proxy.ts";
+import { INDEX_CLIENT } from "./proxy.ts";
 import type { AddressInfo, Socket } from "node:net";
 
 /** What can go wrong with a call. `acts`: the back end has done what was asked. */

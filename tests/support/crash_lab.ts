@@ -1,10 +1,10 @@
 /** A stack under load that is killed and started again on the same data, and what must hold of it afterwards. */
 import { assertEquals } from "@std/assert";
-import { Administration } from "../../../supabase/local/admin/administration.ts";
-import { newKey } from "../../../supabase/local/admin/new_key.ts";
-import { assertConsistent } from "../../support/consistency.ts";
-import type { PostgresServer } from "../../support/postgres.ts";
-import { freshDataDirectory } from "../../support/fresh_data_directory.ts";
+import { Administration } from "../../supabase/local/admin/administration.ts";
+import { newKey } from "../../supabase/local/admin/new_key.ts";
+import { assertConsistent } from "./consistency.ts";
+import type { PostgresServer } from "./postgres.ts";
+import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { inParallel, listPaths, perform, readHistory, type Target } from "./files_client.ts";
 import { contradictions } from "./ledger.ts";
 import { Load } from "./load.ts";

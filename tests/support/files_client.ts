@@ -1,6 +1,6 @@
 /** One client of one project: it sends an operation of the ledger and says what came of it. */
 import { z } from "zod";
-import { encodePath } from "../../support/files.ts";
+import { encodePath } from "./files.ts";
 import type { Operation } from "./ledger.ts";
 
 /** How long a client waits for an answer; longer than the service's own deadline. */

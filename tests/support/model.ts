@@ -2,7 +2,7 @@
  * The wire contract in memory: what each operation on one project must answer, and what it leaves behind. No segments,
  * no transactions, no storage: where the service and this differ, one of them does not keep the contract.
  */
-import type { Code } from "../../support/contract.ts";
+import type { Code } from "./contract.ts";
 import { EXTENSIONS, isBinaryType, isUtf8 } from "./model_content.ts";
 
 export interface Version {

@@ -2,14 +2,8 @@
 import { assertEquals, assertGreaterOrEqual, assertMatch } from "@std/assert";
 import { applyPatch } from "diff";
 import { z } from "zod";
-import {
-  type Answer,
-  assertInvariants,
-  assertRefused,
-  STATUS_OF,
-  TIMESTAMP,
-} from "../../support/contract.ts";
-import { encodePath } from "../../support/files.ts";
+import { type Answer, assertInvariants, assertRefused, STATUS_OF, TIMESTAMP } from "./contract.ts";
+import { encodePath } from "./files.ts";
 import type { Preview, Refused, Write, Written } from "./model.ts";
 import {
   type Bytes,

@@ -2,7 +2,7 @@
  * The stack in a process of its own, so that a test can kill all of it at once. The first line of its output says
  * where it listens; then each line of its input asks something and is answered by one line.
  */
-import { startStack } from "../../../supabase/local/stack/stack.ts";
+import { startStack } from "../../supabase/local/stack/stack.ts";
 import { question, type StackReady } from "./stack_child.ts";
 
 const [dataDir = "", port = "0", databaseUrl = "", functionProcesses = "1"] = Deno.args;

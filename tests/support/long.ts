@@ -14,3 +14,9 @@ export function report(title: string, figures: Readonly<Record<string, unknown>>
   // deno-lint-ignore no-console
   console.log(`${title}: ${parts.join(", ")}`);
 }
+
+/** One line of figures, for whoever reads the test's output. */
+export function figures(line: string): void {
+  // deno-lint-ignore no-console -- the figures are what the long form is read for
+  console.log(`    ${line}`);
+}

@@ -1,6 +1,6 @@
 /** Random operations. What depends on the state of the project (tags, versions, dates) is left open until it runs. */
 import fc from "fast-check";
-import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import type { Edit } from "./model.ts";
 
 /** Few paths, so that operations meet. The last two sort differently by UTF-16 and by UTF-8. */
