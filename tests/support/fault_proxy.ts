@@ -37,6 +37,8 @@ export interface SeenCall {
   /** Milliseconds of `performance.now()`. */
   readonly at: number;
   readonly fault: Fault | null;
+  /** When the connection of a call that was never answered was closed, in the same milliseconds. */
+  hungUpAt?: number;
 }
 
 /** The calls of one project, told by its id or key hash in the call. */
@@ -105,7 +107,9 @@ export class FaultProxy {
       : [...this.watches].find(({ marks }) => marks.some((mark) => text.includes(mark)));
     const name = callName(incoming.method ?? "", url);
     const fault = watch?.decide(watch.calls.length + 1, name) ?? null;
-    watch?.calls.push({ name, url, at: performance.now(), fault });
+    const seen: SeenCall = { name, url, at: performance.now(), fault };
+    watch?.calls.push(seen);
+    outgoing.on("close", () => seen.hungUpAt = performance.now());
     if (fault === null) return answer(outgoing, await this.#forward(incoming, body));
     if (FAULTS[fault].acts) {
       const forwarded = await this.#forward(incoming, body);
