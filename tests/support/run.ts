@@ -27,6 +27,8 @@ const JOB_TIMEOUT_MILLISECONDS = 20 * 60_000;
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
+let cpuOfChildren = 0;
+
 if (import.meta.main) {
   for (const tier of Deno.args) {
     if (tier === "edge") await runAsDeployed();
@@ -80,8 +82,6 @@ async function runJob(job: Job, variables: Variables): Promise<Result> {
   );
   return { passed: passedIn(output), isOk: code === 0 };
 }
-
-let cpuOfChildren = 0;
 
 /** Processor seconds of the process that ended last, and of those that it started (Linux). */
 function cpuOfLastChild(): number {
