@@ -130,7 +130,7 @@ export const PROJECT_KEYS_MAX = 100;
 /** A name of a project or key, in characters. */
 export const NAME_LENGTH_MAX = 100;
 /** How long a rotated key may go on working beside the new one, in seconds: a week. */
-export const KEY_OVERLAP_SECONDS_MAX = 604_800;
+export const KEY_GRACE_PERIOD_SECONDS_MAX = 604_800;
 /** Writes in one answer of the project's activity. */
 export const ACTIVITY_DEFAULT = 20;
 /** Keys an isolate remembers. */

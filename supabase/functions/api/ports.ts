@@ -98,12 +98,12 @@ export interface Refusal {
     | "IDEMPOTENCY_KEY_IN_USE"
     | "CONTENT_TOO_LARGE"
     | "QUOTA_EXCEEDED"
-    /** The rope has as many segments as a rope may have: merge some of `rope`, then commit again. */
-    | "ROPE_FULL"
+    /** The file has as many segments as it may have: compact some of `segments`, then commit again. */
+    | "SEGMENT_LIST_FULL"
     | AdministrativeCode;
   readonly details: Readonly<Record<string, unknown>>;
-  /** With ROPE_FULL: the segments of the file's rope, in order. */
-  readonly rope?: readonly Segment[] | undefined;
+  /** With SEGMENT_LIST_FULL: the file's segments, in order. */
+  readonly segments?: readonly Segment[] | undefined;
 }
 
 /** Codes of what is done with accounts, projects and keys. */
@@ -206,7 +206,7 @@ export interface Preconditions {
  * - `write`: the content is exactly the new segments; creates the file where there is none.
  * - `overwrite`: the same for a file that exists; its type stays.
  * - `append`: the new segments go to the end of the latest content. Never reads content, never loses an append.
- * - `edit`: `rope` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when the
+ * - `edit`: `segmentIds` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when the
  *   file has moved on.
  * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, of a deleted file, too.
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
@@ -228,7 +228,7 @@ export type Commit =
       readonly kind: "edit";
       readonly segments: readonly Segment[];
       readonly baseVersion: number;
-      readonly rope: readonly string[];
+      readonly segmentIds: readonly string[];
     }
     | { readonly kind: "delete" }
     | { readonly kind: "restore"; readonly version: number }
@@ -248,8 +248,8 @@ export interface Committed {
   readonly file: FileRecord;
   /** True where this is the answer of an earlier request with the same idempotency key. */
   readonly isReplayed: boolean;
-  /** The file's rope, when it is worth looking at for a merge. */
-  readonly rope: readonly Segment[] | null;
+  /** The file's segments, when it is worth checking whether some can be compacted. */
+  readonly segments: readonly Segment[] | null;
 }
 
 /** One version as one side of a comparison. */
@@ -269,7 +269,7 @@ export interface Comparison {
 }
 
 /** The file to be edited, or what an earlier request with the same idempotency key was answered. */
-export type EditBase = Content | { readonly answered: FileRecord };
+export type EditBase = Content | { readonly storedResponse: FileRecord };
 
 /** What limits a search, whatever it looks for. */
 export interface SearchFilter {
@@ -347,7 +347,7 @@ export interface Sweep {
 }
 
 /** What the database would say to a write, before any byte is stored. */
-export interface Admission {
+export interface Authorization {
   /** The live file at the path that was asked about, if there is one. */
   readonly file: { readonly version: number; readonly size: number } | null;
   /** The tombstone at the path, if there is one. */
@@ -360,8 +360,8 @@ export interface Admission {
  * an ambiguous failure; so may a commit, since `commitId` makes it idempotent.
  */
 export interface Metadata {
-  /** Admits a key and counts the request; says what is at `path`, if given. */
-  admit(caller: Caller, path?: string): Promise<Answer<Admission>>;
+  /** Authorizes a key and counts the request; returns what is at `path`, if given. */
+  authorize(caller: Caller, path?: string): Promise<Answer<Authorization>>;
   /** The file's record at `version` (default: the latest). */
   record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>>;
   /** Record and segments at `version` (default: the latest). */
@@ -377,14 +377,14 @@ export interface Metadata {
   /** Adds a version. */
   commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
   /**
-   * Puts `merged` in the place of the adjacent segments `run` in the file's current rope. Content, versions and
-   * older ropes stay as they are. Answers false where the rope no longer holds that run.
+   * Replaces the adjacent segments `run` of the file's current segment list by `compacted`. Content, versions and
+   * older segment lists stay as they are. Returns false where the list no longer holds that run.
    */
-  merge(
+  compact(
     caller: Caller,
     path: string,
     run: readonly string[],
-    merged: readonly Segment[],
+    compacted: readonly Segment[],
   ): Promise<Answer<boolean>>;
   /** Does `action` with the key's project. What it answers is checked by who asks. */
   administer(
@@ -394,8 +394,8 @@ export interface Metadata {
   ): Promise<Answer<unknown>>;
   /** The project whose sweep is furthest behind; null where nothing is left to sweep. */
   nextSweep(): Promise<Sweep | null>;
-  /** Those of the segment ids, of days that no commit accepts any more, that nothing names. */
-  unnamed(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
+  /** Those of the segment ids, of days that no commit accepts any more, that no segment row references. */
+  unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Notes how far the sweep of a project has come. */
   noteSweep(sweep: Omit<Sweep, "through">): Promise<void>;
   /** Throws unless the database answers. */

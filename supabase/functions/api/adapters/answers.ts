@@ -1,4 +1,4 @@
-/** Shapes of what the SQL functions answer, checked where they enter. See the migration `…_operations.sql`. */
+/** Shapes of what the SQL functions return, checked where they enter. See `supabase/schemas/30_records.sql`. */
 import { z } from "zod";
 import type { AccountAnswer, Answer } from "../ports.ts";
 
@@ -37,7 +37,7 @@ const refusal = z.object({
     "IDEMPOTENCY_KEY_IN_USE",
     "CONTENT_TOO_LARGE",
     "QUOTA_EXCEEDED",
-    "ROPE_FULL",
+    "SEGMENT_LIST_FULL",
     "VALIDATION_ERROR",
     "INVALID_SESSION",
     "PROJECT_NOT_FOUND",
@@ -61,7 +61,7 @@ export const fileRecord = z.object({
   deleted: z.boolean().optional(),
 });
 
-export const admission = z.object({
+export const authorization = z.object({
   file: z.object({ version: z.number(), size: z.number() }).nullable(),
   deletedVersion: z.number().nullable(),
 });
@@ -99,11 +99,15 @@ const committedRecord = fileRecord.loose();
 
 export const committed = z.object({
   file: committedRecord,
-  rope: z.array(segment).nullish(),
+  segments: z.array(segment).nullish(),
   isReplayed: z.boolean().optional(),
-}).transform(({ file, rope, isReplayed }) => ({ file, rope: rope ?? null, isReplayed: isReplayed ?? false }));
+}).transform(({ file, segments, isReplayed }) => ({
+  file,
+  segments: segments ?? null,
+  isReplayed: isReplayed ?? false,
+}));
 
-export const editBase = z.union([z.object({ answered: committedRecord }), content]);
+export const editBase = z.union([z.object({ storedResponse: committedRecord }), content]);
 
 const side = z.object({ size: z.number(), mimeType: z.string(), segments: z.array(segment) });
 
@@ -159,7 +163,7 @@ const envelope = z.object({
   grant: grant.optional(),
   value: z.unknown().optional(),
   refusal: refusal.optional(),
-  rope: z.array(segment).optional(),
+  segments: z.array(segment).optional(),
 });
 
 const accountEnvelope = z.object({ value: z.unknown().optional(), refusal: refusal.optional() });
@@ -175,6 +179,6 @@ export function parseAnswer<T>(data: unknown, isRepeated: boolean, schema: z.Zod
   const answer = envelope.parse(data);
   const rest = { rate: answer.rate ?? null, grant: answer.grant ?? null, isRepeated };
   return answer.refusal
-    ? { ...rest, ok: false, refusal: { ...answer.refusal, rope: answer.rope } }
+    ? { ...rest, ok: false, refusal: { ...answer.refusal, segments: answer.segments } }
     : { ...rest, ok: true, value: schema.parse(answer.value) };
 }

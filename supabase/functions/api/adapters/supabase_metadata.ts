@@ -4,8 +4,8 @@ import { z } from "zod";
 import type { Log } from "../runtime/log.ts";
 import type {
   AdministrativeAction,
-  Admission,
   Answer,
+  Authorization,
   Caller,
   Commit,
   Committed,
@@ -24,7 +24,7 @@ import type {
   VersionPage,
 } from "../ports.ts";
 import {
-  admission,
+  authorization,
   committed,
   comparison,
   content,
@@ -41,8 +41,8 @@ import { callFunction } from "./rpc.ts";
 export class SupabaseMetadata implements Metadata {
   constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
 
-  admit(caller: Caller, path?: string): Promise<Answer<Admission>> {
-    return this.ask("filestore_admit", caller, { p_path: path ?? null }, admission);
+  authorize(caller: Caller, path?: string): Promise<Answer<Authorization>> {
+    return this.ask("filestore_authorize", caller, { p_path: path ?? null }, authorization);
   }
 
   record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>> {
@@ -84,13 +84,14 @@ export class SupabaseMetadata implements Metadata {
     return this.ask("filestore_commit", caller, { p_kind: kind, p_commit: commit }, committed);
   }
 
-  merge(
+  compact(
     caller: Caller,
     path: string,
     run: readonly string[],
-    merged: readonly Segment[],
+    compacted: readonly Segment[],
   ): Promise<Answer<boolean>> {
-    return this.ask("filestore_merge", caller, { p_path: path, p_run: run, p_merged: merged }, z.boolean());
+    const parameters = { p_path: path, p_run: run, p_compacted: compacted };
+    return this.ask("filestore_compact", caller, parameters, z.boolean());
   }
 
   administer(
@@ -106,9 +107,9 @@ export class SupabaseMetadata implements Metadata {
     return sweep.nullable().parse(await this.call("filestore_sweep_next", {}));
   }
 
-  async unnamed(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
+  async unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
     const parameters = { p_project_id: projectId, p_ids: ids };
-    return z.array(z.string()).parse(await this.call("filestore_sweep_unnamed", parameters));
+    return z.array(z.string()).parse(await this.call("filestore_sweep_unreferenced", parameters));
   }
 
   async noteSweep({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">): Promise<void> {

@@ -13,8 +13,8 @@ import type {
   AccountAnswer,
   Accounts,
   AdministrativeAction,
-  Admission,
   Answer,
+  Authorization,
   Caller,
   Grant,
   Metadata,
@@ -24,7 +24,7 @@ import type {
 import { type RateView, secondsUntil } from "../http/respond.ts";
 
 /** The messages of the database's refusals. */
-const REFUSALS: Record<Exclude<Refusal["code"], "ROPE_FULL">, string> = {
+const REFUSALS: Record<Exclude<Refusal["code"], "SEGMENT_LIST_FULL">, string> = {
   INVALID_API_KEY: "The API key is missing or not valid.",
   RATE_LIMIT_EXCEEDED:
     "Too many requests in this minute. Nothing was done; try again when the window resets.",
@@ -168,12 +168,12 @@ export class Gate {
   }
 
   /** Asks the database for admission, which counts the request; of an account, whether its token holds. */
-  async admit(path?: string): Promise<Admission> {
+  async admit(path?: string): Promise<Authorization> {
     if (this.keyHash === undefined && this.account) {
       await this.admitAccount(this.account);
       return { file: null, deletedVersion: null };
     }
-    return this.take(await this.parts.metadata.admit(this.caller, path));
+    return this.take(await this.parts.metadata.authorize(this.caller, path));
   }
 
   /** An account that has no project yet is one all the same. */
@@ -256,7 +256,7 @@ export class Gate {
     if (refusal.code === "INVALID_API_KEY") this.refuseKey();
     if (refusal.code === "INVALID_SESSION") this.refuseSession();
     if (refusal.code === "RATE_LIMIT_EXCEEDED") this.refuseRate(this.rate.reset);
-    if (refusal.code === "ROPE_FULL") throw new Error("a full rope was not merged");
+    if (refusal.code === "SEGMENT_LIST_FULL") throw new Error("a full segment list was not compacted");
     const code: ErrorCode = refusal.code;
     const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
     const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;

@@ -22,9 +22,9 @@ export async function tryCommit(
   for (let merges = 0;; merges++) {
     const answer = context.gate.note(await context.metadata.commit(context.gate.caller, commit));
     const isNamed = answer.ok && !answer.value.isReplayed;
-    const isFull = !answer.ok && answer.refusal.code === "ROPE_FULL";
+    const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
     if (isFull && merges < MERGES_OF_A_FULL_ROPE_MAX) {
-      if (await makeRoom(context, commit.path, answer.refusal.rope ?? [])) continue;
+      if (await makeRoom(context, commit.path, answer.refusal.segments ?? [])) continue;
     }
     if (!isNamed && !answer.isRepeated) await discard(context.segments, uploaded);
     if (isFull) refuseFull();
@@ -61,7 +61,7 @@ function makeRoom(context: Context, path: string, rope: readonly Segment[]): Pro
 
 /** The version is committed: a merge that fails is made up for by a later one. */
 async function mergeIfDue(context: Context, committed: Committed, mayLeave: boolean): Promise<void> {
-  const { rope, file: { path, version } } = committed;
+  const { segments: rope, file: { path, version } } = committed;
   const file = fileOf(context, path);
   context.dueMerges.isAt(file, version);
   if (!rope || context.merges.has(file)) return;

@@ -24,7 +24,7 @@ export async function mergeRope(
     readSegments(context, run),
     run.every((segment) => segment.isText),
   );
-  const answer = await context.metadata.merge(
+  const answer = await context.metadata.compact(
     context.gate.caller,
     path,
     run.map((segment) => segment.id),

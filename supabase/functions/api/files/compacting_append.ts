@@ -56,7 +56,7 @@ export async function commitMergingAppend(
     ...basis,
     segments,
     baseVersion: due.version,
-    rope: [...due.kept, ...segments.map((segment) => segment.id)],
+    segmentIds: [...due.kept, ...segments.map((segment) => segment.id)],
   } as const;
   const result = await tryCommit(context, merging);
   if ("committed" in result) return result.committed;

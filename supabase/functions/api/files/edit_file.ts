@@ -33,7 +33,7 @@ export async function editFile(
   let answer = first ?? await metadata.editBase(gate.caller, path, once);
   for (let tries = 1;; tries++) {
     const base = gate.take(answer);
-    if ("answered" in base) return { file: base.answered, rope: null, isReplayed: true };
+    if ("storedResponse" in base) return { file: base.storedResponse, segments: null, isReplayed: true };
     const editor = editorOf(context, base, request, (sizeBytes) => refuseOverTier(gate, sizeBytes));
     const { replacements, rope, segments } = await applied(editor, edits);
     const commit = {
@@ -42,7 +42,7 @@ export async function editFile(
       commitId: crypto.randomUUID(),
       segments,
       baseVersion: base.file.version,
-      rope,
+      segmentIds: rope,
       ifMatch,
       idempotency: once,
       extra: { replacements },
@@ -74,7 +74,7 @@ export async function previewEdit(
 ) {
   const { gate, metadata } = context;
   const base = gate.take(first ?? await metadata.editBase(gate.caller, request.path, undefined));
-  if ("answered" in base) throw new Error("a preview has no first answer");
+  if ("storedResponse" in base) throw new Error("a preview has no stored response");
   const side = { ...base.file, segments: base.segments };
   const editor = editorOf(context, base, request, (sizeBytes) => {
     refuseOverTier(gate, sizeBytes);

@@ -1,4 +1,4 @@
-/** Removing uploads that were never committed: of days gone by, whatever no segment row names. */
+/** Removing uploads that were never committed: of days gone by, whatever no segment row references. */
 import { SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import type { Metadata, Segments, Sweep } from "../ports.ts";
 
@@ -27,16 +27,16 @@ export async function sweepSlice(metadata: Metadata, segments: Segments): Promis
   // Nothing is added to a day gone by, so the objects that are kept stay where they are in its list.
   const ids = await segments.list(projectId, day, keptBefore, SWEEP_PAGE_OBJECTS);
   const segmentIds = ids.filter((id) => UUID.test(id));
-  const unnamed = segmentIds.length === 0 ? [] : await metadata.unnamed(projectId, segmentIds);
-  await segments.remove(unnamed.map((id) => `${projectId}/${day.replaceAll("-", "")}/${id}`));
+  const unreferenced = segmentIds.length === 0 ? [] : await metadata.unreferenced(projectId, segmentIds);
+  await segments.remove(unreferenced.map((id) => `${projectId}/${day.replaceAll("-", "")}/${id}`));
   const isDayDone = ids.length < SWEEP_PAGE_OBJECTS;
   await metadata.noteSweep({
     projectId,
     sweptThrough: isDayDone ? day : sweep.sweptThrough ?? dayBefore(day),
     day: isDayDone ? null : day,
-    kept: isDayDone ? 0 : keptBefore + ids.length - unnamed.length,
+    kept: isDayDone ? 0 : keptBefore + ids.length - unreferenced.length,
   });
-  return { seen: ids.length, removed: unnamed.length, isDone: false };
+  return { seen: ids.length, removed: unreferenced.length, isDone: false };
 }
 
 /** The day to go on with: the first one with objects that is not swept. */

@@ -72,9 +72,9 @@ export class Uploads {
 }
 
 /** Removes segments that no commit names or can still name. What cannot be removed is left to the sweep. */
-export async function discard(segments: Segments, unnamed: readonly Segment[]): Promise<void> {
+export async function discard(segments: Segments, unreferenced: readonly Segment[]): Promise<void> {
   try {
-    await segments.remove(unnamed.map((segment) => segment.name));
+    await segments.remove(unreferenced.map((segment) => segment.name));
   } catch {
     // Garbage costs room, nothing else.
   }

@@ -8,7 +8,7 @@ import { isPresent } from "../http/query.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { fail } from "../errors.ts";
 import { APPEND_MERGED_BYTES_MAX } from "../limits.ts";
-import type { Admission, Committed, Segment } from "../ports.ts";
+import type { Authorization, Committed, Segment } from "../ports.ts";
 import { isRawPut, storeRawBody } from "../http/raw_body.ts";
 import { contentBytes, type ContentText, isLargeBody, readBody } from "../http/body.ts";
 import { filePath } from "../http/request_path.ts";
@@ -83,7 +83,7 @@ interface Stored {
 
 async function storeJson(context: Context, target: Target, body: ContentBody): Promise<Stored> {
   const { gate } = context;
-  let admission: Admission | undefined;
+  let admission: Authorization | undefined;
   const admit = async () => {
     admission = await admitTo(context, target);
   };
@@ -119,13 +119,13 @@ async function storeRaw(context: Context, target: Target): Promise<Stored> {
 }
 
 /** Admits the key; answers what is at the path where that counts before the commit. */
-async function admitTo(context: Context, { path, mayBeRetry }: Target): Promise<Admission | undefined> {
+async function admitTo(context: Context, { path, mayBeRetry }: Target): Promise<Authorization | undefined> {
   const admission = await context.gate.admit(path);
   return mayBeRetry ? undefined : admission;
 }
 
 /** What the database has just said is enough to refuse before any byte is stored. The commit checks again. */
-function refuseMissing({ file, deletedVersion }: Admission): void {
+function refuseMissing({ file, deletedVersion }: Authorization): void {
   if (file !== null) return;
   fail(
     "FILE_NOT_FOUND",
@@ -135,6 +135,6 @@ function refuseMissing({ file, deletedVersion }: Admission): void {
 }
 
 /** What the file has that stays, as far as this request was told. */
-function existingBytes(kind: Kind, admission: Admission | undefined): number {
+function existingBytes(kind: Kind, admission: Authorization | undefined): number {
   return kind === "append" ? admission?.file?.size ?? 0 : 0;
 }

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
 import { checkPath } from "../http/path.ts";
 import { ApiError, fail } from "../errors.ts";
-import { KEY_OVERLAP_SECONDS_MAX } from "../limits.ts";
+import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports.ts";
 import { success } from "../http/respond.ts";
 import { ACCOUNT_OR_KEY_ERRORS, nameOf, PROJECT_HEADERS, readFields } from "./projects.ts";
@@ -53,8 +53,8 @@ const creation = z.object({
   path: ["pathPrefix"],
   message: "does not go with the scope admin",
 });
-const overlap = z.object({
-  overlapSeconds: z.int().min(0).max(KEY_OVERLAP_SECONDS_MAX).nullish()
+const gracePeriod = z.object({
+  gracePeriodSeconds: z.int().min(0).max(KEY_GRACE_PERIOD_SECONDS_MAX).nullish()
     .meta({ description: "How long the old key goes on working; by default it ends at once." }),
 });
 
@@ -67,10 +67,10 @@ async function storeNew(context: Context, action: AdministrativeAction, paramete
 }
 
 /** The body may be left away. */
-async function readOverlap(context: Context): Promise<z.infer<typeof overlap>> {
+async function readGracePeriod(context: Context): Promise<z.infer<typeof gracePeriod>> {
   const { headers } = context.request;
   const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
-  return isAbsent ? {} : await readFields(context, overlap);
+  return isAbsent ? {} : await readFields(context, gracePeriod);
 }
 
 /** The id in `/project/apikeys/{id}…`. What is no id is no key's. */
@@ -140,7 +140,7 @@ export const rotateKey: Route = {
   async handle(context) {
     await context.gate.identifyAccount(context.request.headers, true);
     const id = await context.gate.check(() => keyIdOf(context));
-    const fields = await readOverlap(context);
+    const fields = await readGracePeriod(context);
     const data = rotatedKey.parse(await storeNew(context, "rotate_key", { ...fields, id }));
     return success("rotate_api_key", data, "Rotated. The new key is shown this once.");
   },
@@ -148,7 +148,7 @@ export const rotateKey: Route = {
     ...commonDocument,
     id: "rotateApiKey",
     summary: "A new key in the place of one, with the same rights",
-    body: overlap,
+    body: gracePeriod,
     answer: rotatedKey,
     errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
@@ -161,7 +161,7 @@ export const regenerateKey: Route = {
   operation: "regenerate_api_key",
   async handle(context) {
     await context.gate.identifyAccount(context.request.headers, true);
-    const fields = await readOverlap(context);
+    const fields = await readGracePeriod(context);
     const made = await storeNew(context, "regenerate_key", fields);
     const data = rotatedKey.parse({ replaced: null, ...made });
     return success("regenerate_api_key", data, "Regenerated. The new key is shown this once.");
@@ -170,7 +170,7 @@ export const regenerateKey: Route = {
     ...commonDocument,
     id: "regenerateApiKey",
     summary: "A new key in the place of the newest one that works",
-    body: overlap,
+    body: gracePeriod,
     answer: rotatedKey,
     errors: ROTATION_ERRORS,
   },
