@@ -1,21 +1,23 @@
 /** The service as one `fetch`: middleware order, routes, one error renderer. */
 import { type Context as HonoContext, Hono } from "hono";
-import { unavailable } from "./adapters/backend.ts";
 import type { Context } from "./context.ts";
 import { AddressWindows, clientAddress } from "./auth/failed_auth_limiter.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { KeyMemory } from "./auth/key_cache.ts";
 import { parseQuery } from "./http/query.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, unavailable } from "./errors.ts";
 import { Gate } from "./auth/gate.ts";
 import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./runtime/log.ts";
-import { Indexing, indexLeftBehind, type SearchParts } from "./search/indexer.ts";
+import { IndexScheduler } from "./search/index_scheduler.ts";
+import { indexBacklog, type SearchParts } from "./search/indexer.ts";
 import { DueMerges } from "./files/pending_compactions.ts";
 import { MergesUnderWay } from "./files/in_flight_compactions.ts";
 import { sweepSlice } from "./files/sweep.ts";
-import type { Accounts, Metadata, Segments } from "./ports.ts";
+import type { Accounts } from "./ports/accounts.ts";
+import type { Metadata } from "./ports/metadata.ts";
+import type { Segments } from "./ports/segments.ts";
 import { drainBody } from "./http/body.ts";
 import { failure, type Operation, preflight, setCommonHeaders } from "./http/respond.ts";
 import { allowedMethods, matches, ROUTES, scopesOf } from "./routes/mod.ts";
@@ -86,7 +88,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const merges = new MergesUnderWay();
   const dueMerges = new DueMerges();
   const sweepAfterCommit = sweepNowAndThen(parts);
-  const indexing = new Indexing(search, parts.background, log);
+  const indexing = new IndexScheduler(search, parts.background, log);
   const onCommit = () => {
     indexing.committed();
     sweepAfterCommit();
@@ -142,7 +144,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       merges,
       dueMerges,
       embedder: search.embedder,
-      indexLeftBehind: () => indexLeftBehind(search, log),
+      indexBacklog: () => indexBacklog(search, log),
       onPending: () => indexing.start(),
       log,
       operatorKeys: parts.operatorKeys,

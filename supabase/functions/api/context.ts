@@ -5,7 +5,9 @@ import type { Gate } from "./auth/gate.ts";
 import type { Log } from "./runtime/log.ts";
 import type { DueMerges } from "./files/pending_compactions.ts";
 import type { MergesUnderWay } from "./files/in_flight_compactions.ts";
-import type { Embedder, Metadata, Segments } from "./ports.ts";
+import type { Metadata } from "./ports/metadata.ts";
+import type { Embedder } from "./ports/search_index.ts";
+import type { Segments } from "./ports/segments.ts";
 
 export interface Context {
   readonly request: Request;
@@ -22,7 +24,7 @@ export interface Context {
   /** Null where no model is set up: search goes without meaning. */
   readonly embedder: Embedder | null;
   /** Indexes some of what waits: a slice, and says how many files that were. */
-  readonly indexLeftBehind: () => Promise<number>;
+  readonly indexBacklog: () => Promise<number>;
   /** Says that something waits to be indexed; that is done after the answer. */
   readonly onPending: () => void;
   readonly merges: MergesUnderWay;

@@ -1,30 +1,82 @@
 /**
- * The one table of error codes. Each refusal is made by `fail(code, message, details?)` and rendered in one
- * place, `respond.ts`; the OpenAPI description and the tests read the table.
+ * The one table of error codes. An error is thrown by `fail(code, message, details?)` and rendered in one place,
+ * `http/respond.ts`; the port's refusals, the OpenAPI description, the documents and the tests read the table.
  */
+import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "./limits.ts";
 
-/** Code → HTTP status and meaning. */
+interface ErrorEntry {
+  /** Of the HTTP response. */
+  readonly status: number;
+  /** For the documents and the OpenAPI description. */
+  readonly meaning: string;
+  /** What the client reads where nothing more specific is known. */
+  readonly message?: string;
+  /** Whether the database decides this: then it is one of the codes a `Refusal` may have. */
+  readonly fromDatabase?: true;
+}
+
+/** Code → HTTP status, meaning, standard message. */
 export const ERRORS = {
-  INVALID_JSON: { status: 400, meaning: "The body is not JSON, or not UTF-8." },
-  INVALID_PATH: { status: 400, meaning: "The path breaks the rule named in `details.rule`." },
+  INVALID_JSON: {
+    status: 400,
+    meaning: "The body is not JSON, or not UTF-8.",
+  },
+  INVALID_PATH: {
+    status: 400,
+    meaning: "The path breaks the rule named in `details.rule`.",
+  },
   VALIDATION_ERROR: {
     status: 400,
     meaning: "A field or parameter is missing, of the wrong type or out of range.",
+    message: "The request is not valid.",
+    fromDatabase: true,
   },
   INVALID_API_KEY: {
     status: 401,
     meaning: "The API key is missing, malformed, unknown, revoked or expired.",
+    message: "The API key is missing or not valid.",
+    fromDatabase: true,
   },
-  INVALID_SESSION: { status: 401, meaning: "The access token is missing, malformed or expired." },
+  INVALID_SESSION: {
+    status: 401,
+    meaning: "The access token is missing, malformed or expired.",
+    message: "The access token is missing or not valid. Sign in again.",
+    fromDatabase: true,
+  },
   FORBIDDEN_SCOPE: {
     status: 403,
     meaning: "The key lacks `details.scope`, or may not write outside `details.pathPrefix`.",
+    message: "The API key does not permit this.",
+    fromDatabase: true,
   },
-  FILE_NOT_FOUND: { status: 404, meaning: "The project has no such file." },
-  VERSION_NOT_FOUND: { status: 404, meaning: "The file has no such version; see `details.latestVersion`." },
-  PROJECT_NOT_FOUND: { status: 404, meaning: "The account has no such project." },
-  KEY_NOT_FOUND: { status: 404, meaning: "The project has no such key." },
-  ROUTE_NOT_FOUND: { status: 404, meaning: "There is no such route." },
+  FILE_NOT_FOUND: {
+    status: 404,
+    meaning: "The project has no such file.",
+    message: "There is no file at this path.",
+    fromDatabase: true,
+  },
+  VERSION_NOT_FOUND: {
+    status: 404,
+    meaning: "The file has no such version; see `details.latestVersion`.",
+    message: "The file has no such version.",
+    fromDatabase: true,
+  },
+  PROJECT_NOT_FOUND: {
+    status: 404,
+    meaning: "The account has no such project.",
+    message: "There is no such project in this account.",
+    fromDatabase: true,
+  },
+  KEY_NOT_FOUND: {
+    status: 404,
+    meaning: "The project has no such key.",
+    message: "There is no such key in this project.",
+    fromDatabase: true,
+  },
+  ROUTE_NOT_FOUND: {
+    status: 404,
+    meaning: "There is no such route.",
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     meaning: "The route does not take this method; see the `Allow` header.",
@@ -32,36 +84,85 @@ export const ERRORS = {
   FILE_ALREADY_EXISTS: {
     status: 409,
     meaning: "There is a file at the path. 412 where `If-None-Match: *` was the condition.",
+    message: "A file already exists at this path.",
+    fromDatabase: true,
   },
   IDEMPOTENCY_KEY_IN_USE: {
     status: 409,
     meaning: "A request with this Idempotency-Key is still running; try again.",
+    message: "A request with this Idempotency-Key is still running. Try again shortly.",
+    fromDatabase: true,
   },
-  PROJECT_NAME_TAKEN: { status: 409, meaning: "The account has a project of this name." },
-  KEY_REVOKED: { status: 409, meaning: "The key is revoked or expired, so it cannot be rotated." },
+  PROJECT_NAME_TAKEN: {
+    status: 409,
+    meaning: "The account has a project of this name.",
+    message: "A project with this name already exists.",
+    fromDatabase: true,
+  },
+  KEY_REVOKED: {
+    status: 409,
+    meaning: "The key is revoked or expired, so it cannot be rotated.",
+    message: "The key is revoked or expired. Create a new one.",
+    fromDatabase: true,
+  },
   VERSION_CONFLICT: {
     status: 409,
     meaning: "The file kept changing while it was edited; nothing was written.",
+    message: "The file kept changing while it was edited. Nothing was written; read it again.",
+    fromDatabase: true,
   },
   PRECONDITION_FAILED: {
     status: 412,
     meaning: "The file is not at the version of If-Match; see `details.version`.",
+    message: "The file is not at the version that the precondition names. Nothing was done.",
+    fromDatabase: true,
   },
   CONTENT_TOO_LARGE: {
     status: 413,
     meaning: "The content, the body or the resulting file is over its limit.",
+    message: "The file would be larger than the project's tier allows.",
+    fromDatabase: true,
   },
-  QUOTA_EXCEEDED: { status: 413, meaning: "The project's storage quota does not leave room for this." },
+  QUOTA_EXCEEDED: {
+    status: 413,
+    meaning: "The project's storage quota does not leave room for this.",
+    message: "The project's storage quota does not leave room for this.",
+    fromDatabase: true,
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     meaning: "The body's media type or encoding is not one the route reads.",
   },
-  RANGE_NOT_SATISFIABLE: { status: 416, meaning: "The range or the lines begin beyond the end." },
-  DIFF_TOO_LARGE: { status: 422, meaning: "One of the versions is too large to be compared." },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The Idempotency-Key was used for another request." },
-  KEY_LIMIT_REACHED: { status: 422, meaning: "The project has as many working keys as it may have." },
-  NOT_TEXT: { status: 422, meaning: "The file is not text, so it cannot be edited or read as text." },
-  PROJECT_LIMIT_REACHED: { status: 422, meaning: "The account has as many projects as it may have." },
+  RANGE_NOT_SATISFIABLE: {
+    status: 416,
+    meaning: "The range or the lines begin beyond the end.",
+  },
+  DIFF_TOO_LARGE: {
+    status: 422,
+    meaning: "One of the versions is too large to be compared.",
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    meaning: "The Idempotency-Key was used for another request.",
+    message: "This Idempotency-Key was used for another request.",
+    fromDatabase: true,
+  },
+  KEY_LIMIT_REACHED: {
+    status: 422,
+    meaning: "The project has as many working keys as it may have.",
+    message: "The project has as many working keys as it may have. Revoke some.",
+    fromDatabase: true,
+  },
+  NOT_TEXT: {
+    status: 422,
+    meaning: "The file is not text, so it cannot be edited or read as text.",
+  },
+  PROJECT_LIMIT_REACHED: {
+    status: 422,
+    meaning: "The account has as many projects as it may have.",
+    message: "The account has as many projects as it may have.",
+    fromDatabase: true,
+  },
   SEARCH_TOO_BROAD: {
     status: 422,
     meaning: "The pattern would have to be tried on too much text; name a literal, a directory or a glob.",
@@ -70,24 +171,60 @@ export const ERRORS = {
     status: 422,
     meaning: "`oldString` does not occur in the file; see `details.nearest`.",
   },
-  STRING_NOT_UNIQUE: { status: 422, meaning: "`oldString` occurs more than once; see `details.lines`." },
-  VERSION_DELETED: { status: 422, meaning: "The version is a tombstone; there is nothing to restore." },
-  RATE_LIMIT_EXCEEDED: { status: 429, meaning: "Too many requests in this minute; nothing was done." },
+  STRING_NOT_UNIQUE: {
+    status: 422,
+    meaning: "`oldString` occurs more than once; see `details.lines`.",
+  },
+  VERSION_DELETED: {
+    status: 422,
+    meaning: "The version is a tombstone; there is nothing to restore.",
+    message: "This version is a tombstone; there is nothing to restore.",
+    fromDatabase: true,
+  },
+  RATE_LIMIT_EXCEEDED: {
+    status: 429,
+    meaning: "Too many requests in this minute; nothing was done.",
+    message: "Too many requests in this minute. Nothing was done; try again when the window resets.",
+    fromDatabase: true,
+  },
   CONTENT_CORRUPT: {
     status: 500,
     meaning: "Stored bytes fail their checksum; wrong content is never returned.",
   },
-  INTERNAL_ERROR: { status: 500, meaning: "A defect; the request id finds it in the logs." },
+  INTERNAL_ERROR: {
+    status: 500,
+    meaning: "A defect; the request id finds it in the logs.",
+  },
   SEMANTIC_SEARCH_UNAVAILABLE: {
     status: 501,
     meaning: "No embedding model is set up here; the other modes work.",
   },
-  SERVICE_UNAVAILABLE: { status: 503, meaning: "Database or storage did not answer; try again later." },
-} as const satisfies Record<string, { status: number; meaning: string }>;
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    meaning: "Database or storage did not answer; try again later.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** A refusal on its way to the client. Throw it anywhere; `app.ts` renders it. */
+/** The codes with which the database refuses. */
+export type RefusalCode = {
+  [Code in ErrorCode]: (typeof ERRORS)[Code] extends { readonly fromDatabase: true } ? Code : never;
+}[ErrorCode];
+
+function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
+}
+
+function isRefusalCode(code: ErrorCode): code is RefusalCode {
+  return "fromDatabase" in ERRORS[code];
+}
+
+export const REFUSAL_CODES: readonly RefusalCode[] = Object.keys(ERRORS).filter(isErrorCode).filter(
+  isRefusalCode,
+);
+
+/** An error that the client sees. May be thrown anywhere below `app.ts`, which renders it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
@@ -95,7 +232,7 @@ export class ApiError extends Error {
     message: string,
     readonly details?: Readonly<Record<string, unknown>>,
     readonly headers?: Readonly<Record<string, string>>,
-    /** Another status than the table's, for the one code that has two. */
+    /** Overrides the status of the table, for the one code that has two. */
     readonly otherStatus?: number,
   ) {
     super(message);
@@ -106,7 +243,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Refuses the request. The message is for the client: it never carries content, keys or internals. */
+/** Throws an ApiError. The message is for the client: it never contains content, keys or internals. */
 export function fail(
   code: ErrorCode,
   message: string,
@@ -114,4 +251,11 @@ export function fail(
   headers?: Readonly<Record<string, string>>,
 ): never {
   throw new ApiError(code, message, details, headers);
+}
+
+/** A 503 that the client may retry: by default because the back end stays out of reach. */
+export function unavailable(message = "The service is briefly unavailable. Try again."): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", message, undefined, {
+    "Retry-After": String(UNAVAILABLE_RETRY_AFTER_SECONDS),
+  });
 }

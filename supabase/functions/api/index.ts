@@ -3,15 +3,13 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { fetchInTime } from "./adapters/backend.ts";
 import { SupabaseAccounts } from "./adapters/supabase_accounts.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
-import { SegmentCache } from "./adapters/segment_cache.ts";
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
-import { SupabaseSegments } from "./adapters/supabase_segments.ts";
+import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
-import { lazily } from "./runtime/lazy.ts";
-import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
+import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
-import type { Embedder } from "./ports.ts";
+import type { Embedder } from "./ports/search_index.ts";
 
 /** Given by the edge runtime: keeps the isolate alive until the work is done. */
 declare const EdgeRuntime: { waitUntil(work: Promise<unknown>): void };
@@ -58,9 +56,9 @@ function embedder(): Embedder | null {
 const operatorKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
 const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
 const client = supabase(operatorKeys[0], "filestore");
-const indexClient = lazily(() => supabase(operatorKeys[0], "filestore-index"));
-const accountsClient = lazily(() => supabase(publishableKey, "filestore"));
-const cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
+const indexClient = lazy(() => supabase(operatorKeys[0], "filestore-index"));
+const accountsClient = lazy(() => supabase(publishableKey, "filestore"));
+const cache = segmentCache();
 
 Deno.serve(buildApp({
   metadata: new SupabaseMetadata(client, consoleLog),

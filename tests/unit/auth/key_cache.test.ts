@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Grant } from "../../../supabase/functions/api/ports.ts";
+import type { Grant } from "../../../supabase/functions/api/ports/answer.ts";
 import { KeyMemory } from "../../../supabase/functions/api/auth/key_cache.ts";
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../../supabase/functions/api/limits.ts";
 

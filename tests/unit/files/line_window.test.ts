@@ -7,7 +7,7 @@ import {
   lineWindow,
   parseLines,
 } from "../../../supabase/functions/api/files/line_window.ts";
-import type { Segment } from "../../../supabase/functions/api/ports.ts";
+import type { Segment } from "../../../supabase/functions/api/ports/segments.ts";
 
 const encoder = new TextEncoder();
 

@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import { READ_AHEAD_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
 import { readSegments } from "../../../supabase/functions/api/files/read_segments.ts";
-import type { Segment, Segments } from "../../../supabase/functions/api/ports.ts";
+import type { Segment, Segments } from "../../../supabase/functions/api/ports/segments.ts";
 
 const SIZE = 10;
 const ROPE: readonly Segment[] = Array.from({ length: 8 }, (_, index) => ({

@@ -9,7 +9,7 @@ import {
   preconditions,
 } from "../../../supabase/functions/api/http/conditions.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
-import type { FileRecord } from "../../../supabase/functions/api/ports.ts";
+import type { FileRecord } from "../../../supabase/functions/api/ports/files.ts";
 
 const ID = "3f1c8a52-0000-4000-8000-000000000000";
 const FILE: FileRecord = {

@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
-import { giveBack, spend } from "../../../supabase/functions/api/runtime/detach.ts";
+import { detach, drainAndDetach } from "../../../supabase/functions/api/runtime/detach.ts";
 
-Deno.test("giveBack() leaves nothing of the bytes' buffer", () => {
+Deno.test("detach() leaves nothing of the bytes' buffer", () => {
   const bytes = new Uint8Array([1, 2, 3]);
-  giveBack(bytes);
+  detach(bytes);
   assertEquals([bytes.length, bytes.buffer.byteLength], [0, 0]);
 });
 
-Deno.test("spend() hands out every chunk whole, and takes it back when the next one is asked for", () => {
+Deno.test("drainAndDetach() yields every chunk whole, and detaches it when the next one is requested", () => {
   const chunks = [new Uint8Array([1, 2]), new Uint8Array([3]), new Uint8Array([4, 5, 6])];
   const seen: number[][] = [];
-  for (const chunk of spend(chunks)) {
+  for (const chunk of drainAndDetach(chunks)) {
     seen.push([...chunk]);
     assertEquals(chunks.map(({ length }) => length > 0), chunks.map((_, index) => index >= seen.length - 1));
   }

@@ -1,8 +1,30 @@
-/** Shapes of what the SQL functions return, checked where they enter. See `supabase/schemas/30_records.sql`. */
+/**
+ * Shapes of what the SQL functions return, checked where they enter: each schema yields exactly the record of the port.
+ * See `supabase/schemas`.
+ */
 import { z } from "zod";
-import type { AccountAnswer, Answer } from "../ports.ts";
+import { REFUSAL_CODES } from "../errors.ts";
+import type { AccountAnswer } from "../ports/accounts.ts";
+import type { Answer, Grant, RateView, Refusal } from "../ports/answer.ts";
+import type { Committed } from "../ports/commit.ts";
+import type {
+  Comparison,
+  Content,
+  EditBase,
+  FileRecord,
+  ListPage,
+  Side,
+  VersionPage,
+} from "../ports/files.ts";
+import type { Authorization, Sweep } from "../ports/metadata.ts";
+import type { Claim, SearchPage } from "../ports/search_index.ts";
+import type { Segment } from "../ports/segments.ts";
 
-const rate = z.object({ limit: z.number().nullable(), remaining: z.number().nullable(), reset: z.number() });
+const rate = z.object({
+  limit: z.number().nullable(),
+  remaining: z.number().nullable(),
+  reset: z.number(),
+}) satisfies z.ZodType<RateView>;
 
 const grant = z.object({
   projectId: z.string(),
@@ -10,7 +32,7 @@ const grant = z.object({
   scopes: z.array(z.enum(["read", "write", "admin"])),
   tier: z.string(),
   maxFileBytes: z.number().nullable(),
-});
+}) satisfies z.ZodType<Grant>;
 
 export const segment = z.object({
   id: z.string(),
@@ -20,35 +42,12 @@ export const segment = z.object({
   newlines: z.number(),
   endsWithNewline: z.boolean(),
   isText: z.boolean(),
-});
+}) satisfies z.ZodType<Segment>;
 
 const refusal = z.object({
-  code: z.enum([
-    "INVALID_API_KEY",
-    "RATE_LIMIT_EXCEEDED",
-    "FORBIDDEN_SCOPE",
-    "FILE_NOT_FOUND",
-    "VERSION_NOT_FOUND",
-    "VERSION_CONFLICT",
-    "VERSION_DELETED",
-    "PRECONDITION_FAILED",
-    "FILE_ALREADY_EXISTS",
-    "IDEMPOTENCY_KEY_REUSED",
-    "IDEMPOTENCY_KEY_IN_USE",
-    "CONTENT_TOO_LARGE",
-    "QUOTA_EXCEEDED",
-    "SEGMENT_LIST_FULL",
-    "VALIDATION_ERROR",
-    "INVALID_SESSION",
-    "PROJECT_NOT_FOUND",
-    "PROJECT_NAME_TAKEN",
-    "PROJECT_LIMIT_REACHED",
-    "KEY_NOT_FOUND",
-    "KEY_REVOKED",
-    "KEY_LIMIT_REACHED",
-  ]),
+  code: z.enum([...REFUSAL_CODES, "SEGMENT_LIST_FULL"]),
   details: z.record(z.string(), z.unknown()),
-});
+}) satisfies z.ZodType<Refusal>;
 
 export const fileRecord = z.object({
   id: z.string(),
@@ -59,14 +58,16 @@ export const fileRecord = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   deleted: z.boolean().optional(),
-});
+}) satisfies z.ZodType<FileRecord>;
 
 export const authorization = z.object({
   file: z.object({ version: z.number(), size: z.number() }).nullable(),
   deletedVersion: z.number().nullable(),
-});
+}) satisfies z.ZodType<Authorization>;
 
-export const content = z.object({ file: fileRecord, segments: z.array(segment) });
+export const content = z.object({ file: fileRecord, segments: z.array(segment) }) satisfies z.ZodType<
+  Content
+>;
 
 export const versionPage = z.object({
   file: z.object({ path: z.string(), mimeType: z.string() }),
@@ -83,7 +84,7 @@ export const versionPage = z.object({
   total: z.number(),
   limit: z.number(),
   offset: z.number(),
-});
+}) satisfies z.ZodType<VersionPage>;
 
 export const listPage = z.object({
   files: z.array(fileRecord),
@@ -92,9 +93,9 @@ export const listPage = z.object({
   limit: z.number(),
   offset: z.number(),
   hasMore: z.boolean(),
-});
+}) satisfies z.ZodType<ListPage>;
 
-/** With whatever the commit wanted to be said along with the record. */
+/** With the `extra` of the commit. */
 const committedRecord = fileRecord.loose();
 
 export const committed = z.object({
@@ -105,11 +106,17 @@ export const committed = z.object({
   file,
   segments: segments ?? null,
   isReplayed: isReplayed ?? false,
-}));
+})) satisfies z.ZodType<Committed>;
 
-export const editBase = z.union([z.object({ storedResponse: committedRecord }), content]);
+export const editBase = z.union([z.object({ storedResponse: committedRecord }), content]) satisfies z.ZodType<
+  EditBase
+>;
 
-const side = z.object({ size: z.number(), mimeType: z.string(), segments: z.array(segment) });
+const side = z.object({
+  size: z.number(),
+  mimeType: z.string(),
+  segments: z.array(segment),
+}) satisfies z.ZodType<Side>;
 
 export const comparison = z.object({
   path: z.string(),
@@ -117,7 +124,7 @@ export const comparison = z.object({
   to: z.number(),
   before: side.nullable(),
   after: side.nullable(),
-});
+}) satisfies z.ZodType<Comparison>;
 
 export const searchPage = z.object({
   files: z.array(z.object({
@@ -132,7 +139,7 @@ export const searchPage = z.object({
   hasVectors: z.boolean(),
   lexemes: z.array(z.string()),
   pending: z.number(),
-});
+}) satisfies z.ZodType<SearchPage>;
 
 export const claim = z.object({
   claimId: z.string(),
@@ -148,7 +155,7 @@ export const claim = z.object({
     segments: z.array(segment),
     chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
   })),
-});
+}) satisfies z.ZodType<Claim>;
 
 export const sweep = z.object({
   projectId: z.string(),
@@ -156,7 +163,7 @@ export const sweep = z.object({
   sweptThrough: z.string().nullable(),
   day: z.string().nullable(),
   kept: z.number(),
-});
+}) satisfies z.ZodType<Sweep>;
 
 const envelope = z.object({
   rate: rate.optional(),
@@ -168,16 +175,16 @@ const envelope = z.object({
 
 const accountEnvelope = z.object({ value: z.unknown().optional(), refusal: refusal.optional() });
 
-/** The answer of a function for accounts. Throws where the database answers another shape. */
+/** The answer of a function for accounts. Throws where the database returns another shape. */
 export function parseAccountAnswer(data: unknown): AccountAnswer<unknown> {
   const answer = accountEnvelope.parse(data);
   return answer.refusal ? { ok: false, refusal: answer.refusal } : { ok: true, value: answer.value };
 }
 
-/** The answer of one SQL function, its value checked by `schema`. Throws where the database answers another shape. */
-export function parseAnswer<T>(data: unknown, isRepeated: boolean, schema: z.ZodType<T>): Answer<T> {
+/** The answer of one SQL function, its value checked by `schema`. Throws where the database returns another shape. */
+export function parseAnswer<T>(data: unknown, isAmbiguous: boolean, schema: z.ZodType<T>): Answer<T> {
   const answer = envelope.parse(data);
-  const rest = { rate: answer.rate ?? null, grant: answer.grant ?? null, isRepeated };
+  const rest = { rate: answer.rate ?? null, grant: answer.grant ?? null, isAmbiguous };
   return answer.refusal
     ? { ...rest, ok: false, refusal: { ...answer.refusal, segments: answer.segments } }
     : { ...rest, ok: true, value: schema.parse(answer.value) };

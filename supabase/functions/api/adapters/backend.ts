@@ -1,24 +1,16 @@
 /** How Supabase is called: a time-out for each call, bounded tries with jitter, one deadline for them all. */
-import { ApiError } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import {
   BACKEND_BACKOFF_MILLISECONDS,
   BACKEND_CALL_TIMEOUT_MILLISECONDS,
   BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS,
   BACKEND_DEADLINE_MILLISECONDS,
   BACKEND_TRIES_MAX,
-  UNAVAILABLE_RETRY_AFTER_SECONDS,
 } from "../limits.ts";
 import type { Log } from "../runtime/log.ts";
 
 /** What one try came to: a value, or a failure that may pass. A defect is thrown. */
-export type Outcome<T> = { readonly value: T } | { readonly passing: string };
-
-/** The client's answer to a back end that stays out of reach. */
-export function unavailable(): ApiError {
-  return new ApiError("SERVICE_UNAVAILABLE", "The service is briefly unavailable. Try again.", undefined, {
-    "Retry-After": String(UNAVAILABLE_RETRY_AFTER_SECONDS),
-  });
-}
+export type Outcome<T> = { readonly value: T } | { readonly transient: string };
 
 /** Cheaper than a Blob's stream, which is made outside of JavaScript and read back. */
 function streamOf(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -68,7 +60,7 @@ export async function withRetries<T>(
   for (let tryNumber = 1;; tryNumber++) {
     const outcome = await call(tryNumber);
     if ("value" in outcome) return outcome.value;
-    log.backendFault(name, tryNumber, outcome.passing);
+    log.backendFault(name, tryNumber, outcome.transient);
     const pause = BACKEND_BACKOFF_MILLISECONDS * 2 ** (tryNumber - 1) * (0.5 + Math.random());
     if (tryNumber >= BACKEND_TRIES_MAX || Date.now() + pause >= deadline) throw unavailable();
     await new Promise((resolve) => setTimeout(resolve, pause));

@@ -1,9 +1,10 @@
 /** Where embeddings come from: an OpenAI-compatible endpoint, or the model built into Supabase's edge runtime. */
 import { z } from "zod";
+import { unavailable } from "../errors.ts";
 import { EMBEDDING_DIMENSIONS, EMBEDDINGS_TIMEOUT_MILLISECONDS } from "../limits.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Embedder } from "../ports.ts";
-import { type Outcome, unavailable, withRetries } from "./backend.ts";
+import type { Embedder } from "../ports/search_index.ts";
+import { type Outcome, withRetries } from "./backend.ts";
 
 /** Built in, so nothing has to be downloaded: https://supabase.com/docs/guides/functions/ai-models */
 const BUILT_IN_MODEL = "gte-small";
@@ -54,9 +55,9 @@ export class EndpointEmbedder implements Embedder {
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
     return withRetries("embeddings", this.log, async (): Promise<Outcome<readonly (readonly number[])[]>> => {
       const answer = await this.ask(texts).catch(() => null);
-      if (answer === null) return { passing: "out of reach" };
+      if (answer === null) return { transient: "out of reach" };
       const { status, body } = answer;
-      if (status === 408 || status === 429 || status >= 500) return { passing: String(status) };
+      if (status === 408 || status === 429 || status >= 500) return { transient: String(status) };
       const parsed = response.safeParse(body);
       if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
         // A wrong key, model or dimension: the operator sees it in the log, and search goes on without meaning.

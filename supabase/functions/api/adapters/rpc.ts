@@ -1,28 +1,28 @@
-/** One call of an SQL function over supabase-js, tried again while its failure may pass. */
+/** One call of an SQL function over supabase-js, retried while its failure is transient. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
 import type { Log } from "../runtime/log.ts";
 import { type Outcome, withRetries } from "./backend.ts";
 
 /**
- * Postgres classes and codes of failures that pass: connection, resources, operator intervention, and lost races
+ * Postgres classes and codes of transient failures: connection, resources, operator intervention, and lost races
  * for a lock. https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
-const PASSING_SQLSTATE = /^(08|53|57|58|40001|40P01|55P03)/;
+const TRANSIENT_SQLSTATE = /^(08|53|57|58|40001|40P01|55P03)/;
 /** Of these, the ones after which the transaction is known to be rolled back: nothing was done, nothing counted. */
 const ROLLED_BACK_SQLSTATE = /^(53|40001|40P01|55P03|57014)/;
 /** PostgREST without a database connection. https://docs.postgrest.org/en/v13/references/errors.html */
-const PASSING_POSTGREST = /^PGRST00[0-3]$/;
+const TRANSIENT_POSTGREST = /^PGRST00[0-3]$/;
 
 export interface CallOptions {
-  /** An account's, in place of the client's own key. */
+  /** Of an account; replaces the client's own key. */
   readonly accessToken?: string;
-  /** The value that an error stands for; undefined where it is a failure. */
-  readonly answerTo?: (status: number, error: PostgrestError) => unknown;
-  /** Told of a try that may have taken effect, or still may. */
-  readonly onLost?: () => void;
+  /** Maps an error to a value; undefined where it is a failure. */
+  readonly valueForError?: (status: number, error: PostgrestError) => unknown;
+  /** Called after a try that may have taken effect, or still may. */
+  readonly onAmbiguousFailure?: () => void;
 }
 
-/** The function's value. Throws SERVICE_UNAVAILABLE when tries or time are used up, anything else at once. */
+/** Returns the function's value. Throws SERVICE_UNAVAILABLE when tries or time are used up, anything else at once. */
 export function callFunction(
   client: SupabaseClient,
   log: Log,
@@ -37,17 +37,17 @@ export function callFunction(
     }
     const { data, error, status } = await request;
     if (error === null) return { value: data };
-    const answer = options?.answerTo?.(status, error);
+    const answer = options?.valueForError?.(status, error);
     if (answer !== undefined) return { value: answer };
-    if (!isPassing(status, error)) throw new Error(`${name} failed with ${error.code}`);
-    if (!ROLLED_BACK_SQLSTATE.test(error.code)) options?.onLost?.();
-    return { passing: error.code || String(status) };
+    if (!isTransient(status, error)) throw new Error(`${name} failed with ${error.code}`);
+    if (!ROLLED_BACK_SQLSTATE.test(error.code)) options?.onAmbiguousFailure?.();
+    return { transient: error.code || String(status) };
   });
 }
 
 /** Whether a failed call may succeed when it is repeated. */
-function isPassing(status: number, error: PostgrestError): boolean {
-  if (PASSING_SQLSTATE.test(error.code) || PASSING_POSTGREST.test(error.code)) return true;
+function isTransient(status: number, error: PostgrestError): boolean {
+  if (TRANSIENT_SQLSTATE.test(error.code) || TRANSIENT_POSTGREST.test(error.code)) return true;
   // No code of Postgres or PostgREST: a network failure (status 0) or a gateway's own page.
   const isFromDatabase = /^([0-9A-Z]{5}|PGRST\d+)$/.test(error.code ?? "");
   return !isFromDatabase &&

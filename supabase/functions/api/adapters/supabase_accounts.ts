@@ -1,23 +1,24 @@
-/** Accounts over supabase-js: one SQL function a call, under the account's own access token. */
+/** Accounts over supabase-js: each method calls one SQL function under the account's own access token. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
 import type { Log } from "../runtime/log.ts";
-import type { AccountAnswer, Accounts, AdministrativeAction, KeyHash } from "../ports.ts";
+import type { AccountAnswer, Accounts, AdministrativeAction } from "../ports/accounts.ts";
+import type { KeyHash } from "../ports/answer.ts";
 import { parseAccountAnswer } from "./answers.ts";
 import { callFunction } from "./rpc.ts";
 
-/** PostgREST's codes for a token it does not take, and Postgres's for a role that may not call the function. */
+/** PostgREST's codes for an invalid token, and Postgres's for a role that may not call the function. */
 const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
 
 export class SupabaseAccounts implements Accounts {
-  /** `client` has the publishable key: by itself it may call none of these functions. */
+  /** `client` has the publishable key, which alone may call none of these functions. */
   constructor(private readonly client: () => SupabaseClient, private readonly log: Log) {}
 
   projects(accessToken: string): Promise<AccountAnswer<unknown>> {
-    return this.ask(accessToken, "filestore_account_projects", {});
+    return this.call(accessToken, "filestore_account_projects", {});
   }
 
   createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>> {
-    return this.ask(accessToken, "filestore_account_create_project", {
+    return this.call(accessToken, "filestore_account_create_project", {
       p_name: name,
       p_id: crypto.randomUUID(),
     });
@@ -30,29 +31,29 @@ export class SupabaseAccounts implements Accounts {
     parameters: Readonly<Record<string, unknown>>,
   ): Promise<AccountAnswer<unknown>> {
     const request = { p_project_id: projectId, p_action: action, p_parameters: parameters };
-    return this.ask(accessToken, "filestore_account_administer", request);
+    return this.call(accessToken, "filestore_account_administer", request);
   }
 
   openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>> {
     const request = { p_project_id: projectId, p_token_hash: tokenHash };
-    return this.ask(accessToken, "filestore_account_session", request);
+    return this.call(accessToken, "filestore_account_session", request);
   }
 
-  private async ask(
+  private async call(
     accessToken: string,
     name: string,
     parameters: Record<string, unknown>,
   ): Promise<AccountAnswer<unknown>> {
     const data = await callFunction(this.client(), this.log, name, parameters, {
       accessToken,
-      answerTo: refusedSession,
+      valueForError: invalidSession,
     });
     return parseAccountAnswer(data);
   }
 }
 
-/** The answer where the token is refused before the function is run. */
-function refusedSession(status: number, error: PostgrestError): unknown {
+/** The answer where the token is refused before the function runs. */
+function invalidSession(status: number, error: PostgrestError): unknown {
   return status === 401 || status === 403 || NOT_SIGNED_IN.test(error.code)
     ? { refusal: { code: "INVALID_SESSION", details: {} } }
     : undefined;

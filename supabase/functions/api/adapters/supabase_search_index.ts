@@ -9,7 +9,7 @@ import {
   SEARCH_TEXT_BYTES_MAX,
 } from "../limits.ts";
 import type { Log } from "../runtime/log.ts";
-import type { Claim, ClaimedFile, IndexedText, SearchIndex } from "../ports.ts";
+import type { Claim, ClaimedFile, IndexedText, SearchIndex } from "../ports/search_index.ts";
 import { z } from "zod";
 import { claim } from "./answers.ts";
 import { callFunction } from "./rpc.ts";

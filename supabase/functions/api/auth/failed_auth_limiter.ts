@@ -1,6 +1,6 @@
 /** Failed authentications per client address and clock minute: best effort, in memory of one isolate. */
 import { ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX } from "../limits.ts";
-import type { RateView } from "../http/respond.ts";
+import type { RateView } from "../ports/answer.ts";
 
 const MINUTE = 60_000;
 

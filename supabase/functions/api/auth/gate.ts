@@ -2,52 +2,16 @@
  * One request's way to the database: who asks, whether the request was counted, what its window looks like.
  * The order of checks is the contract's: address limit, key, project limit, and only then the request itself.
  */
-import { unavailable } from "../adapters/backend.ts";
 import { isAccessToken } from "./access_token.ts";
 import type { AddressWindows } from "./failed_auth_limiter.ts";
 import { hashApiKey, isWellFormedApiKey } from "./api_key.ts";
 import type { ConsoleSessions } from "./console_sessions.ts";
 import type { KeyMemory } from "./key_cache.ts";
-import { ApiError, type ErrorCode, fail } from "../errors.ts";
-import type {
-  AccountAnswer,
-  Accounts,
-  AdministrativeAction,
-  Answer,
-  Authorization,
-  Caller,
-  Grant,
-  Metadata,
-  Refusal,
-  Scope,
-} from "../ports.ts";
-import { type RateView, secondsUntil } from "../http/respond.ts";
-
-/** The messages of the database's refusals. */
-const REFUSALS: Record<Exclude<Refusal["code"], "SEGMENT_LIST_FULL">, string> = {
-  INVALID_API_KEY: "The API key is missing or not valid.",
-  RATE_LIMIT_EXCEEDED:
-    "Too many requests in this minute. Nothing was done; try again when the window resets.",
-  FORBIDDEN_SCOPE: "The API key may not do this.",
-  FILE_NOT_FOUND: "There is no file at this path.",
-  VERSION_NOT_FOUND: "The file has no such version.",
-  VERSION_CONFLICT: "The file kept changing while it was edited. Nothing was written; read it again.",
-  VERSION_DELETED: "This version is a tombstone; there is nothing to restore.",
-  PRECONDITION_FAILED: "The file is not at the version that the precondition names. Nothing was done.",
-  FILE_ALREADY_EXISTS: "There is a file at this path already.",
-  IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used for another request.",
-  IDEMPOTENCY_KEY_IN_USE: "A request with this Idempotency-Key is still running. Try again shortly.",
-  CONTENT_TOO_LARGE: "The file would be larger than the project's tier allows.",
-  QUOTA_EXCEEDED: "The project's storage quota does not leave room for this.",
-  VALIDATION_ERROR: "The request is not valid.",
-  INVALID_SESSION: "The access token is missing or not valid. Sign in again.",
-  PROJECT_NOT_FOUND: "There is no such project in this account.",
-  PROJECT_NAME_TAKEN: "There is a project of this name already.",
-  PROJECT_LIMIT_REACHED: "The account has as many projects as it may have.",
-  KEY_NOT_FOUND: "There is no such key in this project.",
-  KEY_REVOKED: "The key is revoked or expired. Create a new one.",
-  KEY_LIMIT_REACHED: "The project has as many working keys as it may have. Revoke some.",
-};
+import { ApiError, ERRORS, fail, unavailable } from "../errors.ts";
+import type { AccountAnswer, Accounts, AdministrativeAction } from "../ports/accounts.ts";
+import type { Answer, Caller, Grant, RateView, Refusal, Scope } from "../ports/answer.ts";
+import type { Authorization, Metadata } from "../ports/metadata.ts";
+import { secondsUntil } from "../http/respond.ts";
 
 /** A request with an account's access token: which project it is about, if it says so. */
 interface Account {
@@ -257,10 +221,10 @@ export class Gate {
     if (refusal.code === "INVALID_SESSION") this.refuseSession();
     if (refusal.code === "RATE_LIMIT_EXCEEDED") this.refuseRate(this.rate.reset);
     if (refusal.code === "SEGMENT_LIST_FULL") throw new Error("a full segment list was not compacted");
-    const code: ErrorCode = refusal.code;
+    const { code } = refusal;
     const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
     const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
-    throw new ApiError(code, REFUSALS[refusal.code], details, headers, otherStatus);
+    throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);
   }
 
   /** The database refuses what is done without a scope by itself; some of it is refused before it is asked for. */
@@ -273,12 +237,12 @@ export class Gate {
   /** 401, one and the same for every kind of bad key; 429 once the address has failed too often. */
   private refuseKey(): never {
     this.spendAddress();
-    fail("INVALID_API_KEY", REFUSALS.INVALID_API_KEY);
+    fail("INVALID_API_KEY", ERRORS.INVALID_API_KEY.message);
   }
 
   private refuseSession(): never {
     this.spendAddress();
-    fail("INVALID_SESSION", REFUSALS.INVALID_SESSION);
+    fail("INVALID_SESSION", ERRORS.INVALID_SESSION.message);
   }
 
   private spendAddress(): void {
@@ -294,7 +258,9 @@ export class Gate {
 
   private refuseRate(reset: number): never {
     const seconds = Math.max(1, secondsUntil(reset, this.parts.now()));
-    fail("RATE_LIMIT_EXCEEDED", REFUSALS.RATE_LIMIT_EXCEEDED, undefined, { "Retry-After": String(seconds) });
+    fail("RATE_LIMIT_EXCEEDED", ERRORS.RATE_LIMIT_EXCEEDED.message, undefined, {
+      "Retry-After": String(seconds),
+    });
   }
 }
 

@@ -3,19 +3,19 @@
  * it saves a question whose answer is known, and lets small bodies be stored before the commit asks again.
  */
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
-import type { Grant, KeyHash, RateState } from "../ports.ts";
-import { BoundedMap } from "../runtime/bounded_map.ts";
+import type { Grant, KeyHash, RateView } from "../ports/answer.ts";
+import { LruCache } from "../runtime/lru_cache.ts";
 
 interface Entry {
   readonly at: number;
   /** Null: the database refused the key. A refused key never comes back, so that stays true. */
   readonly grant: Grant | null;
   /** The project's window, where it is known to be used up. */
-  readonly exhausted: RateState | null;
+  readonly exhausted: RateView | null;
 }
 
 export class KeyMemory {
-  private readonly entries = new BoundedMap<KeyHash, Entry>(KEYS_REMEMBERED_MAX);
+  private readonly entries = new LruCache<KeyHash, Entry>(KEYS_REMEMBERED_MAX);
 
   /** The grant the database gave for this key in the last KEY_REMEMBERED_SECONDS. */
   grant(keyHash: KeyHash, now: number): Grant | undefined {
@@ -27,18 +27,18 @@ export class KeyMemory {
   }
 
   /** The used-up window of the key's project, as long as it lasts. */
-  exhausted(keyHash: KeyHash, now: number): RateState | undefined {
+  exhausted(keyHash: KeyHash, now: number): RateView | undefined {
     const exhausted = this.fresh(keyHash, now)?.exhausted;
     return exhausted && exhausted.reset * 1000 > now ? exhausted : undefined;
   }
 
-  remember(keyHash: KeyHash, grant: Grant | null, rate: RateState | null, now: number): void {
+  remember(keyHash: KeyHash, grant: Grant | null, rate: RateView | null, now: number): void {
     const exhausted = rate !== null && rate.limit !== null && rate.remaining === 0 ? rate : null;
     this.entries.set(keyHash, { at: now, grant, exhausted });
   }
 
   private fresh(keyHash: KeyHash, now: number): Entry | undefined {
-    const entry = this.entries.get(keyHash);
+    const entry = this.entries.peek(keyHash);
     return entry && now - entry.at < KEY_REMEMBERED_SECONDS * 1000 ? entry : undefined;
   }
 }

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
-import type { Commit, Committed, Idempotency, Preconditions } from "../ports.ts";
+import type { Commit, Committed, Idempotency, Preconditions } from "../ports/commit.ts";
 import { isLargeBody, readBody } from "../http/body.ts";
 import { filePath } from "../http/request_path.ts";
 import { commit } from "./commit.ts";

@@ -3,9 +3,11 @@
  * and committed as one. Where the file has moved on meanwhile it is an append like any other.
  */
 import type { Context } from "../context.ts";
-import { spend } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
 import { ApiError } from "../errors.ts";
-import type { Committed, Refusal, Segment } from "../ports.ts";
+import type { Refusal } from "../ports/answer.ts";
+import type { Committed } from "../ports/commit.ts";
+import type { Segment } from "../ports/segments.ts";
 import { commit, fileOf, refuse, tryCommit } from "./commit.ts";
 import type { CommitBasis } from "./commit_request.ts";
 import type { DueMerge } from "./pending_compactions.ts";
@@ -62,6 +64,6 @@ export async function commitMergingAppend(
   if ("committed" in result) return result.committed;
   if (!REFUSALS_OF_THE_MERGE.includes(result.refusal.code)) refuse(context, merging, result.refusal);
   // With the same id: should a lost try of the first commit still come, only one of the two counts.
-  const own = await storeContent(context, spend(chunks));
+  const own = await storeContent(context, drainAndDetach(chunks));
   return await commit(context, { kind: "append", ...basis, segments: own }, true);
 }

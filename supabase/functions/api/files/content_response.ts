@@ -7,7 +7,7 @@ import { jsonContent } from "../http/json_content.ts";
 import { type LineQuery, lineWindow } from "./line_window.ts";
 import { fail } from "../errors.ts";
 import { READ_AT_ONCE_BYTES } from "../limits.ts";
-import type { Content } from "../ports.ts";
+import type { Content } from "../ports/files.ts";
 import { JSON_HEADERS } from "../http/respond.ts";
 import { isBinary, isText } from "./presentation.ts";
 import { readLines, readRange, readSegments } from "./read_segments.ts";

@@ -4,7 +4,7 @@ import { countOccurrences, type Piece, rewrite, sizeOf } from "./rewrite.ts";
 import { nearMisses } from "./near_misses.ts";
 import { fail } from "../errors.ts";
 import { EDIT_MEMORY_BYTES } from "../limits.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { projectOf } from "./store_content.ts";
 import { discard, Uploads } from "./uploads.ts";
 

@@ -1,5 +1,5 @@
 /** Which segments hold some lines of a text, known from their line feeds without reading them. */
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 
 /** Lines `from` to `to`, from 1, both inclusive; or the last `last` lines. */
 export type LineQuery = { readonly from: number; readonly to: number } | { readonly last: number };

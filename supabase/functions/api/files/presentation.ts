@@ -1,6 +1,6 @@
 /** How a version's bytes are shown in JSON: as text, or as base64. */
 import { isBinaryMediaType } from "./media_type.ts";
-import type { Content } from "../ports.ts";
+import type { Content } from "../ports/files.ts";
 
 /** Whether every piece is UTF-8 by itself. */
 export function isText(content: Content): boolean {

@@ -4,7 +4,7 @@
  * are. The result is a rope again, so edits can follow one another.
  */
 import { EDIT_LINES_REPORTED_MAX, READ_AHEAD_SEGMENTS } from "../limits.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { ByteSearch } from "./byte_search.ts";
 import { SegmentCutter } from "./segment.ts";
 import { countNewlines } from "../runtime/utf8.ts";

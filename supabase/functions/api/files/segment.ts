@@ -3,7 +3,7 @@
  * UTF-8 by itself: reads escape, search and edit work on one segment at a time.
  */
 import { SEGMENT_BYTES_MAX } from "../limits.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
 
@@ -98,9 +98,4 @@ export async function describeSegment(id: string, name: string, bytes: Uint8Arra
     endsWithNewline: bytes.at(-1) === 0x0a,
     isText: isUtf8(bytes),
   };
-}
-
-/** The object name of a segment: `{projectId}/{yyyymmdd}/{id}`, the day in UTC. */
-export function segmentName(projectId: string, now: Date, id: string): string {
-  return `${projectId}/${now.toISOString().slice(0, 10).replaceAll("-", "")}/${id}`;
 }

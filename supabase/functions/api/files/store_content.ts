@@ -1,7 +1,7 @@
 /** Cuts new content into segments and stores them. */
 import type { Context } from "../context.ts";
 import { SegmentCutter } from "./segment.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { Uploads } from "./uploads.ts";
 
 /** The project of the request's key, which is known by now. */

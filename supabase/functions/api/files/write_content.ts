@@ -3,12 +3,14 @@ import type { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
 import { concatenate } from "../runtime/concatenate.ts";
-import { spend } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
 import { isPresent } from "../http/query.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { fail } from "../errors.ts";
-import { APPEND_MERGED_BYTES_MAX } from "../limits.ts";
-import type { Authorization, Committed, Segment } from "../ports.ts";
+import { COMPACTING_APPEND_BYTES_MAX } from "../limits.ts";
+import type { Committed } from "../ports/commit.ts";
+import type { Authorization } from "../ports/metadata.ts";
+import type { Segment } from "../ports/segments.ts";
 import { isRawPut, storeRawBody } from "../http/raw_body.ts";
 import { contentBytes, type ContentText, isLargeBody, readBody } from "../http/body.ts";
 import { filePath } from "../http/request_path.ts";
@@ -92,10 +94,14 @@ async function storeJson(context: Context, target: Target, body: ContentBody): P
   if (admission) refuseMissing(admission);
   const added = chunks.reduce((total, chunk) => total + chunk.length, 0);
   refuseOverTier(gate, existingBytes(target.kind, admission) + added);
-  const isShortAppend = target.kind === "append" && added <= APPEND_MERGED_BYTES_MAX;
+  const isShortAppend = target.kind === "append" && added <= COMPACTING_APPEND_BYTES_MAX;
   const merging = isShortAppend ? await storeMergingAppend(context, target.path, chunks) : undefined;
   if (merging) return { segments: merging.segments, fields, merging };
-  return { segments: await storeContent(context, spend(chunks)), fields, mayLeaveMerge: isShortAppend };
+  return {
+    segments: await storeContent(context, drainAndDetach(chunks)),
+    fields,
+    mayLeaveMerge: isShortAppend,
+  };
 }
 
 async function storeRaw(context: Context, target: Target): Promise<Stored> {

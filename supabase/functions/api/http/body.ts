@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { Base64Decoder } from "./base64.ts";
-import { spend } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
 import { readJsonBody } from "./json_body.ts";
 import { type ErrorCode, fail } from "../errors.ts";
 import {
@@ -11,7 +11,7 @@ import {
   BODY_IDLE_MILLISECONDS,
   CONTENT_LENGTH_MAX,
   DRAIN_MILLISECONDS,
-  UNAUTHORISED_BODY_BYTES_MAX,
+  UNAUTHORIZED_BODY_BYTES_MAX,
 } from "../limits.ts";
 import { validate } from "./validate.ts";
 
@@ -136,7 +136,7 @@ export async function* requestChunks(
 /** Whether the database must admit the key before this body is read. */
 export function isLargeBody(headers: Headers): boolean {
   const declared = declaredBytes(headers);
-  return declared === null || declared > UNAUTHORISED_BODY_BYTES_MAX;
+  return declared === null || declared > UNAUTHORIZED_BODY_BYTES_MAX;
 }
 
 /**
@@ -189,7 +189,7 @@ export function contentBytes(content: ContentText, isBase64: boolean): readonly 
   if (!isBase64) return content.chunks;
   const decoder = new Base64Decoder();
   const decoded: Uint8Array[] = [];
-  for (const chunk of spend(content.chunks)) decoded.push(decoder.push(chunk) ?? refuseBase64());
+  for (const chunk of drainAndDetach(content.chunks)) decoded.push(decoder.push(chunk) ?? refuseBase64());
   if (!decoder.finish()) refuseBase64();
   return decoded;
 }

@@ -3,7 +3,9 @@ import { entityTag, parseEntityTags, type Representation, versionOfTag } from ".
 import { sha256Hex } from "../runtime/sha256.ts";
 import { fail } from "../errors.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
-import type { FileRecord, Idempotency, Preconditions, Segment } from "../ports.ts";
+import type { Idempotency, Preconditions } from "../ports/commit.ts";
+import type { FileRecord } from "../ports/files.ts";
+import type { Segment } from "../ports/segments.ts";
 
 function refuse(header: string, reason: string): never {
   fail("VALIDATION_ERROR", `${header}: ${reason}`, { issues: [{ path: header, reason }] });

@@ -6,7 +6,7 @@ import { fail } from "../errors.ts";
 import type { Context } from "../context.ts";
 import { BODY_BUDGET_WAIT_MILLISECONDS, RAW_UPLOAD_BYTES } from "../limits.ts";
 import { storeContent } from "../files/store_content.ts";
-import type { Segment } from "../ports.ts";
+import type { Segment } from "../ports/segments.ts";
 import { declaredBytes, isJsonType, mediaTypeOf, refuseEncoded, requestChunks } from "./body.ts";
 import { mediaType } from "../routes/schemas.ts";
 import { validate } from "./validate.ts";

@@ -2,16 +2,8 @@
 import { entityTag } from "./entity_tag.ts";
 import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
-import type { Committed } from "../ports.ts";
-
-/** What the rate headers show: a project's window, or the client address's. */
-export interface RateView {
-  /** Requests a minute; null: no limit. */
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  /** UTC epoch seconds. */
-  readonly reset: number;
-}
+import type { RateView } from "../ports/answer.ts";
+import type { Committed } from "../ports/commit.ts";
 
 export type Operation =
   | "read_file"

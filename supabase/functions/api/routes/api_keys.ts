@@ -5,7 +5,7 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
 import { checkPath } from "../http/path.ts";
 import { ApiError, fail } from "../errors.ts";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
-import type { AdministrativeAction } from "../ports.ts";
+import type { AdministrativeAction } from "../ports/accounts.ts";
 import { success } from "../http/respond.ts";
 import { ACCOUNT_OR_KEY_ERRORS, nameOf, PROJECT_HEADERS, readFields } from "./projects.ts";
 import type { Route, RouteDocument } from "./route.ts";

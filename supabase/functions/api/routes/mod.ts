@@ -15,7 +15,7 @@ import { search } from "./search.ts";
 import { sweep } from "./sweep.ts";
 import { createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
 import { activity, createProject, getProject, listProjects, renameProject } from "./projects.ts";
-import type { Scope } from "../ports.ts";
+import type { Scope } from "../ports/answer.ts";
 import type { Route } from "./route.ts";
 import { write } from "./write.ts";
 

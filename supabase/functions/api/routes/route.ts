@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Context } from "../context.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { Scope } from "../ports.ts";
+import type { Scope } from "../ports/answer.ts";
 import type { Operation } from "../http/respond.ts";
 
 export interface Route {

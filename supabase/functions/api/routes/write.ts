@@ -2,14 +2,15 @@
 import { z } from "zod";
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
-import { spend } from "../runtime/detach.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
 import { detectMediaType } from "../files/media_type.ts";
 import { checkPath } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { commit } from "../files/commit.ts";
 import { storeContent } from "../files/store_content.ts";
 import { refuseOverTier } from "../files/file_size_limit.ts";
-import type { Committed, Preconditions, Segment } from "../ports.ts";
+import type { Committed, Preconditions } from "../ports/commit.ts";
+import type { Segment } from "../ports/segments.ts";
 import { namedMediaType, storeRawBody } from "../http/raw_body.ts";
 import { contentBytes, contentField, isLargeBody, readBody } from "../http/body.ts";
 import { written } from "../http/respond.ts";
@@ -58,7 +59,7 @@ async function writeJson(context: Context, conditions: Conditions): Promise<Comm
     chunks: contentBytes(content, fields.isBase64 ?? false),
   }));
   refuseOverTier(gate, chunks.reduce((total, chunk) => total + chunk.length, 0));
-  const segments = await storeContent(context, spend(chunks));
+  const segments = await storeContent(context, drainAndDetach(chunks));
   return await commitWrite(context, conditions, path, fields.contentType ?? undefined, named, segments);
 }
 

@@ -1,6 +1,5 @@
 /** Shares of memory for everything that is large, so that many large requests do not exhaust an isolate. */
-import { ApiError } from "../errors.ts";
-import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
+import { unavailable } from "../errors.ts";
 
 /** Gives a share back. Calling it again does nothing. */
 export type Release = () => void;
@@ -41,7 +40,10 @@ export class ByteBudget {
         this.#admitWaiters();
       };
       const abort = () => giveUp(signal?.reason);
-      const timer = setTimeout(() => giveUp(tooBusy()), waitMilliseconds);
+      const timer = setTimeout(
+        () => giveUp(unavailable("The service is busy with other large requests.")),
+        waitMilliseconds,
+      );
       const waiter: Waiter = {
         bytes: share,
         admit: () => {
@@ -79,14 +81,4 @@ export class ByteBudget {
       first.admit();
     }
   }
-}
-
-function tooBusy(): ApiError {
-  const headers = { "Retry-After": String(UNAVAILABLE_RETRY_AFTER_SECONDS) };
-  return new ApiError(
-    "SERVICE_UNAVAILABLE",
-    "The service is busy with other large requests.",
-    undefined,
-    headers,
-  );
 }

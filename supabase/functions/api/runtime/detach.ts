@@ -1,15 +1,15 @@
 /**
- * Gives the memory of bytes that nobody needs any more back at once; they are empty afterwards, and so is whatever
- * else looks at the same buffer. The collector would do it later: it hardly sees how much memory a buffer holds.
+ * Frees the memory of bytes that are no longer needed at once; they are empty afterwards, and so is every other view of
+ * the same buffer. The garbage collector would do it later: it underestimates how much memory a buffer holds.
  */
-export function giveBack(bytes: Uint8Array): void {
+export function detach(bytes: Uint8Array): void {
   if (bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);
 }
 
-/** The chunks in order, each given back when the next one is asked for. */
-export function* spend(chunks: readonly Uint8Array[]): Generator<Uint8Array, void, void> {
+/** Yields the chunks in order and detaches each one when the next is requested: they can be read only once. */
+export function* drainAndDetach(chunks: readonly Uint8Array[]): Generator<Uint8Array, void, void> {
   for (const chunk of chunks) {
     yield chunk;
-    giveBack(chunk);
+    detach(chunk);
   }
 }

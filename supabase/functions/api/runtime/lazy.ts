@@ -1,5 +1,5 @@
-/** What `make` makes, made when it is first asked for: an isolate should not wait for what its request does not need. */
-export function lazily<Value extends object>(make: () => Value): () => Value {
+/** Calls `make` on first use and returns that value from then on: a cold start does not pay for what its request does not need. */
+export function lazy<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => made ??= make();
 }

@@ -1,0 +1,38 @@
+/** What signed-in people may do with their projects. */
+import type { KeyHash, Refusal } from "./answer.ts";
+
+/** What can be done with a project besides its files; see `filestore.administer`. */
+export type AdministrativeAction =
+  | "project"
+  | "rename"
+  | "keys"
+  | "create_key"
+  | "rotate_key"
+  | "regenerate_key"
+  | "revoke_key"
+  | "activity";
+
+/** The answer to a signed-in account. */
+export type AccountAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * Each method is one back-end call under the account's own access token, which the back end verifies: INVALID_SESSION
+ * where it is not valid. The database decides by the owner of the project. Throws `ApiError("SERVICE_UNAVAILABLE")`
+ * when the back end stays out of reach. Values are validated by the caller.
+ */
+export interface Accounts {
+  /** The account's projects, oldest first. The first call creates one. */
+  projects(accessToken: string): Promise<AccountAnswer<unknown>>;
+  createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>>;
+  /** Performs `action` on a project of the account, by default its oldest. */
+  administer(
+    accessToken: string,
+    projectId: string | null,
+    action: AdministrativeAction,
+    parameters: Readonly<Record<string, unknown>>,
+  ): Promise<AccountAnswer<unknown>>;
+  /** Makes the token with this hash valid as a key of the project for CONSOLE_SESSION_SECONDS. */
+  openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>>;
+}

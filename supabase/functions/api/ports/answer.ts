@@ -1,0 +1,59 @@
+/** What every call to the database carries and returns: who is calling, the key's grant, the rate window, a refusal. */
+import type { RefusalCode } from "../errors.ts";
+import type { Segment } from "./segments.ts";
+
+/** SHA-256 of an API key, 64 lower-case hexadecimal digits. The key itself never leaves the request. */
+export type KeyHash = string;
+
+/** What a key may do: read files, change files, change the project's name and keys. */
+export type Scope = "read" | "write" | "admin";
+
+/** What the database knows of a key. */
+export interface Grant {
+  readonly projectId: string;
+  /** Null where the project's owner works in the console. */
+  readonly keyId: string | null;
+  readonly scopes: readonly Scope[];
+  readonly tier: string;
+  /** Bytes a file may have; null: no limit. */
+  readonly maxFileBytes: number | null;
+}
+
+/** Part of every call: who is calling, and for which HTTP request. */
+export interface Caller {
+  readonly keyHash: KeyHash;
+  /** UUID of a request that may not be counted yet: it is counted once, however many calls it makes. Null: it was counted. */
+  readonly requestId: string | null;
+}
+
+/** What the rate headers show: a project's window, or the client address's. */
+export interface RateView {
+  /** Requests a minute; null: no limit. */
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** UTC epoch seconds at which the window ends. */
+  readonly reset: number;
+}
+
+/** Every answer of the database carries the rate window and, where the key was authorized, the grant. */
+export type Answer<T> =
+  & {
+    /** The project's window after this request was counted. */
+    readonly rate: RateView | null;
+    readonly grant: Grant | null;
+    /** True where an earlier try of the same call got no answer: it may have taken effect, or still may. */
+    readonly isAmbiguous: boolean;
+  }
+  & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
+
+/** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
+export interface Refusal {
+  /**
+   * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has as many segments as it
+   * may have; compact some of `segments`, then commit again.
+   */
+  readonly code: RefusalCode | "SEGMENT_LIST_FULL";
+  readonly details: Readonly<Record<string, unknown>>;
+  /** With SEGMENT_LIST_FULL: the file's segment list. */
+  readonly segments?: readonly Segment[] | undefined;
+}

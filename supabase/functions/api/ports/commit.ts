@@ -1,0 +1,68 @@
+/** A write: one commit adds one version to one file. */
+import type { FileRecord } from "./files.ts";
+import type { Segment } from "./segments.ts";
+
+/** What an Idempotency-Key stands for. */
+export interface Idempotency {
+  /** 1 to 255 printable ASCII characters. */
+  readonly key: string;
+  /** SHA-256 of route, path and body, 64 lower-case hexadecimal digits: the same request has the same. */
+  readonly fingerprint: string;
+}
+
+/** What must hold for the file, checked under its lock. Each entry is `{fileId}.{version}`, or `*` for any file. */
+export interface Preconditions {
+  readonly ifMatch?: readonly string[] | undefined;
+  readonly ifNoneMatch?: readonly string[] | undefined;
+}
+
+/**
+ * One commit: a new version of one file, made of stored and of new, uploaded segments.
+ * - `write`: the content is exactly the new segments; creates the file where there is none.
+ * - `overwrite`: the same for a file that exists; its type is unchanged.
+ * - `append`: adds the new segments at the end of the latest content. Never reads content, never loses an append.
+ * - `edit`: `segmentIds` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when
+ *   `baseVersion` is no longer the latest.
+ * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, also of a deleted file.
+ * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
+ */
+export type Commit =
+  & {
+    readonly path: string;
+    /** Chosen by the caller, unique per project. Committing it again returns the first version and creates none. */
+    readonly commitId: string;
+    readonly idempotency?: Idempotency | undefined;
+    /** Returned with the record, now and whenever the idempotency key replays this answer. */
+    readonly extra?: Readonly<Record<string, unknown>> | undefined;
+  }
+  & Preconditions
+  & (
+    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
+    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | {
+      readonly kind: "edit";
+      readonly segments: readonly Segment[];
+      readonly baseVersion: number;
+      readonly segmentIds: readonly string[];
+    }
+    | { readonly kind: "delete" }
+    | { readonly kind: "restore"; readonly version: number }
+    | { readonly kind: "copy"; readonly destination: string; readonly overwrite: boolean }
+    | {
+      readonly kind: "move";
+      readonly destination: string;
+      readonly overwrite: boolean;
+      /** The id of the tombstone's commit. */
+      readonly sourceCommitId: string;
+    }
+  );
+
+/** The answer of a commit. */
+export interface Committed {
+  /** The record and the commit's `extra`. */
+  readonly file: FileRecord;
+  /** True where this is the answer of an earlier request with the same idempotency key. */
+  readonly isReplayed: boolean;
+  /** The file's segment list, when it may be worth compacting. */
+  readonly segments: readonly Segment[] | null;
+}

@@ -1,0 +1,88 @@
+/** Files and versions as they are read. */
+import type { Segment } from "./segments.ts";
+
+/** A file at one version, as the wire shows it. Times are ISO 8601 UTC with milliseconds. */
+export interface FileRecord {
+  readonly id: string;
+  readonly path: string;
+  readonly version: number;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Present where the version is a tombstone. */
+  readonly deleted?: boolean | undefined;
+}
+
+/** A file at one version with the segments its bytes are made of, in order. */
+export interface Content {
+  readonly file: FileRecord;
+  readonly segments: readonly Segment[];
+}
+
+/** The file to be edited, or the stored answer of an earlier request with the same idempotency key. */
+export type EditBase = Content | { readonly storedResponse: FileRecord };
+
+/** One page of a version list, newest first. */
+export interface VersionPage {
+  readonly file: { readonly path: string; readonly mimeType: string };
+  readonly versions: readonly {
+    readonly version: number;
+    readonly size: number;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+    /** Present on a tombstone. */
+    readonly deleted?: boolean | undefined;
+    /** The key it was written with: shown to the owner only, absent where that was the console. */
+    readonly keyId?: string | undefined;
+  }[];
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface ListQuery {
+  /** Tombstoned files instead of live ones. */
+  readonly deleted: boolean;
+  /** Only paths that come after this one; with `sortBy: "path"`. */
+  readonly after?: string | undefined;
+  /** Without leading or trailing slash; "" is the root. */
+  readonly directory: string;
+  readonly recursive: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  readonly sortBy: "path" | "created_at" | "updated_at" | "size";
+  readonly sortOrder: "asc" | "desc";
+  readonly contentType?: string | undefined;
+  readonly minSize?: number | undefined;
+  readonly maxSize?: number | undefined;
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+  readonly updatedAfter?: string | undefined;
+  readonly updatedBefore?: string | undefined;
+}
+
+export interface ListPage {
+  readonly files: readonly FileRecord[];
+  readonly directories?: readonly string[] | undefined;
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+  readonly hasMore: boolean;
+}
+
+/** One version as one side of a comparison. */
+export interface Side {
+  readonly size: number;
+  readonly mimeType: string;
+  readonly segments: readonly Segment[];
+}
+
+/** Two versions of a file. Null is version 0: no content, before the first. */
+export interface Comparison {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+  readonly before: Side | null;
+  readonly after: Side | null;
+}

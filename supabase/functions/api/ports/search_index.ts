@@ -1,0 +1,128 @@
+/** Search: the queries the database runs over indexed text, and how its index follows the files. */
+import type { FileRecord } from "./files.ts";
+import type { Segment } from "./segments.ts";
+
+/** What limits a search, whatever it looks for. */
+export interface SearchFilter {
+  /** Without leading or trailing slash; "" is the root. */
+  readonly directory: string;
+  /** A regular expression for the whole path, from `search/glob.ts`. */
+  readonly glob?: string | undefined;
+  readonly contentType?: string | undefined;
+  /** Returns at most this many files, after skipping `skip`, with about this many bytes of text. */
+  readonly files: number;
+  readonly skip: number;
+  readonly bytes: number;
+}
+
+/**
+ * - `scan`: files by path that contain, of each clause, one literal; a superset where case is ignored.
+ * - `rank`: the best files by `words` (web search syntax), by distance to `vector`, or by both, fused.
+ */
+export type SearchQuery =
+  & SearchFilter
+  & (
+    | {
+      readonly kind: "scan";
+      readonly clauses: readonly (readonly string[])[];
+      readonly caseSensitive: boolean;
+      /** Only paths that come after this one. */
+      readonly after?: string | undefined;
+    }
+    | {
+      readonly kind: "rank";
+      readonly words?: string | undefined;
+      readonly vector?: readonly number[] | undefined;
+      /** The model that made the vector. */
+      readonly model?: string | undefined;
+    }
+  );
+
+/** Why a file's text is not in the index: the file is found by its name only. */
+export type Skipped = "too_large" | "not_text";
+
+export interface FoundFile {
+  readonly file: FileRecord;
+  readonly skipped: Skipped | null;
+  /** The text of that version, U+FFFE for NUL; of a skipped file its path. */
+  readonly content: string;
+  readonly score: number;
+  /** The chunk nearest to the vector. */
+  readonly chunk?: { readonly firstLine: number; readonly text: string } | null | undefined;
+}
+
+export interface SearchPage {
+  readonly files: readonly FoundFile[];
+  /** Of a scan: the path to continue after; null where nothing is left. */
+  readonly next: string | null;
+  /** Of a ranking. */
+  readonly hasMore: boolean;
+  /** Whether the database compares vectors. */
+  readonly hasVectors: boolean;
+  /** Stems of the query's words. */
+  readonly lexemes: readonly string[];
+  /** Files whose current version is not indexed yet. */
+  readonly pending: number;
+}
+
+/** A claimed file. Nobody else gets it until the claim has expired. */
+export interface ClaimedFile {
+  readonly projectId: string;
+  readonly fileId: string;
+  readonly version: number;
+  readonly path: string;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly isDeleted: boolean;
+  /** The version's segments, where its text is to be stored and small enough. */
+  readonly segments: readonly Segment[];
+  /** To be embedded. */
+  readonly chunks: readonly { readonly hash: string; readonly text: string }[];
+}
+
+export interface Claim {
+  readonly claimId: string;
+  readonly files: readonly ClaimedFile[];
+  /** When the next unclaimed file is due, at the earliest; null where there is none. */
+  readonly nextDueMilliseconds: number | null;
+}
+
+/** What the index is to hold of a claimed file. */
+export interface IndexedText
+  extends Pick<ClaimedFile, "projectId" | "fileId" | "version" | "path" | "mimeType" | "isDeleted"> {
+  /** U+FFFE for NUL; null where the text is not indexed. */
+  readonly content: string | null;
+  readonly skipped: Skipped | null;
+  /** First line from 1, start and length in characters. */
+  readonly chunks: readonly (readonly [number, number, number])[];
+}
+
+/**
+ * Maintains the search index, for every project. Each method is one back-end call and one transaction; all may be
+ * repeated. All throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach.
+ */
+export interface SearchIndex {
+  /** Claims files whose text is to be stored. */
+  claimTexts(): Promise<Claim>;
+  /** Claims files with chunks that the model has not embedded. */
+  claimChunks(model: string): Promise<Claim>;
+  /** Stores texts of a claim. Files that the claim no longer holds are left alone. */
+  storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
+  /** Stores embeddings by chunk hash and releases the file. */
+  storeEmbeddings(
+    claimId: string,
+    file: Pick<ClaimedFile, "projectId" | "fileId">,
+    model: string,
+    embeddings: readonly { readonly hash: string; readonly embedding: readonly number[] }[],
+  ): Promise<void>;
+  /** Queues files that the model has not embedded; returns how many. */
+  requeue(model: string): Promise<number>;
+}
+
+/** Turns texts into vectors of EMBEDDING_DIMENSIONS numbers and length 1; similar meanings give nearby vectors. */
+export interface Embedder {
+  /** Vectors of different models cannot be compared. */
+  readonly model: string;
+  /** In the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of reach. */
+  embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
+}

@@ -1,0 +1,44 @@
+/**
+ * Object storage: bytes in objects that never change. Every method throws `ApiError("SERVICE_UNAVAILABLE")` when the
+ * storage stays out of reach; no other failure of it reaches a caller. Each statement is checked in `tests/contract`.
+ */
+
+/** One immutable object in storage: a piece of one or more versions. */
+export interface Segment {
+  /** Random UUID. */
+  readonly id: string;
+  /** Object name in the bucket: `{project_id}/{yyyymmdd}/{id}`. Never reused, so caches may be keyed by it. */
+  readonly name: string;
+  /** Bytes, 1 to SEGMENT_BYTES_MAX. */
+  readonly size: number;
+  /** SHA-256 of the bytes, 64 lower-case hexadecimal digits. */
+  readonly sha256: string;
+  /** How many bytes are a line feed. */
+  readonly newlines: number;
+  /** Whether the last byte is a line feed. */
+  readonly endsWithNewline: boolean;
+  /** Whether the bytes are well-formed UTF-8 by themselves. */
+  readonly isText: boolean;
+}
+
+export interface Segments {
+  /**
+   * Stores the bytes under the segment's name; they are durable once it resolves. May be repeated: the name is random,
+   * so an object that already exists is this one.
+   */
+  put(segment: Segment, bytes: Uint8Array): Promise<void>;
+  /**
+   * Returns the bytes of a segment, verified against its checksum. Throws `ApiError("CONTENT_CORRUPT")` where the
+   * object is missing, short or changed. May be served from memory, and is kept there for the next reader unless
+   * `isKept` is false.
+   */
+  get(segment: Segment, isKept?: boolean): Promise<Uint8Array>;
+  /** Removes objects; names without an object are ignored. Only for segments that no commit references or still can. */
+  remove(names: readonly string[]): Promise<void>;
+  /** Days of a project that have objects, ascending, `yyyy-mm-dd`. */
+  days(projectId: string): Promise<readonly string[]>;
+  /** Ids of a day's objects in a fixed order, `limit` of them from the one at `offset`. */
+  list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]>;
+  /** Throws unless the storage is reachable. */
+  ping(): Promise<void>;
+}
