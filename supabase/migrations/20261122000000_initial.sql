@@ -99,8 +99,8 @@ comment on procedure filestore.publish(regproc, text, text[]) is
 -- Every number that is used in several places or that the edge function depends on, too.
 
 create type filestore.limits as (
-  segments_max_base integer,
-  segments_max_per_mib integer,
+  segment_list_max_base integer,
+  segment_list_max_per_mib integer,
   compaction_check_every_segments integer,
   account_projects_max integer,
   project_keys_max integer,
@@ -109,7 +109,7 @@ create type filestore.limits as (
   idempotency_key_seconds integer,
   lock_timeout_milliseconds integer,
   list_directories_max integer,
-  activity_max integer,
+  page_limit_max integer,
   search_pending_max integer,
   search_found_at_once_max integer,
   search_word_matches_max integer,
@@ -128,8 +128,8 @@ declare
   v_limits filestore.limits;
 begin
   -- A file has at most so many segments, and so many more for each MiB or part of one: a read stays bounded.
-  v_limits.segments_max_base := 128;
-  v_limits.segments_max_per_mib := 2;
+  v_limits.segment_list_max_base := 128;
+  v_limits.segment_list_max_per_mib := 2;
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   v_limits.compaction_check_every_segments := 8;
   v_limits.account_projects_max := 20;
@@ -141,7 +141,7 @@ begin
   -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
   v_limits.list_directories_max := 1000;
-  v_limits.activity_max := 100;
+  v_limits.page_limit_max := 100;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
   -- A pattern that occurs in up to so many files is looked up in the index and sorted.
@@ -962,8 +962,8 @@ call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
 language sql immutable as $$
-  select (filestore.limits()).segments_max_base
-    + (filestore.limits()).segments_max_per_mib * ((p_size + 1048575) / 1048576)::integer
+  select (filestore.limits()).segment_list_max_base
+    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer
 $$;
 comment on function filestore.max_segments is
   'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
@@ -2198,7 +2198,7 @@ begin
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
-        p_project_id, least((p_parameters ->> 'limit')::integer, (filestore.limits()).activity_max)));
+        p_project_id, least((p_parameters ->> 'limit')::integer, (filestore.limits()).page_limit_max)));
   end case;
 end
 $$;

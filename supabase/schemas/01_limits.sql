@@ -1,8 +1,8 @@
 -- Every number that is used in several places or that the edge function depends on, too.
 
 create type filestore.limits as (
-  segments_max_base integer,
-  segments_max_per_mib integer,
+  segment_list_max_base integer,
+  segment_list_max_per_mib integer,
   compaction_check_every_segments integer,
   account_projects_max integer,
   project_keys_max integer,
@@ -11,7 +11,7 @@ create type filestore.limits as (
   idempotency_key_seconds integer,
   lock_timeout_milliseconds integer,
   list_directories_max integer,
-  activity_max integer,
+  page_limit_max integer,
   search_pending_max integer,
   search_found_at_once_max integer,
   search_word_matches_max integer,
@@ -30,8 +30,8 @@ declare
   v_limits filestore.limits;
 begin
   -- A file has at most so many segments, and so many more for each MiB or part of one: a read stays bounded.
-  v_limits.segments_max_base := 128;
-  v_limits.segments_max_per_mib := 2;
+  v_limits.segment_list_max_base := 128;
+  v_limits.segment_list_max_per_mib := 2;
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   v_limits.compaction_check_every_segments := 8;
   v_limits.account_projects_max := 20;
@@ -43,7 +43,7 @@ begin
   -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
   v_limits.list_directories_max := 1000;
-  v_limits.activity_max := 100;
+  v_limits.page_limit_max := 100;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
   -- A pattern that occurs in up to so many files is looked up in the index and sorted.

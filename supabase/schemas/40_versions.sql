@@ -42,8 +42,8 @@ call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
 language sql immutable as $$
-  select (filestore.limits()).segments_max_base
-    + (filestore.limits()).segments_max_per_mib * ((p_size + 1048575) / 1048576)::integer
+  select (filestore.limits()).segment_list_max_base
+    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer
 $$;
 comment on function filestore.max_segments is
   'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';

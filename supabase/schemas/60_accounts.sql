@@ -307,7 +307,7 @@ begin
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
-        p_project_id, least((p_parameters ->> 'limit')::integer, (filestore.limits()).activity_max)));
+        p_project_id, least((p_parameters ->> 'limit')::integer, (filestore.limits()).page_limit_max)));
   end case;
 end
 $$;
