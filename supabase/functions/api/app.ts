@@ -10,7 +10,8 @@ import { ApiError, unavailable } from "./errors.ts";
 import { Gate } from "./auth/gate.ts";
 import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
 import type { Log } from "./runtime/log.ts";
-import { Indexing, indexLeftBehind, type SearchParts } from "./search/indexer.ts";
+import { IndexScheduler } from "./search/index_scheduler.ts";
+import { indexBacklog, type SearchParts } from "./search/indexer.ts";
 import { DueMerges } from "./files/pending_compactions.ts";
 import { MergesUnderWay } from "./files/in_flight_compactions.ts";
 import { sweepSlice } from "./files/sweep.ts";
@@ -87,7 +88,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
   const merges = new MergesUnderWay();
   const dueMerges = new DueMerges();
   const sweepAfterCommit = sweepNowAndThen(parts);
-  const indexing = new Indexing(search, parts.background, log);
+  const indexing = new IndexScheduler(search, parts.background, log);
   const onCommit = () => {
     indexing.committed();
     sweepAfterCommit();
@@ -143,7 +144,7 @@ export function buildApp(parts: Parts): (request: Request) => Promise<Response> 
       merges,
       dueMerges,
       embedder: search.embedder,
-      indexLeftBehind: () => indexLeftBehind(search, log),
+      indexBacklog: () => indexBacklog(search, log),
       onPending: () => indexing.start(),
       log,
       operatorKeys: parts.operatorKeys,

@@ -24,7 +24,7 @@ export interface Context {
   /** Null where no model is set up: search goes without meaning. */
   readonly embedder: Embedder | null;
   /** Indexes some of what waits: a slice, and says how many files that were. */
-  readonly indexLeftBehind: () => Promise<number>;
+  readonly indexBacklog: () => Promise<number>;
   /** Says that something waits to be indexed; that is done after the answer. */
   readonly onPending: () => void;
   readonly merges: MergesUnderWay;

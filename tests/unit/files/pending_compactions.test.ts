@@ -1,8 +1,8 @@
 /** Which merges are left to the next append, and for how long. */
 import { assertEquals } from "@std/assert";
 import {
-  DUE_MERGE_ROPE_SEGMENTS_MAX,
-  MERGE_CHECK_EVERY_SEGMENTS,
+  COMPACTION_CHECK_EVERY_SEGMENTS,
+  PENDING_COMPACTION_SEGMENTS_MAX,
   SEGMENT_BYTES_MAX,
 } from "../../../supabase/functions/api/limits.ts";
 import { DueMerges } from "../../../supabase/functions/api/files/pending_compactions.ts";
@@ -22,7 +22,7 @@ function rope(...sizes: number[]): Segment[] {
 }
 
 const same = (count: number, size: number) => Array.from({ length: count }, () => size);
-const SMALL = same(MERGE_CHECK_EVERY_SEGMENTS, 100);
+const SMALL = same(COMPACTION_CHECK_EVERY_SEGMENTS, 100);
 /** Large ones, of which none is worth merging with its neighbour, then as many small ones as are worth it. */
 const LARGE = same(10, SEGMENT_BYTES_MAX);
 
@@ -44,7 +44,7 @@ const NOT_LEFT: Readonly<Record<string, readonly number[]>> = {
   "a run that is not at the end": [...same(12, 100), ...LARGE.slice(0, 2)],
   "a rope of very many segments": [
     ...same(40, SEGMENT_BYTES_MAX),
-    ...same(DUE_MERGE_ROPE_SEGMENTS_MAX - 39, 100),
+    ...same(PENDING_COMPACTION_SEGMENTS_MAX - 39, 100),
   ],
   "one that was due at the check before": [...SMALL, ...SMALL],
 };

@@ -1,11 +1,11 @@
 /** From uploaded segments to a version. */
 import type { Context } from "../context.ts";
 import { ApiError, fail } from "../errors.ts";
-import { MERGES_OF_A_FULL_ROPE_MAX, UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
+import { FULL_SEGMENT_LIST_COMPACTIONS_MAX, UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
 import type { Refusal } from "../ports/answer.ts";
 import type { Commit, Committed } from "../ports/commit.ts";
 import type { Segment } from "../ports/segments.ts";
-import { mergeRope } from "./compact.ts";
+import { compactSegments } from "./compact.ts";
 import { projectOf } from "./store_content.ts";
 import { discard } from "./uploads.ts";
 
@@ -25,7 +25,7 @@ export async function tryCommit(
     const answer = context.gate.note(await context.metadata.commit(context.gate.caller, commit));
     const isNamed = answer.ok && !answer.value.isReplayed;
     const isFull = !answer.ok && answer.refusal.code === "ROPE_FULL";
-    if (isFull && merges < MERGES_OF_A_FULL_ROPE_MAX) {
+    if (isFull && merges < FULL_SEGMENT_LIST_COMPACTIONS_MAX) {
       if (await makeRoom(context, commit.path, answer.refusal.rope ?? [])) continue;
     }
     if (!isNamed && !answer.isAmbiguous) await discard(context.segments, uploaded);
@@ -58,7 +58,7 @@ function refuseFull(): never {
 
 /** Merges some of a full rope. Says whether there may be room now. */
 function makeRoom(context: Context, path: string, rope: readonly Segment[]): Promise<boolean> {
-  return context.merges.join(fileOf(context, path), () => mergeRope(context, path, rope, true));
+  return context.merges.join(fileOf(context, path), () => compactSegments(context, path, rope, true));
 }
 
 /** The version is committed: a merge that fails is made up for by a later one. */
@@ -69,7 +69,7 @@ async function mergeIfDue(context: Context, committed: Committed, mayLeave: bool
   if (!rope || context.merges.has(file)) return;
   if (mayLeave && context.dueMerges.leave(file, version, rope)) return;
   try {
-    await context.merges.join(file, () => mergeRope(context, path, rope, false));
+    await context.merges.join(file, () => compactSegments(context, path, rope, false));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

@@ -1,6 +1,6 @@
 /** Merging small segments of a rope, in the request that made one too many. */
 import type { Context } from "../context.ts";
-import { planMerge } from "./compaction_plan.ts";
+import { planCompaction } from "./compaction_plan.ts";
 import type { Segment } from "../ports/segments.ts";
 import { readSegments } from "./read_segments.ts";
 import { storeContent } from "./store_content.ts";
@@ -10,13 +10,13 @@ import { discard } from "./uploads.ts";
  * Merges the run of `rope` that is worth it, if there is one. `isFull`: the rope may not have more segments, so any
  * run will do. Says whether the file's rope is shorter now, be it by somebody else.
  */
-export async function mergeRope(
+export async function compactSegments(
   context: Context,
   path: string,
   rope: readonly Segment[],
   isFull: boolean,
 ): Promise<boolean> {
-  const plan = planMerge(rope.map((segment) => segment.size), isFull);
+  const plan = planCompaction(rope.map((segment) => segment.size), isFull);
   if (!plan) return false;
   const run = rope.slice(plan.from, plan.to);
   const merged = await storeContent(

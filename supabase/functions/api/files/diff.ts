@@ -5,7 +5,7 @@ import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_TIMEOUT_MILLISECONDS } from "../limits.ts";
 import type { Side } from "../ports/files.ts";
-import { readSegments } from "./read_segments.ts";
+import { readText } from "./read_segments.ts";
 
 export interface Diff {
   /** Unified, three lines of context; "" where nothing changed. */
@@ -31,10 +31,7 @@ export async function textOf(context: Context, side: Side | null): Promise<strin
     fail("NOT_TEXT", "Binary content cannot be compared.");
   }
   refuseTooLargeToDiff(side.size);
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let text = "";
-  for await (const bytes of readSegments(context, side.segments)) text += decoder.decode(bytes);
-  return text;
+  return await readText(context, side.segments);
 }
 
 /** The diff from one text to another, both of the file at `path`. */

@@ -1,7 +1,11 @@
 /** Merges at the end of a rope that the next append to the file takes along. */
-import { BoundedMap } from "../runtime/bounded_map.ts";
-import { planMerge } from "./compaction_plan.ts";
-import { DUE_MERGE_ROPE_SEGMENTS_MAX, DUE_MERGES_MAX, MERGE_CHECK_EVERY_SEGMENTS } from "../limits.ts";
+import { LruCache } from "../runtime/lru_cache.ts";
+import { planCompaction } from "./compaction_plan.ts";
+import {
+  COMPACTION_CHECK_EVERY_SEGMENTS,
+  PENDING_COMPACTION_SEGMENTS_MAX,
+  PENDING_COMPACTIONS_MAX,
+} from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
 
 /** The end of a version's rope that is worth merging, and what is in front of it. */
@@ -16,16 +20,16 @@ export interface DueMerge {
  * is known. That saves the merge's own upload and commit; where nobody takes it along, a later merge makes up for it.
  */
 export class DueMerges {
-  private readonly byFile = new BoundedMap<string, DueMerge>(DUE_MERGES_MAX);
+  private readonly byFile = new LruCache<string, DueMerge>(PENDING_COMPACTIONS_MAX);
 
   /** Leaves the merge of this version's rope to the next append. False where it must be made at once, if at all. */
   leave(file: string, version: number, rope: readonly Segment[]): boolean {
-    if (rope.length > DUE_MERGE_ROPE_SEGMENTS_MAX) return false;
+    if (rope.length > PENDING_COMPACTION_SEGMENTS_MAX) return false;
     const sizes = rope.map((segment) => segment.size);
-    const plan = planMerge(sizes, false);
+    const plan = planCompaction(sizes, false);
     if (plan?.to !== rope.length) return false;
     // It was due at the last check, and nobody came.
-    if (planMerge(sizes.slice(0, -MERGE_CHECK_EVERY_SEGMENTS), false) !== null) return false;
+    if (planCompaction(sizes.slice(0, -COMPACTION_CHECK_EVERY_SEGMENTS), false) !== null) return false;
     const kept = rope.slice(0, plan.from).map((segment) => segment.id);
     this.byFile.set(file, { version, kept, run: rope.slice(plan.from) });
     return true;
@@ -33,14 +37,14 @@ export class DueMerges {
 
   /** The file's due merge, which nobody else gets then. */
   take(file: string): DueMerge | undefined {
-    const due = this.byFile.get(file);
+    const due = this.byFile.peek(file);
     if (due) this.byFile.delete(file);
     return due;
   }
 
   /** The file is at this version: a merge of an older one's rope is of no use any more. */
   isAt(file: string, version: number): void {
-    const due = this.byFile.get(file);
+    const due = this.byFile.peek(file);
     if (due && due.version < version) this.byFile.delete(file);
   }
 }

@@ -1,7 +1,8 @@
 /** Storing the pieces of new content, before any commit names them. */
-import { describeSegment, segmentName } from "./segment.ts";
+import { describeSegment } from "./segment.ts";
 import { ApiError } from "../errors.ts";
 import { UPLOADS_AT_ONCE } from "../limits.ts";
+import { segmentName } from "../ports/segment_name.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
 
 /** Uploads pieces as they come, a few at a time, and keeps their order. After a failure nothing more is uploaded. */

@@ -7,7 +7,7 @@ import { drainAndDetach } from "../runtime/detach.ts";
 import { isPresent } from "../http/query.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { fail } from "../errors.ts";
-import { APPEND_MERGED_BYTES_MAX } from "../limits.ts";
+import { COMPACTING_APPEND_BYTES_MAX } from "../limits.ts";
 import type { Committed } from "../ports/commit.ts";
 import type { Admission } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -94,7 +94,7 @@ async function storeJson(context: Context, target: Target, body: ContentBody): P
   if (admission) refuseMissing(admission);
   const added = chunks.reduce((total, chunk) => total + chunk.length, 0);
   refuseOverTier(gate, existingBytes(target.kind, admission) + added);
-  const isShortAppend = target.kind === "append" && added <= APPEND_MERGED_BYTES_MAX;
+  const isShortAppend = target.kind === "append" && added <= COMPACTING_APPEND_BYTES_MAX;
   const merging = isShortAppend ? await storeMergingAppend(context, target.path, chunks) : undefined;
   if (merging) return { segments: merging.segments, fields, merging };
   return {

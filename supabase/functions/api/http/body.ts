@@ -11,7 +11,7 @@ import {
   BODY_IDLE_MILLISECONDS,
   CONTENT_LENGTH_MAX,
   DRAIN_MILLISECONDS,
-  UNAUTHORISED_BODY_BYTES_MAX,
+  UNAUTHORIZED_BODY_BYTES_MAX,
 } from "../limits.ts";
 import { validate } from "./validate.ts";
 
@@ -136,7 +136,7 @@ export async function* requestChunks(
 /** Whether the database must admit the key before this body is read. */
 export function isLargeBody(headers: Headers): boolean {
   const declared = declaredBytes(headers);
-  return declared === null || declared > UNAUTHORISED_BODY_BYTES_MAX;
+  return declared === null || declared > UNAUTHORIZED_BODY_BYTES_MAX;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   ADMINISTRATION_BYTES_MAX,
   NAME_LENGTH_MAX,
   PAGE_LIMIT_MAX,
-  UNAUTHORISED_BODY_BYTES_MAX,
+  UNAUTHORIZED_BODY_BYTES_MAX,
 } from "../limits.ts";
 import { readBody } from "../http/body.ts";
 import { success } from "../http/respond.ts";
@@ -55,7 +55,7 @@ const named = z.object({ name: nameOf(1) });
 /** The body of a request about projects and keys, which is small. */
 export function readFields<T>(context: Context, schema: z.ZodType<T>): Promise<T> {
   const declared = Number(context.request.headers.get("content-length") ?? Infinity);
-  const admit = declared > UNAUTHORISED_BODY_BYTES_MAX ? () => context.gate.admit() : null;
+  const admit = declared > UNAUTHORIZED_BODY_BYTES_MAX ? () => context.gate.admit() : null;
   return readBody(context, schema, admit, ADMINISTRATION_BYTES_MAX);
 }
 

@@ -1,23 +1,17 @@
 /** GET /search: files by substring, pattern, words and meaning. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { Automaton } from "../search/lazy_dfa.ts";
-import { GlobError, globPattern } from "../search/glob.ts";
-import { patternFinder, substringFinder } from "../search/matching_lines.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
-import { parsePattern, PatternError } from "../search/posix_ere.ts";
-import { requiredLiterals, withoutCase } from "../search/required_literals.ts";
-import { fail } from "../errors.ts";
 import {
   PAGE_LIMIT_DEFAULT,
   SEARCH_GLOB_LENGTH_MAX,
-  SEARCH_MILLISECONDS_MAX,
   SEARCH_OFFSET_MAX,
   SEARCH_QUERY_LENGTH_MAX,
 } from "../limits.ts";
+import { planSearch } from "../search/plan.ts";
 import { rank } from "../search/rank.ts";
-import { scan, type ScanQuery } from "../search/scan.ts";
+import { scan } from "../search/scan.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import type { Route } from "./route.ts";
@@ -78,59 +72,18 @@ const answer = z.object({
   }),
 }).meta({ id: "SearchResults" });
 
-type Parameters = z.output<typeof query> & {
-  readonly directory: string;
-  readonly globRegex: string | undefined;
-};
-
-function parse(context: Context) {
-  const { directory: given, ...parameters } = validate(query, pick(context.query, Object.keys(query.shape)));
-  const directory = normalizeDirectory(given);
-  const { glob } = parameters;
-  const globRegex = glob === undefined ? undefined : orRefuse("glob", () => globPattern(glob, directory));
-  const asked: Parameters = { ...parameters, directory, globRegex };
-  return { asked, scanned: asked.mode === "text" || asked.mode === "regex" ? scanQuery(asked) : undefined };
-}
-
-function scanQuery(
-  { q, mode, caseSensitive, directory, globRegex, contentType, limit, offset }: Parameters,
-): ScanQuery {
-  const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
-  const isOver = () => performance.now() > deadline;
-  const pattern = mode === "regex" ? orRefuse("q", () => parsePattern(q)) : undefined;
-  const clauses = pattern ? requiredLiterals(pattern) : [[q]];
-  return {
-    find: pattern
-      ? patternFinder(orRefuse("q", () => new Automaton(pattern, !caseSensitive, isOver)))
-      : substringFinder(q, caseSensitive),
-    clauses: caseSensitive ? clauses : withoutCase(clauses),
-    isExact: !pattern && caseSensitive,
-    ...{ caseSensitive, directory, glob: globRegex, contentType, limit, offset, isOver },
-  };
-}
-
-function orRefuse<T>(path: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    if (!(error instanceof PatternError || error instanceof GlobError)) throw error;
-    fail("VALIDATION_ERROR", `${path}: ${error.message}.`, { issues: [{ path, reason: error.message }] });
-  }
-}
-
 async function handle(context: Context): Promise<Response> {
-  const { asked, scanned } = await context.gate.check(() => parse(context));
-  const { mode, q, directory, globRegex, contentType, limit, offset } = asked;
-  const ranked = mode === "semantic" || mode === "hybrid"
-    ? { q, mode, directory, glob: globRegex, contentType, limit, offset } as const
-    : undefined;
-  const { results, hasMore, pending, ...found } = ranked
-    ? await rank(context, ranked)
-    : { ...await scan(context, scanned ?? scanQuery(asked)), mode };
+  const plan = await context.gate.check(() => {
+    const parameters = validate(query, pick(context.query, Object.keys(query.shape)));
+    return planSearch({ ...parameters, directory: normalizeDirectory(parameters.directory) });
+  });
+  const answer = plan.kind === "scan" ? await scan(context, plan) : await rank(context, plan);
+  const { results, mode, hasMore, pending } = answer;
   if (pending > 0) context.onPending();
+  const { limit, offset } = plan;
   return success(
     "search_files",
-    { results, mode: found.mode, hasMore, limit, offset, indexed: { pending } },
+    { results, mode, hasMore, limit, offset, indexed: { pending } },
     `${results.length} files.`,
   );
 }

@@ -30,7 +30,7 @@ async function handle(context: Context): Promise<Response> {
   if (!await isOperator(context)) {
     fail("INVALID_API_KEY", "This route takes the Supabase project's secret key.");
   }
-  const indexed = await context.indexLeftBehind();
+  const indexed = await context.indexBacklog();
   const swept = await sweepSlice(context.metadata, context.segments);
   const result = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
   return success(
