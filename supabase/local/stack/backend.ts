@@ -7,9 +7,10 @@ import type { Database } from "../database/database.ts";
 import { DiskStorage } from "./disk_storage.ts";
 import { BACKEND_STOP_TIMEOUT_MILLISECONDS, STORAGE_FILE_SIZE_LIMIT } from "../limits.ts";
 import { migrate } from "../database/migrations.ts";
-import { asOneRequest } from "../database/one_lane.ts";
+import { asOneRequest } from "../database/pglite_session.ts";
 import { openPglite } from "../database/pglite_database.ts";
 import { openPostgres } from "../database/postgres_database.ts";
+import { PLATFORM_SQL } from "../repository.ts";
 import { quietly } from "./quiet_console.ts";
 import type { Secrets } from "./secrets.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
@@ -87,7 +88,7 @@ async function createApp(database: Database, options: BackendOptions) {
   app._storageAdapter = new DiskStorage(options.storageDirectory);
   await quietly(() => app.ensureSystemSchema());
   try {
-    await database.script(await Deno.readTextFile(new URL("../database/platform.sql", import.meta.url)));
+    await database.script(await Deno.readTextFile(PLATFORM_SQL));
   } catch (error) {
     throw new StartupError(`The database cannot be prepared: ${messageOf(error)}`);
   }

@@ -1,6 +1,6 @@
 /** The demo project and its key, so that the first curl works: made once per database, kept in the data folder. */
 import { isWellFormedApiKey } from "../../functions/api/auth/api_key.ts";
-import { type Administration, Refused } from "../admin/administration.ts";
+import { type Administration, AdministrationError } from "../admin/administration.ts";
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 import { newKey } from "../admin/new_key.ts";
 
@@ -9,7 +9,7 @@ const DEMO = { project: "demo", tier: "pro", key: "printed by deno task start" }
 /** The demo project's key; a new one where the kept one is lost, revoked or unknown to this database. */
 export async function demoKey(administration: Administration, file: string): Promise<string> {
   await ensureProject(administration);
-  const kept = keyIn(await readJsonFile(file));
+  const kept = parseStoredKey(await readJsonFile(file));
   if (kept !== null && await isLive(administration, kept)) return kept.apiKey;
   const { apiKey, stored } = await newKey();
   const { id } = await administration.createKey(DEMO.project, DEMO.key, stored, null);
@@ -21,7 +21,7 @@ async function ensureProject(administration: Administration): Promise<void> {
   try {
     await administration.createProject(DEMO.project, DEMO.tier);
   } catch (error) {
-    if (!(error instanceof Refused && error.code === "NAME_TAKEN")) throw error;
+    if (!(error instanceof AdministrationError && error.code === "NAME_TAKEN")) throw error;
   }
 }
 
@@ -32,7 +32,7 @@ async function isLive(administration: Administration, kept: { id: string }): Pro
   );
 }
 
-function keyIn(value: unknown): { id: string; apiKey: string } | null {
+function parseStoredKey(value: unknown): { id: string; apiKey: string } | null {
   if (typeof value !== "object" || value === null) return null;
   if (!("id" in value) || typeof value.id !== "string") return null;
   if (!("apiKey" in value) || typeof value.apiKey !== "string" || !isWellFormedApiKey(value.apiKey)) {

@@ -31,8 +31,8 @@ export class DiskStorage implements StorageAdapter {
     const path = this.#pathOf(bucket, key);
     const md5 = createHash("md5");
     let size = 0;
-    await writeWhole(path, async (file) => {
-      for await (const chunk of chunksOf(body)) {
+    await writeAtomically(path, async (file) => {
+      for await (const chunk of readChunks(body)) {
         md5.update(chunk);
         size += chunk.byteLength;
         for (let done = 0; done < chunk.byteLength;) done += await file.write(chunk.subarray(done));
@@ -72,7 +72,7 @@ export class DiskStorage implements StorageAdapter {
     key: string,
   ) {
     const path = this.#pathOf(bucket, key);
-    const draft = await draftOf(path);
+    const draft = await temporaryPath(path);
     await Deno.copyFile(this.#pathOf(sourceBucket, source), draft);
     await Deno.rename(draft, path);
     const { eTag } = metadataOf(await Deno.stat(path));
@@ -94,13 +94,13 @@ export class DiskStorage implements StorageAdapter {
 }
 
 /** A name in the same folder that no object can have: object names are listed from the database only. */
-async function draftOf(path: string): Promise<string> {
+async function temporaryPath(path: string): Promise<string> {
   await Deno.mkdir(dirname(path), { recursive: true });
   return `${path}.${crypto.randomUUID()}.part`;
 }
 
-async function writeWhole(path: string, write: (file: Deno.FsFile) => Promise<void>): Promise<void> {
-  const draft = await draftOf(path);
+async function writeAtomically(path: string, write: (file: Deno.FsFile) => Promise<void>): Promise<void> {
+  const draft = await temporaryPath(path);
   const file = await Deno.open(draft, { write: true, createNew: true });
   try {
     await write(file);
@@ -116,7 +116,7 @@ async function writeWhole(path: string, write: (file: Deno.FsFile) => Promise<vo
   }
 }
 
-async function* chunksOf(body: Parameters<StorageAdapter["uploadObject"]>[3]): AsyncIterable<Uint8Array> {
+async function* readChunks(body: Parameters<StorageAdapter["uploadObject"]>[3]): AsyncIterable<Uint8Array> {
   if (body instanceof Uint8Array) {
     yield body;
     return;

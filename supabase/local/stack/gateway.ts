@@ -4,7 +4,7 @@
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Console } from "./console.ts";
+import { ConsoleServer } from "../console/console_server.ts";
 import type { FunctionPool } from "./function_pool.ts";
 import {
   GATEWAY_KEEP_ALIVE_MILLISECONDS,
@@ -19,7 +19,7 @@ import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 export interface Routes {
   backendUrl: string | null;
   functions: FunctionPool | null;
-  console: Console | null;
+  console: ConsoleServer | null;
 }
 
 export interface Gateway {
@@ -97,7 +97,9 @@ async function route(
     if (!upstream) return refuse(outgoing, 503, "The function is starting; try again later.");
     return proxy(incoming, outgoing, { ...upstream, path }, onFailure);
   }
-  if (routes.console !== null && Console.owns(url)) return await routes.console.serve(incoming, outgoing);
+  if (routes.console !== null && ConsoleServer.owns(url)) {
+    return await routes.console.serve(incoming, outgoing);
+  }
   refuse(outgoing, 404, "There is no such route.");
 }
 

@@ -1,7 +1,7 @@
 /** The whole service on one machine: data folder, gateway, Supabase, function processes, demo project. */
 import { Administration } from "../admin/administration.ts";
 import { type Backend, startBackend } from "./backend.ts";
-import { Console } from "./console.ts";
+import { ConsoleServer } from "../console/console_server.ts";
 import { type DataDirectory, openDataDirectory } from "./data_directory.ts";
 import { demoKey } from "./demo.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
@@ -78,9 +78,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const functions = await startFunctions(options, secrets, backend);
     cleanups.push(() => functions.stop());
     gateway.routes.functions = functions;
-    const webConsole = new Console(secrets.publishableKey);
-    cleanups.push(() => webConsole.close());
-    gateway.routes.console = webConsole;
+    const consoleServer = new ConsoleServer(secrets.publishableKey);
+    cleanups.push(() => consoleServer.close());
+    gateway.routes.console = consoleServer;
     const administration = new Administration(backend.url, secrets.secretKey);
     const apiKey = options.demo === false ? "" : await demoKey(administration, demoFile);
     await writeState(data.stateFile, { supabaseUrl: gateway.url, secretKey: secrets.secretKey });

@@ -3,10 +3,10 @@
 import type * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
-import { pause } from "../sleep.ts";
-import { connectionLost, connectionWorks, waitForRate } from "../session/connection.ts";
+import { sleep } from "../sleep.ts";
+import { connectionLost, connectionRestored, waitForRate } from "../session/connection.ts";
 import { accessToken, renewSession } from "../session/session.ts";
-import { noteWindow } from "../session/rate_window.ts";
+import { updateRateWindow } from "../session/rate_window.ts";
 import { ApiFailure, offline } from "./failure.ts";
 import { envelopeSchema } from "./records.ts";
 
@@ -25,7 +25,7 @@ export interface Call {
 /** The data of an enveloped answer. Throws `ApiFailure`. */
 export async function call<T extends z.ZodMiniType>(request: Call, schema: T): Promise<z.output<T>> {
   const response = await send(request);
-  const envelope = envelopeSchema.safeParse(await jsonOf(response));
+  const envelope = envelopeSchema.safeParse(await readJson(response));
   const data = schema.safeParse(envelope.success && envelope.data.success ? envelope.data.data : undefined);
   if (!data.success) throw unexpected(response);
   return data.data;
@@ -38,7 +38,7 @@ export async function send(request: Call): Promise<Response> {
   for (;;) {
     const response = await attempt(request);
     if (response.ok) return response;
-    const failure = await failureOf(response);
+    const failure = await readFailure(response);
     if (response.status === 401 && !sessionRenewed) {
       sessionRenewed = true;
       if (await renewSession()) continue;
@@ -46,14 +46,14 @@ export async function send(request: Call): Promise<Response> {
       await waitForRate(retryAfterSeconds(response.headers.get("retry-after")), request.signal);
       continue;
     } else if (mayRepeat(request, response) && waits++ < UNAVAILABLE_RETRIES_MAX) {
-      await pause(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
+      await sleep(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
       continue;
     }
     throw failure;
   }
 }
 
-export function urlOf({ path, query = {} }: Pick<Call, "path" | "query">): string {
+export function buildUrl({ path, query = {} }: Pick<Call, "path" | "query">): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value));
@@ -64,7 +64,7 @@ export function urlOf({ path, query = {} }: Pick<Call, "path" | "query">): strin
 }
 
 /** Headers that say who asks, and for which project. */
-export async function identity(projectId: string | undefined): Promise<Record<string, string>> {
+export async function authHeaders(projectId: string | undefined): Promise<Record<string, string>> {
   const token = await accessToken();
   return {
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -78,7 +78,7 @@ export function retryAfterSeconds(header: string | null): number {
 }
 
 /** The failure that an answer's text tells; any answer that is not an envelope is unexpected. */
-export function failureFrom(status: number, text: string, requestId: string | null): ApiFailure {
+export function parseFailure(status: number, text: string, requestId: string | null): ApiFailure {
   const envelope = envelopeSchema.safeParse(parseJson(text));
   if (!envelope.success || envelope.data.success) {
     return new ApiFailure(
@@ -95,10 +95,10 @@ export function failureFrom(status: number, text: string, requestId: string | nu
 
 async function attempt(request: Call): Promise<Response> {
   const { method = "GET", body, projectId, signal } = request;
-  const headers: Record<string, string> = { ...await identity(projectId), ...request.headers };
+  const headers: Record<string, string> = { ...await authHeaders(projectId), ...request.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   try {
-    const response = await fetch(urlOf(request), {
+    const response = await fetch(buildUrl(request), {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
@@ -106,8 +106,8 @@ async function attempt(request: Call): Promise<Response> {
       // The version decides what is fresh; the browser's cache must not answer for a file that changed.
       cache: "no-store",
     });
-    connectionWorks();
-    if (projectId !== undefined && isCounted(request)) noteWindow(projectId, response.headers);
+    connectionRestored();
+    if (projectId !== undefined && isCounted(request)) updateRateWindow(projectId, response.headers);
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -126,12 +126,12 @@ function mayRepeat({ method = "GET" }: Call, response: Response): boolean {
   return method === "GET" && response.status === 503;
 }
 
-async function failureOf(response: Response): Promise<ApiFailure> {
+async function readFailure(response: Response): Promise<ApiFailure> {
   const text = await response.text().catch(() => "");
-  return failureFrom(response.status, text, response.headers.get("x-request-id"));
+  return parseFailure(response.status, text, response.headers.get("x-request-id"));
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
   return parseJson(await response.text().catch(() => ""));
 }
 

@@ -51,6 +51,11 @@ export function reasonFor(error: unknown, field: string, ...codes: readonly stri
   return error.issues.find(({ path }) => path === field || path.startsWith(`${field}.`))?.reason;
 }
 
+/** The reason for a field that holds the path of a file to be made. */
+export function reasonForPath(error: unknown, field: string): string | undefined {
+  return reasonFor(error, field, "INVALID_PATH", "FILE_ALREADY_EXISTS");
+}
+
 export function isCode(error: unknown, ...codes: readonly string[]): error is ApiFailure {
   return error instanceof ApiFailure && codes.includes(error.code);
 }

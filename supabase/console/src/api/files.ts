@@ -9,7 +9,7 @@ import {
   fileListSchema,
   type FileRecord,
   fileSchema,
-  type SearchAnswer,
+  type SearchResults,
   searchSchema,
   versionListSchema,
 } from "./records.ts";
@@ -147,7 +147,7 @@ export interface SearchQuery {
   readonly offset: number;
 }
 
-export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchAnswer> {
+export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchResults> {
   const limited = { ...query, limit: SEARCH_RESULTS_PER_PAGE };
   return call({ path: "/search", projectId, query: limited, signal }, searchSchema);
 }

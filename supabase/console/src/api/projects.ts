@@ -36,7 +36,7 @@ export async function listKeys(projectId: string, signal?: AbortSignal): Promise
   return (await call({ path: "/project/apikeys", projectId, signal }, keysSchema)).keys;
 }
 
-export interface KeyWish {
+export interface NewKeySettings {
   readonly name: string | undefined;
   readonly environment: string;
   readonly scopes: readonly string[];
@@ -44,8 +44,8 @@ export interface KeyWish {
   readonly expiresAt: string | undefined;
 }
 
-export function createKey(projectId: string, wish: KeyWish): Promise<NewKey> {
-  return call({ method: "POST", path: "/project/apikeys", projectId, body: wish }, newKeySchema);
+export function createKey(projectId: string, settings: NewKeySettings): Promise<NewKey> {
+  return call({ method: "POST", path: "/project/apikeys", projectId, body: settings }, newKeySchema);
 }
 
 /** The old key works for `overlapSeconds` more. */

@@ -3,7 +3,7 @@
 /** A dialog that asks for something: a form, with the way out and the way on below it. */
 import type { ComponentChildren } from "preact";
 import { Dialog } from "./dialog.tsx";
-import type { Submission } from "./submit.ts";
+import type { Submission } from "./use_submit.ts";
 
 interface Properties extends Pick<Submission, "isBusy" | "submit"> {
   readonly title: string;

@@ -3,7 +3,7 @@
 import type { Project } from "../api/records.ts";
 import { formatBytes, formatNumber } from "../format.ts";
 import { Bar } from "./bar.tsx";
-import { requestWindows } from "../session/rate_window.ts";
+import { rateWindows } from "../session/rate_window.ts";
 
 interface Properties {
   readonly project: Project;
@@ -14,7 +14,7 @@ interface Properties {
 export function UsageBars({ project, isShort = false }: Properties) {
   const { usage, limits } = project;
   // What the last answer's headers said is newer than the record, until the minute is over.
-  const seen = requestWindows.value.get(project.id);
+  const seen = rateWindows.value.get(project.id);
   const isFresh = seen !== undefined && seen.resetsAt > Date.now();
   const requests = isFresh && seen.limit !== null ? seen.used : usage.requestsThisMinute;
   return (

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { config } from "../config.ts";
 import { RECONNECT_MILLISECONDS } from "../limits.ts";
-import { pause } from "../sleep.ts";
+import { sleep } from "../sleep.ts";
 
 export const isOffline = signal(false);
 /** Counts recoveries: what was loaded before one may have failed and is loaded again. */
@@ -17,7 +17,7 @@ export function connectionLost(): void {
   setTimeout(probe, RECONNECT_MILLISECONDS);
 }
 
-export function connectionWorks(): void {
+export function connectionRestored(): void {
   if (!isOffline.value) return;
   isOffline.value = false;
   recoveries.value++;
@@ -28,7 +28,7 @@ async function probe(): Promise<void> {
   if (!isOffline.value) return;
   try {
     const { status } = await fetch(`${config().functionUrl}/health`, { cache: "no-store" });
-    if (status < 500) return connectionWorks();
+    if (status < 500) return connectionRestored();
   } catch {
     // Still away.
   }
@@ -43,7 +43,7 @@ export async function waitForRate(seconds: number, signal?: AbortSignal): Promis
   setTimeout(() => {
     if ((waitingUntil.value ?? 0) <= Date.now()) waitingUntil.value = null;
   }, milliseconds + 50);
-  await pause(milliseconds, signal);
+  await sleep(milliseconds, signal);
 }
 
 globalThis.addEventListener("offline", connectionLost);

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { config } from "../config.ts";
-import { type LinkArrival, readLink } from "./link_arrival.ts";
+import { type AuthCallback, readAuthCallback } from "./auth_callback.ts";
 
 export interface Account {
   readonly id: string;
@@ -28,7 +28,7 @@ export function supabase(): SupabaseClient {
 
 /** Finds the session that the browser kept, or the one that a link in a mail brings. */
 export async function openSession(): Promise<void> {
-  const arrival = readLink();
+  const callback = readAuthCallback();
   const { supabaseUrl, publishableKey } = config();
   client = createClient(supabaseUrl, publishableKey, {
     auth: { flowType: "pkce", detectSessionInUrl: false, persistSession: true, autoRefreshToken: true },
@@ -38,7 +38,7 @@ export async function openSession(): Promise<void> {
     if (event === "SIGNED_OUT") return end();
     if (session !== null) begin({ id: session.user.id, email: session.user.email ?? "" });
   });
-  if (arrival !== null) await followLink(arrival);
+  if (callback !== null) await handleAuthCallback(callback);
   const { data: { session } } = await client.auth.getSession();
   if (session === null) account.value = null;
   else begin({ id: session.user.id, email: session.user.email ?? "" });
@@ -82,15 +82,15 @@ function end(): void {
   account.value = null;
 }
 
-async function followLink(arrival: LinkArrival): Promise<void> {
+async function handleAuthCallback(callback: AuthCallback): Promise<void> {
   const { auth } = supabase();
-  if (arrival.kind === "problem") {
-    linkProblem.value = arrival.message;
+  if (callback.kind === "problem") {
+    linkProblem.value = callback.message;
     return;
   }
-  const { error } = arrival.kind === "code"
-    ? await auth.exchangeCodeForSession(arrival.code)
-    : await auth.setSession({ access_token: arrival.accessToken, refresh_token: arrival.refreshToken });
+  const { error } = callback.kind === "code"
+    ? await auth.exchangeCodeForSession(callback.code)
+    : await auth.setSession({ access_token: callback.accessToken, refresh_token: callback.refreshToken });
   if (error !== null) linkProblem.value = `The link did not work: ${error.message}`;
-  else if (arrival.isRecovery) needsNewPassword.value = true;
+  else if (callback.isRecovery) needsNewPassword.value = true;
 }

@@ -2,16 +2,16 @@
 /// <reference lib="dom" />
 /** Signed out or in; then the project's frame around the view that the address names. */
 import { useEffect } from "preact/hooks";
-import { Banner } from "../components/banner.tsx";
-import { Notices } from "../components/notices.tsx";
+import { Banner } from "./banner.tsx";
+import { Notices } from "./notices.tsx";
 import { Loading, Problem } from "../components/states.tsx";
-import { NewPasswordPage } from "../views/sign_in/new_password.tsx";
+import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
-import { dropDrafts } from "../state/drafts.ts";
-import { forgetKeys } from "../state/keys.ts";
-import { useLoad } from "../state/load.ts";
+import { discardDrafts } from "../state/drafts.ts";
+import { clearKeys } from "../state/keys.ts";
+import { useLoad } from "../state/use_load.ts";
 import {
-  forgetProjects,
+  clearProjects,
   loadProjects,
   preferredProject,
   project,
@@ -27,9 +27,9 @@ export function App() {
   useEffect(() => {
     // Another account must not see what this one had; a session that merely expired comes back to its work.
     if (who !== null || hasExpired.value) return;
-    forgetProjects();
-    forgetKeys();
-    dropDrafts();
+    clearProjects();
+    clearKeys();
+    discardDrafts();
     cancelAll();
   }, [who]);
   return (

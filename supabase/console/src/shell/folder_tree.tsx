@@ -6,7 +6,7 @@ import { isCode, reasonOf } from "../api/failure.ts";
 import { directoryOf, joinPath } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
 import { foldersIn, loadFolders } from "../state/folders.ts";
-import { complain } from "../state/notices.ts";
+import { notifyProblem } from "../state/notices.ts";
 import { hrefOf, place } from "../state/router.ts";
 
 interface BranchProperties {
@@ -53,7 +53,7 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
     if (!isOpen || isKnown || here === directory) return;
     loadFolders(projectId, directory).catch((error) => {
       // The banner and the sign-in page tell about these.
-      if (!isCode(error, "OFFLINE", "INVALID_SESSION")) complain(reasonOf(error));
+      if (!isCode(error, "OFFLINE", "INVALID_SESSION")) notifyProblem(reasonOf(error));
     });
   }, [isOpen, isKnown, here]);
   const isLeaf = foldersIn(projectId, directory)?.length === 0;

@@ -19,12 +19,12 @@ export function keepDraft(key: string, draft: Draft): void {
   drafts.value = new Map(drafts.value).set(key, draft);
 }
 
-export function dropDraft(key: string): void {
+export function discardDraft(key: string): void {
   const rest = new Map(drafts.value);
   if (rest.delete(key)) drafts.value = rest;
 }
 
-export function dropDrafts(): void {
+export function discardDrafts(): void {
   drafts.value = new Map();
 }
 

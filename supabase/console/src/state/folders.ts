@@ -9,13 +9,13 @@ export function foldersIn(projectId: string, directory: string): readonly string
   return known.value.get(keyOf(projectId, directory));
 }
 
-export function noteFolders(projectId: string, directory: string, names: readonly string[]): void {
+export function setFolders(projectId: string, directory: string, names: readonly string[]): void {
   known.value = new Map(known.value).set(keyOf(projectId, directory), names);
 }
 
 export async function loadFolders(projectId: string, directory: string): Promise<void> {
   const { directories = [] } = await listFiles(projectId, { directory, limit: 1 });
-  noteFolders(projectId, directory, directories);
+  setFolders(projectId, directory, directories);
 }
 
 function keyOf(projectId: string, directory: string): string {

@@ -26,7 +26,7 @@ export async function ensureKeys(projectId: string): Promise<void> {
   asked = null;
 }
 
-export function forgetKeys(): void {
+export function clearKeys(): void {
   known.value = null;
 }
 

@@ -18,7 +18,7 @@ export function notify(text: string, action?: Notice["action"]): void {
 }
 
 /** A problem stays until it is dismissed. */
-export function complain(text: string): void {
+export function notifyProblem(text: string): void {
   show({ id: nextId++, kind: "problem", text });
 }
 

@@ -20,7 +20,7 @@ export async function loadProjects(): Promise<void> {
 }
 
 /** Takes over what a project looks like now. */
-export function noteProject(next: Project): void {
+export function updateProject(next: Project): void {
   const known = projects.value ?? [];
   projects.value = known.some(({ id }) => id === next.id)
     ? known.map((one) => one.id === next.id ? next : one)
@@ -29,7 +29,7 @@ export function noteProject(next: Project): void {
 
 /** Asks for the usage anew. */
 export async function refreshProject(id: string, signal?: AbortSignal): Promise<void> {
-  noteProject(await readProject(id, signal));
+  updateProject(await readProject(id, signal));
 }
 
 /** The project to open where the address names none. */
@@ -42,6 +42,6 @@ export function rememberProject(id: string): void {
   localStorage.setItem(LAST_PROJECT, id);
 }
 
-export function forgetProjects(): void {
+export function clearProjects(): void {
   projects.value = undefined;
 }

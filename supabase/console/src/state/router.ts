@@ -19,6 +19,8 @@ export type Place =
   | { readonly name: "search"; readonly projectId: string; readonly q: string }
   | { readonly name: Section; readonly projectId: string };
 
+export type FilePlace = Extract<Place, { name: "file" }>;
+
 export type Section = "deleted" | "activity" | "keys" | "settings";
 
 const SECTIONS: readonly Section[] = ["deleted", "activity", "keys", "settings"];

@@ -4,14 +4,14 @@
 import { useEffect } from "preact/hooks";
 import { listActivity } from "../api/projects.ts";
 import type { ActivityEntry } from "../api/records.ts";
-import { moveInList } from "../components/list_keys.ts";
+import { moveInList } from "../components/list_navigation.ts";
 import { formatBytes } from "../format.ts";
 import { ACTIVITY_POLL_MILLISECONDS } from "../limits.ts";
 import { Age } from "../components/age.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { ensureKeys, writerName } from "../state/keys.ts";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import { hrefOf } from "../state/router.ts";
 
 export function ActivityView({ projectId }: { readonly projectId: string }) {

@@ -6,14 +6,14 @@ import { reasonFor } from "../api/failure.ts";
 import { renameProject } from "../api/projects.ts";
 import type { Project } from "../api/records.ts";
 import { formatBytes, formatNumber, formatTime } from "../format.ts";
+import { NewPasswordForm } from "../components/new_password_form.tsx";
 import { TextField } from "../components/field.tsx";
 import { FormProblem, Problem } from "../components/states.tsx";
-import { useSubmit } from "../components/submit.ts";
+import { useSubmit } from "../components/use_submit.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
-import { NewPasswordForm } from "./sign_in/new_password.tsx";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import { notify } from "../state/notices.ts";
-import { noteProject, project, refreshProject } from "../state/projects.ts";
+import { project, refreshProject, updateProject } from "../state/projects.ts";
 import { account } from "../session/session.ts";
 
 export function SettingsView() {
@@ -65,7 +65,7 @@ function Tier({ project: { tier, limits } }: { readonly project: Project }) {
 function RenameForm({ project: { id, name } }: { readonly project: Project }) {
   const [text, setText] = useState(name);
   const { isBusy, error, submit } = useSubmit(async () => {
-    noteProject(await renameProject(id, text));
+    updateProject(await renameProject(id, text));
     notify("The project is renamed.");
   });
   const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");

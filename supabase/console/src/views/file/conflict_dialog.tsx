@@ -6,10 +6,10 @@ import type { FileRecord } from "../../api/records.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import type { Draft } from "../../state/drafts.ts";
-import { useLoad } from "../../state/load.ts";
-import { textOf } from "./text.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { decodeText } from "./text.ts";
 
 interface Properties {
   readonly projectId: string;
@@ -27,7 +27,7 @@ export function ConflictDialog(properties: Properties) {
   const { projectId, record, draft, newest, onClose, onDiscard, onSaveAnyway } = properties;
   const { data, error, reload } = useLoad(`conflict ${record.path} ${newest}`, async (signal) => {
     const { bytes, etag } = await readBytes(projectId, record.path, newest, { signal });
-    return { text: textOf(bytes), etag };
+    return { text: decodeText(bytes), etag };
   });
   const { isBusy, error: problem, submit } = useSubmit(async () => {
     if (data?.etag) await onSaveAnyway(data.etag);

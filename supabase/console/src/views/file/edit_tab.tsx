@@ -9,14 +9,13 @@ import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { type Draft, draftKey, drafts, dropDraft, keepDraft } from "../../state/drafts.ts";
-import { useLoad } from "../../state/load.ts";
+import { useSubmit } from "../../components/use_submit.ts";
+import { discardDraft, type Draft, draftKey, drafts, keepDraft } from "../../state/drafts.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { notify } from "../../state/notices.ts";
-import { goTo } from "../../state/router.ts";
+import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import type { FilePlace } from "./file_view.tsx";
-import { kindOf, textOf } from "./text.ts";
+import { decodeText, previewKind } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
@@ -29,7 +28,7 @@ export function EditTab({ place, record, onSaved }: Properties) {
   const key = draftKey(projectId, path);
   // A draft is edited on from the version it began with; only without one the latest is loaded.
   const [version] = useState(() => drafts.value.get(key)?.version ?? record.version);
-  const isEditable = kindOf(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
+  const isEditable = previewKind(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {
     const draft = drafts.value.get(key);
     if (draft !== undefined) return draft;
@@ -56,7 +55,7 @@ async function loadOriginal(
   signal: AbortSignal,
 ): Promise<Draft | null> {
   const { bytes, etag } = await readBytes(projectId, path, version, { signal });
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   if (text === null) return null;
   if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The answer has no ETag.", 200);
   return { text, version, etag };
@@ -73,7 +72,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
     if (text === undefined) return leave();
     try {
       const saved = await overwriteFile(projectId, path, text, etag);
-      dropDraft(key);
+      discardDraft(key);
       notify(`Saved as version ${saved.version}.`);
       onSaved();
       leave();
@@ -85,7 +84,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
   };
   const { isBusy, error, submit } = useSubmit(() => save(start.etag));
   const discard = () => {
-    dropDraft(key);
+    discardDraft(key);
     onSaved();
     leave();
   };

@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { reasonForPath } from "../../api/failure.ts";
 import { moveFile } from "../../api/files.ts";
-import { pathProblem } from "../folder/new_file_dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 
@@ -25,7 +25,7 @@ export function MoveDialog({ projectId, path, onClose }: Properties) {
     notify(`Moved to ${moved.path}.`);
     goTo({ name: "file", projectId, path: moved.path, tab: "content" });
   });
-  const problem = pathProblem(error, "destination");
+  const problem = reasonForPath(error, "destination");
   return (
     <FormDialog title="Move or rename" action="Move" {...{ isBusy, submit, onClose }}>
       <TextField

@@ -3,13 +3,13 @@
 import { useState } from "preact/hooks";
 import { formatCount, joinPath } from "../../format.ts";
 import { UPLOAD_FILES_MAX } from "../../limits.ts";
-import { complain } from "../../state/notices.ts";
+import { notifyProblem } from "../../state/notices.ts";
 import { upload } from "../../state/transfers.ts";
 
 export function uploadAll(projectId: string, directory: string, files: FileList | null): void {
   const chosen = [...files ?? []];
   if (chosen.length > UPLOAD_FILES_MAX) {
-    return complain(
+    return notifyProblem(
       `${formatCount(chosen.length, "file")} are too many at once: choose at most ${UPLOAD_FILES_MAX}.`,
     );
   }

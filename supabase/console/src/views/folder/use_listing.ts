@@ -5,9 +5,9 @@ import { listFiles, type SortField, type SortOrder } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { nameOf } from "../../format.ts";
 import { FILES_PER_PAGE, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
-import { noteFolders } from "../../state/folders.ts";
-import { useLoad } from "../../state/load.ts";
-import { cursorBefore } from "./seek.ts";
+import { setFolders } from "../../state/folders.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { cursorBefore } from "./cursor_before.ts";
 
 export interface Sort {
   readonly by: SortField;
@@ -32,7 +32,7 @@ export function useListing(projectId: string, directory: string, sort: Sort, fil
     const start = byCursor ? { after: page.after } : { offset: page.first };
     const query = { directory, sortBy: sort.by, sortOrder: sort.order, ...start };
     const list = await listFiles(projectId, query, signal);
-    noteFolders(projectId, directory, list.directories ?? []);
+    setFolders(projectId, directory, list.directories ?? []);
     return list;
   });
   const { data } = load;

@@ -6,7 +6,7 @@ import type { Key, NewKey } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
-import { useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { CreateKeyDialog } from "./create_key_dialog.tsx";
 import { KeyTable } from "./key_table.tsx";
 import { NewKeyDialog } from "./new_key_dialog.tsx";

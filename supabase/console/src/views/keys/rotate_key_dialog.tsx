@@ -7,8 +7,8 @@ import type { Key, NewKey } from "../../api/records.ts";
 import { SelectField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { titleOf } from "./key_status.ts";
+import { useSubmit } from "../../components/use_submit.ts";
+import { keyTitle } from "./key_status.ts";
 
 interface Properties {
   readonly projectId: string;
@@ -31,7 +31,7 @@ export function RotateKeyDialog({ projectId, old, onClose, onMade }: Properties)
     onMade(await rotateKey(projectId, old.id, Number(overlap)));
   });
   return (
-    <FormDialog title={`Rotate ${titleOf(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
+    <FormDialog title={`Rotate ${keyTitle(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
       <p>A new key with the same name, scopes and path takes the place of this one.</p>
       <SelectField
         label="The old key"

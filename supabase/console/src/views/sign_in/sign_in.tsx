@@ -5,10 +5,10 @@ import { useState } from "preact/hooks";
 import { config } from "../../config.ts";
 import { TextField } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { rememberDeparture } from "../../session/link_arrival.ts";
+import { useSubmit } from "../../components/use_submit.ts";
+import { prepareAuthCallback } from "../../session/auth_callback.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
-import { type AuthProblem, authProblem } from "./auth_problem.ts";
+import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";
 
 type Purpose = "sign-in" | "sign-up" | "link" | "reset";
 
@@ -103,7 +103,7 @@ function Fields({ purpose, email, setEmail, password, setPassword, problem }: Fi
 
 function GitHubButton() {
   const { isBusy, error, submit } = useSubmit(async () => {
-    const redirectTo = rememberDeparture("sign-in");
+    const redirectTo = prepareAuthCallback("sign-in");
     const { error } = await supabase().auth.signInWithOAuth({ provider: "github", options: { redirectTo } });
     if (error !== null) throw error;
   });
@@ -150,11 +150,13 @@ async function attempt(purpose: Purpose, email: string, password: string): Promi
     return null;
   }
   if (purpose === "reset") {
-    const { error } = await auth.resetPasswordForEmail(email, { redirectTo: rememberDeparture("recovery") });
+    const { error } = await auth.resetPasswordForEmail(email, {
+      redirectTo: prepareAuthCallback("recovery"),
+    });
     if (error !== null) throw error;
     return `If ${email} has an account, a link to choose a new password is on its way.`;
   }
-  const redirectTo = rememberDeparture("sign-in");
+  const redirectTo = prepareAuthCallback("sign-in");
   const options = { emailRedirectTo: redirectTo };
   if (purpose === "link") {
     const { error } = await auth.signInWithOtp({ email, options });
