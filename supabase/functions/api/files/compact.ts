@@ -1,4 +1,4 @@
-/** Merging small segments of a rope, in the request that made one too many. */
+/** Compacts small segments of a file, within the request that added one too many. */
 import type { Context } from "../context.ts";
 import { planCompaction } from "./compaction_plan.ts";
 import type { Segment } from "../ports/segments.ts";
