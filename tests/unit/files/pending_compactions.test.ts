@@ -5,7 +5,7 @@ import {
   MERGE_CHECK_EVERY_SEGMENTS,
   SEGMENT_BYTES_MAX,
 } from "../../../supabase/functions/api/limits.ts";
-import { DueMerges } from "../../../supabase/functions/api/files/pending_compactions.ts";
+import { PendingCompactions } from "../../../supabase/functions/api/files/pending_compactions.ts";
 import type { Segment } from "../../../supabase/functions/api/ports/segments.ts";
 
 /** A rope of these sizes. The ids tell the places. */
@@ -27,16 +27,16 @@ const SMALL = same(MERGE_CHECK_EVERY_SEGMENTS, 100);
 const LARGE = same(10, SEGMENT_BYTES_MAX);
 
 Deno.test("left are the small segments at the end of a rope, with what is in front of them; one append gets them", () => {
-  const merges = new DueMerges();
+  const merges = new PendingCompactions();
   const sizes = [...LARGE, ...same(14, 100)];
-  assertEquals(merges.leave("file", 7, rope(...sizes)), true);
-  assertEquals(merges.take("other"), undefined);
-  assertEquals(merges.take("file"), {
+  assertEquals(merges.defer("file", 7, rope(...sizes)), true);
+  assertEquals(merges.claim("other"), undefined);
+  assertEquals(merges.claim("file"), {
     version: 7,
     kept: rope(...LARGE).map(({ id }) => id),
     run: rope(...sizes).slice(LARGE.length),
   });
-  assertEquals(merges.take("file"), undefined);
+  assertEquals(merges.claim("file"), undefined);
 });
 
 const NOT_LEFT: Readonly<Record<string, readonly number[]>> = {
@@ -51,20 +51,20 @@ const NOT_LEFT: Readonly<Record<string, readonly number[]>> = {
 
 for (const [name, sizes] of Object.entries(NOT_LEFT)) {
   Deno.test(`not left: ${name}`, () => {
-    const merges = new DueMerges();
-    assertEquals(merges.leave("file", 1, rope(...sizes)), false);
-    assertEquals(merges.take("file"), undefined);
+    const merges = new PendingCompactions();
+    assertEquals(merges.defer("file", 1, rope(...sizes)), false);
+    assertEquals(merges.claim("file"), undefined);
   });
 }
 
 Deno.test("a later version of the file ends it; the version itself, an earlier one and another file's do not", () => {
-  const merges = new DueMerges();
-  merges.leave("file", 5, rope(...SMALL));
-  merges.isAt("file", 4);
-  merges.isAt("file", 5);
-  merges.isAt("other", 6);
-  assertEquals(merges.take("file")?.version, 5);
-  merges.leave("file", 5, rope(...SMALL));
-  merges.isAt("file", 6);
-  assertEquals(merges.take("file"), undefined);
+  const merges = new PendingCompactions();
+  merges.defer("file", 5, rope(...SMALL));
+  merges.forgetOlderThan("file", 4);
+  merges.forgetOlderThan("file", 5);
+  merges.forgetOlderThan("other", 6);
+  assertEquals(merges.claim("file")?.version, 5);
+  merges.defer("file", 5, rope(...SMALL));
+  merges.forgetOlderThan("file", 6);
+  assertEquals(merges.claim("file"), undefined);
 });

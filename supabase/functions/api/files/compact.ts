@@ -1,17 +1,23 @@
 /** Merging small segments of a rope, in the request that made one too many. */
-import type { Context } from "../context.ts";
+import type { Gate } from "../auth/gate.ts";
+import type { Metadata } from "../ports/metadata.ts";
 import { planMerge } from "./compaction_plan.ts";
 import type { Segment } from "../ports/segments.ts";
-import { readSegments } from "./read_segments.ts";
-import { storeContent } from "./store_content.ts";
-import { discard } from "./uploads.ts";
+import { readSegments, type SegmentSource } from "./read_segments.ts";
+import { discard, storeContent, type Uploader } from "./upload.ts";
+
+/** What a compaction reads, stores and calls. */
+export interface Compactor extends Uploader, SegmentSource {
+  readonly gate: Pick<Gate, "projectId" | "caller">;
+  readonly metadata: Pick<Metadata, "compact">;
+}
 
 /**
  * Merges the run of `rope` that is worth it, if there is one. `isFull`: the rope may not have more segments, so any
  * run will do. Says whether the file's rope is shorter now, be it by somebody else.
  */
 export async function mergeRope(
-  context: Context,
+  context: Compactor,
   path: string,
   rope: readonly Segment[],
   isFull: boolean,

@@ -6,6 +6,7 @@ import { GlobError, globPattern } from "../search/glob.ts";
 import { patternFinder, substringFinder } from "../search/matching_lines.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
 import { parsePattern, PatternError } from "../search/posix_ere.ts";
 import { requiredLiterals, withoutCase } from "../search/required_literals.ts";
 import { fail } from "../errors.ts";
@@ -20,7 +21,7 @@ import { rank } from "../search/rank.ts";
 import { scan, type ScanQuery } from "../search/scan.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 import { fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
@@ -83,8 +84,8 @@ type Parameters = z.output<typeof query> & {
   readonly globRegex: string | undefined;
 };
 
-function parse(context: Context) {
-  const { directory: given, ...parameters } = validate(query, pick(context.query, Object.keys(query.shape)));
+function parse(data: RequestData) {
+  const { directory: given, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
   const directory = normalizeDirectory(given);
   const { glob } = parameters;
   const globRegex = glob === undefined ? undefined : orRefuse("glob", () => globPattern(glob, directory));
@@ -118,8 +119,7 @@ function orRefuse<T>(path: string, make: () => T): T {
   }
 }
 
-async function handle(context: Context): Promise<Response> {
-  const { asked, scanned } = await context.gate.check(() => parse(context));
+async function handle(context: Context, { asked, scanned }: ReturnType<typeof parse>): Promise<Response> {
   const { mode, q, directory, globRegex, contentType, limit, offset } = asked;
   const ranked = mode === "semantic" || mode === "hybrid"
     ? { q, mode, directory, glob: globRegex, contentType, limit, offset } as const
@@ -135,17 +135,18 @@ async function handle(context: Context): Promise<Response> {
   );
 }
 
-export const search: Route = {
+export const search = defineRoute({
   method: "GET",
   pattern: "/search",
   operation: "search_files",
-  needsKey: true,
+  credentials: "key",
+  parse,
   handle,
-  document: {
+  openapi: {
     id: "searchFiles",
     summary: "Search the current text of files",
     query,
     answer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
   },
-};
+});

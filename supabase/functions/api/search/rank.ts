@@ -21,9 +21,9 @@ export type RankedMode = "semantic" | "hybrid" | "lexical";
 /** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model does not answer. */
 export async function rank(context: Context, query: RankQuery): Promise<SearchAnswer & { mode: RankedMode }> {
   const { gate, metadata, embedder } = context;
-  if (query.mode === "semantic" && !embedder) await gate.check(refuseSemantic);
+  if (query.mode === "semantic" && !embedder) refuseSemantic();
   const vector = await vectorOf(context, query);
-  const page = gate.take(
+  const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
       ...(query.mode === "hybrid" && { words: query.q }),
@@ -58,7 +58,7 @@ async function vectorOf(
 ): Promise<readonly number[] | undefined> {
   if (!embedder) return undefined;
   // No model is asked for somebody whose key has not been admitted.
-  if (!gate.grant) await gate.admit();
+  if (!gate.grant) await gate.authorize();
   try {
     const [vector] = await embedder.embed([q]);
     return vector;

@@ -69,7 +69,7 @@ async function nextPage(
   after: string | undefined,
 ): Promise<SearchPage> {
   const { directory, glob, contentType, clauses, caseSensitive } = query;
-  return gate.take(
+  return gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "scan",
       clauses,
