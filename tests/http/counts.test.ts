@@ -1,6 +1,6 @@
 /** What each operation costs, counted on the wire between function and Supabase. */
 import { assert, assertEquals } from "@std/assert";
-import { UNAUTHORISED_BODY_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
+import { UNAUTHORIZED_BODY_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import type { Files } from "../support/files.ts";
 import type { BackendCall } from "../support/proxy.ts";
 import { suite, test } from "../support/suite.ts";
@@ -47,7 +47,7 @@ test("a read of one segment makes 2 calls, and 1 once the segment is remembered"
 
 test("a small write, append and overwrite with a known key make 2 calls: upload, then commit", async () => {
   const own = await known();
-  for (const content of ["x", "x".repeat(UNAUTHORISED_BODY_BYTES_MAX - 100)]) {
+  for (const content of ["x", "x".repeat(UNAUTHORIZED_BODY_BYTES_MAX - 100)]) {
     const calls = {
       create: await service.proxy.during(() => own.write(`new ${content.length}`, content)),
       write: await service.proxy.during(() => own.write("f.txt", content)),
@@ -64,8 +64,8 @@ test("a small write, append and overwrite with a known key make 2 calls: upload,
 test("one call more, and that first: a body over 64 KB, a body of unknown length, a key not seen before", async () => {
   const own = await known();
   const expected = ["database", "storage", "database"];
-  const large = "x".repeat(UNAUTHORISED_BODY_BYTES_MAX + 1);
-  assertEquals(UNAUTHORISED_BODY_BYTES_MAX, 65_536);
+  const large = "x".repeat(UNAUTHORIZED_BODY_BYTES_MAX + 1);
+  assertEquals(UNAUTHORIZED_BODY_BYTES_MAX, 65_536);
   for (const name of ["write", "append", "overwrite"] as const) {
     assertEquals(
       targets(await service.proxy.during(() => own[name]("f.txt", large))),
@@ -102,7 +102,7 @@ test("an edit makes at most 4 calls: content, segment, upload, commit", async ()
   assertEquals(targets(cold), ["database", "storage", "storage", "database"]);
   const warm = await service.proxy.during(() => own.edit("f.txt", "other", "some"));
   assertEquals(targets(warm), ["database", "storage", "database"]);
-  const large = { oldString: "text", newString: "x".repeat(UNAUTHORISED_BODY_BYTES_MAX) };
+  const large = { oldString: "text", newString: "x".repeat(UNAUTHORIZED_BODY_BYTES_MAX) };
   await service.restartFunction();
   const heavy = await service.proxy.during(() => own.edit("f.txt", large.oldString, large.newString));
   assert(heavy.length <= 4, `${heavy.length} calls`);

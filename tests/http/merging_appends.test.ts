@@ -1,8 +1,8 @@
 /** Appends that take a merge along: what they cost, and that nothing else tells them from other appends. */
 import { assert, assertEquals } from "@std/assert";
 import {
-  APPEND_MERGED_BYTES_MAX,
-  MERGE_CHECK_EVERY_SEGMENTS,
+  COMPACTING_APPEND_BYTES_MAX,
+  COMPACTION_CHECK_EVERY_SEGMENTS,
   SEGMENT_BYTES_MAX,
 } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
@@ -17,7 +17,7 @@ const OCTETS = { "content-type": "application/octet-stream" };
 /** What a short append of a known key costs. */
 const UPLOAD_AND_COMMIT = { ...NO_OBJECTS, database: ["filestore_commit"], puts: 1 };
 /** The content that `withDueMerge` leaves, in as many segments as lines. */
-const LINES = Array.from({ length: MERGE_CHECK_EVERY_SEGMENTS }, (_, index) => `line ${index}\n`);
+const LINES = Array.from({ length: COMPACTION_CHECK_EVERY_SEGMENTS }, (_, index) => `line ${index}\n`);
 const CONTENT = LINES.join("");
 
 /** A file whose last append has made a merge due, which the next one takes along. */
@@ -61,7 +61,7 @@ test("every short append makes 2 calls, merges included; the rope stays short, a
     });
     assertEquals(calls, UPLOAD_AND_COMMIT, `append ${index}`);
     const segments = await ropeLength(service, own.project.id);
-    assert(segments <= MERGE_CHECK_EVERY_SEGMENTS, `${segments} segments after append ${index}`);
+    assert(segments <= COMPACTION_CHECK_EVERY_SEGMENTS, `${segments} segments after append ${index}`);
     if (index === 0) assertEquals(segments, 1);
   }
   await service.restartFunction();
@@ -76,7 +76,7 @@ test("of a large file the end alone is merged: what is in front of it stays, and
   const large = "0123456789abcde\n".repeat(3 * SEGMENT_BYTES_MAX / 16);
   await own.write(PATH, large);
   const front = await ropeLength(service, own.project.id);
-  while (await ropeLength(service, own.project.id) < 2 * MERGE_CHECK_EVERY_SEGMENTS) {
+  while (await ropeLength(service, own.project.id) < 2 * COMPACTION_CHECK_EVERY_SEGMENTS) {
     await own.append(PATH, "line\n");
   }
   const before = (await own.read(PATH)).content;
@@ -228,7 +228,7 @@ test("text and bytes merged with what is added: each version is shown as without
 });
 
 test("where nobody takes it along, for the process ended or appends are long or raw, the next merge that is due is made at once", async () => {
-  const long = "x".repeat(APPEND_MERGED_BYTES_MAX + 1);
+  const long = "x".repeat(COMPACTING_APPEND_BYTES_MAX + 1);
   const ways: Readonly<Record<string, (own: History) => Promise<unknown>>> = {
     "the process ended": () => service.restartFunction(),
     "a long one": (own) => own.append(PATH, long),
@@ -237,7 +237,7 @@ test("where nobody takes it along, for the process ended or appends are long or 
   for (const [name, pass] of Object.entries(ways)) {
     const own = await withDueMerge();
     await pass(own);
-    while (await ropeLength(service, own.project.id) < 2 * MERGE_CHECK_EVERY_SEGMENTS - 1) {
+    while (await ropeLength(service, own.project.id) < 2 * COMPACTION_CHECK_EVERY_SEGMENTS - 1) {
       await own.append(PATH, "line\n");
     }
     const { database } = await trafficOf(service, () => own.append(PATH, "line\n"));

@@ -1,9 +1,9 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
-import { chunksOf } from "../../supabase/functions/api/search/chunks.ts";
+import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import {
-  SEARCH_REST_MICROSECONDS_PER_BYTE,
-  SEARCH_REST_MILLISECONDS,
+  REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE,
+  REINDEX_DEBOUNCE_MILLISECONDS,
 } from "../../supabase/functions/api/limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { encodePath, Files } from "../support/files.ts";
@@ -89,7 +89,7 @@ test("a large text under steady appends rests between two indexings, and is then
   const after = await inIndex();
   assertGreaterOrEqual(
     after.microseconds - before.microseconds,
-    SEARCH_REST_MILLISECONDS * 1000 + large.length * SEARCH_REST_MICROSECONDS_PER_BYTE,
+    REINDEX_DEBOUNCE_MILLISECONDS * 1000 + large.length * REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE,
   );
   await indexed(service);
   const [claim] = await service.sql<{ next: string | null }>(
@@ -112,7 +112,7 @@ test("each chunk of a long text is the piece that it says it is, whatever the ch
   );
   assertEquals(
     rows,
-    chunksOf(text).map(({ start, length }) => ({ start, length, is_true: true })),
+    splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })),
   );
 });
 

@@ -1,6 +1,6 @@
 /** A stored segment that is not what was stored never reaches a client as well-formed content. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { MERGE_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import { createClient } from "@supabase/supabase-js";
 import { test } from "../support/suite.ts";
 import {
@@ -27,7 +27,7 @@ const PATH = "dir/large.txt";
 const CONTENT = new TextEncoder().encode(LARGE);
 const SEGMENT = 1024 * 1024;
 /** Segments of a rope that nobody has looked at yet. */
-const UNMERGED = MERGE_CHECK_EVERY_SEGMENTS - 1;
+const UNMERGED = COMPACTION_CHECK_EVERY_SEGMENTS - 1;
 
 /** What becomes of an object. Everything is done to the file that Storage serves. */
 const DAMAGES: Readonly<Record<string, (file: string, name: string) => Promise<void>>> = {

@@ -1,5 +1,5 @@
 /** Every operation that the service has, in the forms that differ in what they ask of the back end. */
-import { MERGE_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import type { Laboratory, Sending, Tenant } from "./laboratory.ts";
 
 export interface Operation extends Sending {
@@ -38,7 +38,7 @@ const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
 
 /** An append away from where a merge is due. */
 const MANY_APPENDS: readonly Sending[] = Array.from(
-  { length: MERGE_CHECK_EVERY_SEGMENTS - 2 },
+  { length: COMPACTION_CHECK_EVERY_SEGMENTS - 2 },
   (_, index) => put("append", "dir/old.txt", { content: `line ${index}\n` }),
 );
 

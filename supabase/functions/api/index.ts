@@ -3,13 +3,11 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { fetchInTime } from "./adapters/backend.ts";
 import { SupabaseAccounts } from "./adapters/supabase_accounts.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
-import { SegmentCache } from "./adapters/segment_cache.ts";
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
-import { SupabaseSegments } from "./adapters/supabase_segments.ts";
+import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
 import { lazy } from "./runtime/lazy.ts";
-import { SEGMENT_CACHE_BYTES_MAX } from "./limits.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
 
@@ -60,7 +58,7 @@ const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
 const client = supabase(secretKeys[0], "filestore");
 const indexClient = lazy(() => supabase(secretKeys[0], "filestore-index"));
 const accountsClient = lazy(() => supabase(publishableKey, "filestore"));
-const cache = new SegmentCache(SEGMENT_CACHE_BYTES_MAX);
+const cache = segmentCache();
 
 Deno.serve(buildApp({
   metadata: new SupabaseMetadata(client, consoleLog),

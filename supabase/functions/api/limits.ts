@@ -15,7 +15,7 @@ export const DRAIN_MILLISECONDS = 1_000;
 /** A client that sends nothing of its body for this long counts as gone: what is held for it is of use to others. */
 export const BODY_IDLE_MILLISECONDS = 20_000;
 /** Bodies over this size are authorised by the database before they are read. */
-export const UNAUTHORISED_BODY_BYTES_MAX = 64 * 1024;
+export const UNAUTHORIZED_BODY_BYTES_MAX = 64 * 1024;
 /** What a JSON body may have besides `content`, in bytes: two edit strings fully escaped, and as much again. */
 export const JSON_FIELDS_BYTES_MAX = 4 * 1024 * 1024;
 /** Arrays and objects within each other in a JSON body. */
@@ -66,31 +66,31 @@ export const INTEGER_MAX = 2_147_483_647;
 /** Content is cut into segments of at most this many bytes. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
 /** A rope is looked at for merging whenever its segment count passes a multiple of this (in SQL, too). */
-export const MERGE_CHECK_EVERY_SEGMENTS = 8;
-/** A rope may have this many segments, and ROPE_SEGMENTS_MAX_PER_MIB more for each MiB or part of one. */
-export const ROPE_SEGMENTS_MAX_BASE = 128;
-export const ROPE_SEGMENTS_MAX_PER_MIB = 2;
+export const COMPACTION_CHECK_EVERY_SEGMENTS = 8;
+/** A rope may have this many segments, and SEGMENT_LIST_MAX_PER_MIB more for each MiB or part of one. */
+export const SEGMENT_LIST_MAX_BASE = 128;
+export const SEGMENT_LIST_MAX_PER_MIB = 2;
 /** One merge takes at most this many segments and bytes. */
-export const MERGE_RUN_SEGMENTS_MAX = 64;
-export const MERGE_RUN_BYTES_MAX = 4 * 1024 * 1024;
+export const COMPACTION_RUN_SEGMENTS_MAX = 64;
+export const COMPACTION_RUN_BYTES_MAX = 4 * 1024 * 1024;
 /** What a merge costs besides its bytes (calls, objects), in bytes. */
-export const MERGE_FIXED_COST_BYTES = 256 * 1024;
+export const COMPACTION_FIXED_COST_BYTES = 256 * 1024;
 /** Bytes a merge may write for each segment it saves, in a rope with no segments too many. */
-export const MERGE_PRICE_BYTES = 32 * 1024;
-/** That price doubles with every so many segments over ROPE_SEGMENTS_MAX_PER_MIB … */
-export const MERGE_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
+export const COMPACTION_PRICE_BYTES = 32 * 1024;
+/** That price doubles with every so many segments over SEGMENT_LIST_MAX_PER_MIB … */
+export const COMPACTION_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
 /** … and with so many over, any price is right. */
-export const MERGE_ANY_PRICE_EXCESS = 96;
+export const COMPACTION_ANY_PRICE_EXCESS = 96;
 /** An append of up to so many bytes takes along the merge of the rope's end that the one before it made due … */
-export const APPEND_MERGED_BYTES_MAX = 64 * 1024;
+export const COMPACTING_APPEND_BYTES_MAX = 64 * 1024;
 /** … in ropes of up to so many segments. */
-export const DUE_MERGE_ROPE_SEGMENTS_MAX = 64;
+export const PENDING_COMPACTION_SEGMENTS_MAX = 64;
 /** Files of which an isolate remembers a due merge. */
-export const DUE_MERGES_MAX = 256;
+export const PENDING_COMPACTIONS_MAX = 256;
 /** Bytes that merges write for each byte appended, at most, when an append counts as 4 KiB more than it has. */
-export const MERGE_AMPLIFICATION_MAX = 4;
+export const COMPACTION_WRITE_AMPLIFICATION_MAX = 4;
 /** Merges that one commit makes, or waits for, to get room in a full rope that others fill again. */
-export const MERGES_OF_A_FULL_ROPE_MAX = 8;
+export const FULL_SEGMENT_LIST_COMPACTIONS_MAX = 8;
 /** Commits of an isolate after which it sweeps a slice. */
 export const SWEEP_EVERY_COMMITS = 500;
 /** Objects that a slice of the sweep looks at, and that one call lists. */
@@ -111,7 +111,7 @@ export const READ_AT_ONCE_BYTES = 64 * 1024;
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
 /** A read of more than this, in bytes, leaves the kept segments as they are: it would push all of them out. */
 export const READ_KEPT_BYTES_MAX = SEGMENT_CACHE_BYTES_MAX / 2;
-/** Memory for request bodies over UNAUTHORISED_BODY_BYTES_MAX and for content being edited, per isolate, in bytes. */
+/** Memory for request bodies over UNAUTHORIZED_BODY_BYTES_MAX and for content being edited, per isolate, in bytes. */
 export const BODY_BUDGET_BYTES = 96 * 1024 * 1024;
 /** How long a request waits for a share of that memory before it is answered 503. */
 export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
@@ -185,15 +185,15 @@ export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
 /** How long one search looks for matches, before the same. */
 export const SEARCH_MILLISECONDS_MAX = 3_000;
 /** States of a pattern's automaton: what its repetitions spell out to. */
-export const SEARCH_REGEX_STATES_MAX = 2_000;
+export const SEARCH_REGEX_NFA_STATES_MAX = 2_000;
 /** Largest number in `{m,n}`. */
 export const SEARCH_REGEX_REPEAT_MAX = 255;
 /** Groups within each other. */
 export const SEARCH_REGEX_DEPTH_MAX = 50;
 /** Sets of states remembered while matching; then it begins anew. */
-export const SEARCH_REGEX_REMEMBERED_MAX = 1_000;
+export const SEARCH_REGEX_DFA_STATES_MAX = 1_000;
 /** Steps without a remembered answer between two looks at the clock. */
-export const SEARCH_REGEX_STEPS_PER_LOOK = 256;
+export const SEARCH_REGEX_STEPS_PER_CLOCK_CHECK = 256;
 /** Literals that the database looks up for a pattern. */
 export const SEARCH_LITERALS_MAX = 4;
 
@@ -212,8 +212,8 @@ export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
 /** How long a claim holds; a file whose indexing broke off is taken again after that. */
 export const SEARCH_LEASE_SECONDS = 30;
 /** How long a text rests before it is indexed again: so long, and longer for each byte; 9.4 s for 1 MiB (in SQL). */
-export const SEARCH_REST_MILLISECONDS = 1_000;
-export const SEARCH_REST_MICROSECONDS_PER_BYTE = 8;
+export const REINDEX_DEBOUNCE_MILLISECONDS = 1_000;
+export const REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE = 8;
 /** How long after a commit its text is indexed: commits in a row are indexed together, and answers go first. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 /**

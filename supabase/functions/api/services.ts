@@ -11,7 +11,8 @@ import type { Metadata } from "./ports/metadata.ts";
 import type { Segments } from "./ports/segments.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Log } from "./runtime/log.ts";
-import { Indexing, indexLeftBehind, type SearchParts } from "./search/indexer.ts";
+import { IndexScheduler } from "./search/index_scheduler.ts";
+import { indexBacklog, type SearchParts } from "./search/indexer.ts";
 
 /** What the service is made of. */
 export interface Parts {
@@ -34,7 +35,7 @@ export type Services = ReturnType<typeof createServices>;
 export function createServices(parts: Parts) {
   const readAhead = new ByteBudget(READ_AHEAD_BUDGET_BYTES);
   const search = { ...parts.search, readAhead };
-  const indexing = new Indexing(search, parts.background, parts.log);
+  const indexing = new IndexScheduler(search, parts.background, parts.log);
   const sweepAfterCommit = sweepEverySoManyCommits(parts);
   return {
     keys: new KeyCache(),
@@ -50,7 +51,7 @@ export function createServices(parts: Parts) {
       sweepAfterCommit();
     },
     onPending: () => indexing.start(),
-    indexBacklog: () => indexLeftBehind(search, parts.log),
+    indexBacklog: () => indexBacklog(search, parts.log),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Random operations. What depends on the state of the project (tags, versions, dates) is left open until it runs. */
 import fc from "fast-check";
-import { MERGE_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
 import type { Edit } from "./model.ts";
 
 /** Few paths, so that operations meet. The last two sort differently by UTF-16 and by UTF-8. */
@@ -288,7 +288,7 @@ const opening: fc.Arbitrary<Operation> = fc.record({
 /** Appends in a row, so many that a merge is due, left to the next one, and taken along. */
 const appends: fc.Arbitrary<Operation[]> = fc.array(
   content.map((content): Operation => ({ kind: "append", path: PATHS[0] ?? "", ...content })),
-  { minLength: MERGE_CHECK_EVERY_SEGMENTS, maxLength: 2 * MERGE_CHECK_EVERY_SEGMENTS, size: "max" },
+  { minLength: COMPACTION_CHECK_EVERY_SEGMENTS, maxLength: 2 * COMPACTION_CHECK_EVERY_SEGMENTS, size: "max" },
 );
 
 export const sequence: fc.Arbitrary<Operation[]> = fc.tuple(

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertLess, assertLessOrEqual } from "@std/assert";
 import fc from "fast-check";
-import { planMerge, ropeSegmentsMax } from "../../../supabase/functions/api/files/compaction_plan.ts";
+import { planCompaction, segmentListMax } from "../../../supabase/functions/api/files/compaction_plan.ts";
 import {
-  MERGE_AMPLIFICATION_MAX,
-  MERGE_CHECK_EVERY_SEGMENTS,
-  MERGE_RUN_BYTES_MAX,
-  MERGE_RUN_SEGMENTS_MAX,
+  COMPACTION_CHECK_EVERY_SEGMENTS,
+  COMPACTION_RUN_BYTES_MAX,
+  COMPACTION_RUN_SEGMENTS_MAX,
+  COMPACTION_WRITE_AMPLIFICATION_MAX,
   SEGMENT_BYTES_MAX,
 } from "../../../supabase/functions/api/limits.ts";
 
@@ -32,12 +32,12 @@ function simulate(start: readonly number[], appends: Iterable<number>, bytesMax:
     outcome.appended += size;
     assertLessOrEqual(
       sizes.length,
-      ropeSegmentsMax(sum(start) + outcome.appended),
+      segmentListMax(sum(start) + outcome.appended),
       `append ${outcome.appends}`,
     );
     outcome.longest = Math.max(outcome.longest, sizes.length);
-    if (sizes.length % MERGE_CHECK_EVERY_SEGMENTS !== 0) continue;
-    const run = planMerge(sizes, false);
+    if (sizes.length % COMPACTION_CHECK_EVERY_SEGMENTS !== 0) continue;
+    const run = planCompaction(sizes, false);
     if (run === null) continue;
     const bytes = sum(sizes.slice(run.from, run.to));
     const merged = recut(bytes);
@@ -76,13 +76,16 @@ const HARD: readonly (readonly [string, readonly (readonly [number, number])[]])
 ];
 
 for (const [name, pattern] of HARD) {
-  Deno.test(`planMerge keeps the rope short and writes little: appends ${name}`, () => {
+  Deno.test(`planCompaction keeps the rope short and writes little: appends ${name}`, () => {
     const outcome = simulate([], repeated(pattern, 30_000), 100 * MIB);
-    assertLess(outcome.rewritten, MERGE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
+    assertLess(
+      outcome.rewritten,
+      COMPACTION_WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends),
+    );
   });
 }
 
-Deno.test("planMerge keeps the rope short and writes little, whatever is appended", () => {
+Deno.test("planCompaction keeps the rope short and writes little, whatever is appended", () => {
   const pattern = fc.array(fc.tuple(anySize, fc.integer({ min: 1, max: 64 })), {
     minLength: 1,
     maxLength: 6,
@@ -91,13 +94,16 @@ Deno.test("planMerge keeps the rope short and writes little, whatever is appende
   fc.assert(
     fc.property(start, pattern, (full, sizes) => {
       const outcome = simulate(new Array<number>(full).fill(MIB), repeated(sizes, 2500), 100 * MIB);
-      assertLess(outcome.rewritten, MERGE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends));
+      assertLess(
+        outcome.rewritten,
+        COMPACTION_WRITE_AMPLIFICATION_MAX * (outcome.appended + 4096 * outcome.appends),
+      );
     }),
     { numRuns: 150 },
   );
 });
 
-Deno.test("planMerge keeps the rope short for appends with no pattern", () => {
+Deno.test("planCompaction keeps the rope short for appends with no pattern", () => {
   fc.assert(
     fc.property(fc.array(anySize, { minLength: 300, maxLength: 1500, size: "max" }), (sizes) => {
       simulate([], sizes, 100 * MIB);
@@ -106,14 +112,14 @@ Deno.test("planMerge keeps the rope short for appends with no pattern", () => {
   );
 });
 
-Deno.test("planMerge: 1,000 appends of 100 bytes to a 10 MiB file store at most 2 MB", () => {
+Deno.test("planCompaction: 1,000 appends of 100 bytes to a 10 MiB file store at most 2 MB", () => {
   const outcome = simulate(new Array<number>(10).fill(MIB), repeated([[100, 1]], 1000), Infinity);
   assertEquals(outcome.appends, 1000);
   assertLessOrEqual(outcome.appended + outcome.rewritten, 2_000_000);
   assertLessOrEqual(outcome.longest, 32);
 });
 
-Deno.test("planMerge finds the one mergeable pair of a full rope, wherever it is", () => {
+Deno.test("planCompaction finds the one mergeable pair of a full rope, wherever it is", () => {
   fc.assert(fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (before, after) => {
     const sizes = [
       ...new Array<number>(before).fill(MIB),
@@ -121,47 +127,47 @@ Deno.test("planMerge finds the one mergeable pair of a full rope, wherever it is
       500_000,
       ...new Array<number>(after).fill(MIB),
     ];
-    const run = planMerge(sizes, true);
+    const run = planCompaction(sizes, true);
     assert(run !== null && run.from <= before && run.to >= before + 2);
   }));
 });
 
-Deno.test("planMerge answers null only where no merge saves a segment, when the rope is full", () => {
-  assertEquals(planMerge([], true), null);
-  assertEquals(planMerge([1], true), null);
-  assertEquals(planMerge([MIB, 1, MIB], true), null);
-  assertEquals(planMerge([MIB / 2, MIB / 2 + 1], true), null);
-  assertEquals(planMerge([MIB / 2, MIB / 2], true), { from: 0, to: 2 });
+Deno.test("planCompaction answers null only where no merge saves a segment, when the rope is full", () => {
+  assertEquals(planCompaction([], true), null);
+  assertEquals(planCompaction([1], true), null);
+  assertEquals(planCompaction([MIB, 1, MIB], true), null);
+  assertEquals(planCompaction([MIB / 2, MIB / 2 + 1], true), null);
+  assertEquals(planCompaction([MIB / 2, MIB / 2], true), { from: 0, to: 2 });
 });
 
-Deno.test("planMerge pays any price once a rope has too many segments", () => {
+Deno.test("planCompaction pays any price once a rope has too many segments", () => {
   const sizes = new Array<number>(16_000).fill(521_000);
-  assertLess(ropeSegmentsMax(sum(sizes)) - 32, sizes.length);
-  assert(planMerge(sizes, false) !== null);
+  assertLess(segmentListMax(sum(sizes)) - 32, sizes.length);
+  assert(planCompaction(sizes, false) !== null);
 });
 
-Deno.test("planMerge does not count on cuts that characters may forbid", () => {
-  assertEquals(planMerge([700_000, 2 * MIB - 1_400_000, 700_000], true), null);
-  assertEquals(planMerge([700_000, 2 * MIB - 1_400_006, 700_000], true), { from: 0, to: 3 });
+Deno.test("planCompaction does not count on cuts that characters may forbid", () => {
+  assertEquals(planCompaction([700_000, 2 * MIB - 1_400_000, 700_000], true), null);
+  assertEquals(planCompaction([700_000, 2 * MIB - 1_400_006, 700_000], true), { from: 0, to: 3 });
 });
 
-Deno.test("planMerge leaves short ropes alone", () => {
-  assertEquals(planMerge([100, 100, 100], false), null);
-  assertEquals(planMerge(new Array<number>(10).fill(MIB), false), null);
+Deno.test("planCompaction leaves short ropes alone", () => {
+  assertEquals(planCompaction([100, 100, 100], false), null);
+  assertEquals(planCompaction(new Array<number>(10).fill(MIB), false), null);
 });
 
-Deno.test("planMerge stays within one merge's bounds and is quick on 20,000 segments", () => {
+Deno.test("planCompaction stays within one merge's bounds and is quick on 20,000 segments", () => {
   for (const size of [1, 3000, 70_000, 400_000]) {
     const sizes = new Array<number>(20_000).fill(size);
     const started = performance.now();
-    const run = planMerge(sizes, true) ?? { from: 0, to: 0 };
+    const run = planCompaction(sizes, true) ?? { from: 0, to: 0 };
     assertLess(performance.now() - started, 500);
     assertLess(1, run.to - run.from);
-    assertLessOrEqual(run.to - run.from, MERGE_RUN_SEGMENTS_MAX);
-    assertLessOrEqual(sum(sizes.slice(run.from, run.to)), MERGE_RUN_BYTES_MAX);
+    assertLessOrEqual(run.to - run.from, COMPACTION_RUN_SEGMENTS_MAX);
+    assertLessOrEqual(sum(sizes.slice(run.from, run.to)), COMPACTION_RUN_BYTES_MAX);
   }
 });
 
-Deno.test("ropeSegmentsMax is 128 and two a MiB", () => {
-  assertEquals([0, 1, MIB, MIB + 1, 100 * MIB].map(ropeSegmentsMax), [128, 130, 130, 132, 328]);
+Deno.test("segmentListMax is 128 and two a MiB", () => {
+  assertEquals([0, 1, MIB, MIB + 1, 100 * MIB].map(segmentListMax), [128, 130, 130, 132, 328]);
 });

@@ -5,7 +5,6 @@ import {
   cutSegments,
   describeSegment,
   SegmentCutter,
-  segmentName,
 } from "../../../supabase/functions/api/files/segment.ts";
 import { isUtf8 } from "../../../supabase/functions/api/runtime/utf8.ts";
 import { SEGMENT_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
@@ -95,9 +94,4 @@ Deno.test("describeSegment gives size, checksum, line feeds and whether it is te
 Deno.test("describeSegment refuses an empty and an oversized segment", async () => {
   await assertRejects(() => describeSegment("id", "name", new Uint8Array()), RangeError);
   await assertRejects(() => describeSegment("id", "name", new Uint8Array(MIB + 1)), RangeError);
-});
-
-Deno.test("segmentName files a segment under its project and UTC day", () => {
-  assertEquals(segmentName("p", new Date("2025-01-02T23:59:59.999Z"), "i"), "p/20250102/i");
-  assertEquals(segmentName("p", new Date("2025-01-02T23:00:00-05:00"), "i"), "p/20250103/i");
 });

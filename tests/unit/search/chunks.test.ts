@@ -1,6 +1,6 @@
 /** Chunks hold the whole text, by lines, and count as the database does. */
 import { assert, assertEquals } from "@std/assert";
-import { chunksOf } from "../../../supabase/functions/api/search/chunks.ts";
+import { splitChunks } from "../../../supabase/functions/api/search/chunks.ts";
 import { SEARCH_CHUNK_LENGTH, SEARCH_CHUNK_OVERLAP } from "../../../supabase/functions/api/limits.ts";
 
 const TEXTS: readonly string[] = [
@@ -12,11 +12,11 @@ const TEXTS: readonly string[] = [
   `${"short\n".repeat(100)}${"y".repeat(4000)}\n${"😀 tail\n".repeat(300)}`,
 ];
 
-Deno.test("chunksOf covers every character, in order, with the line of its first", () => {
+Deno.test("splitChunks covers every character, in order, with the line of its first", () => {
   for (const text of TEXTS) {
     const characters = [...text];
     let covered = 0;
-    for (const { firstLine, start, length } of chunksOf(text)) {
+    for (const { firstLine, start, length } of splitChunks(text)) {
       assert(start <= covered, "a gap");
       assert(covered - start <= SEARCH_CHUNK_OVERLAP);
       const chunk = characters.slice(start, start + length).join("");
@@ -28,6 +28,6 @@ Deno.test("chunksOf covers every character, in order, with the line of its first
   }
 });
 
-Deno.test("chunksOf makes none of nothing or white space", () => {
-  for (const text of ["", "\n\n", "  \n\t"]) assertEquals(chunksOf(text), []);
+Deno.test("splitChunks makes none of nothing or white space", () => {
+  for (const text of ["", "\n\n", "  \n\t"]) assertEquals(splitChunks(text), []);
 });

@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import type { ClaimedFile } from "../../../supabase/functions/api/ports/search_index.ts";
-import { Indexing, type SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
+import { IndexScheduler } from "../../../supabase/functions/api/search/index_scheduler.ts";
+import type { SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
 import {
   SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
@@ -61,7 +62,7 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
   const runs: Promise<unknown>[] = [];
   return {
-    indexing: new Indexing(parts, (run) => runs.push(run), consoleLog),
+    indexing: new IndexScheduler(parts, (run) => runs.push(run), consoleLog),
     runs,
     claims: () => claims,
     /** The next claim. */
@@ -69,21 +70,21 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
 }
 
-Deno.test("Indexing ends when nothing waits", async () => {
+Deno.test("IndexScheduler ends when nothing waits", async () => {
   const { indexing: it, runs, claims } = indexing();
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, claims()], [1, 1]);
 });
 
-Deno.test("Indexing goes on by itself when a text that rests is due", async () => {
+Deno.test("IndexScheduler goes on by itself when a text that rests is due", async () => {
   const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, claims()], [1, 3]);
 });
 
-Deno.test("Indexing is not kept by a text that rests from what comes meanwhile", async () => {
+Deno.test("IndexScheduler is not kept by a text that rests from what comes meanwhile", async () => {
   const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
   const first = asked();
   it.start();
@@ -95,7 +96,7 @@ Deno.test("Indexing is not kept by a text that rests from what comes meanwhile",
   assertEquals([runs.length, claims()], [1, 2]);
 });
 
-Deno.test("Indexing asks once more for what came while it was asking", async () => {
+Deno.test("IndexScheduler asks once more for what came while it was asking", async () => {
   const { indexing: it, runs, claims, asked } = indexing();
   const first = asked();
   it.start();
@@ -105,7 +106,7 @@ Deno.test("Indexing asks once more for what came while it was asking", async () 
   assertEquals([runs.length, claims()], [1, 2]);
 });
 
-Deno.test("Indexing takes what is left without a pause while no commits come, a bounded number of claims a run", async () => {
+Deno.test("IndexScheduler takes what is left without a pause while no commits come, a bounded number of claims a run", async () => {
   const { indexing: it, runs, claims } = indexing({ files: SEARCH_CLAIMS_PER_RUN + 1 });
   const started = performance.now();
   it.start();
@@ -115,7 +116,7 @@ Deno.test("Indexing takes what is left without a pause while no commits come, a 
   assert(milliseconds < SEARCH_CLAIMS_PER_RUN * SEARCH_INDEX_DELAY_MILLISECONDS, `${milliseconds} ms`);
 });
 
-Deno.test("Indexing takes no notice of the commits before it, which are what it takes", async () => {
+Deno.test("IndexScheduler takes no notice of the commits before it, which are what it takes", async () => {
   const { indexing: it, runs, claims } = indexing({ files: 2, milliseconds: 500 });
   const started = performance.now();
   for (let n = 0; n < 100; n++) it.committed();
@@ -147,7 +148,7 @@ async function betweenClaims(
 for (const files of [0, 1]) {
   const after = files > 0 ? "after a claim that took something" : "after a claim in vain";
 
-  Deno.test(`Indexing leaves many commits that keep coming the greater part of the time ${after}`, async () => {
+  Deno.test(`IndexScheduler leaves many commits that keep coming the greater part of the time ${after}`, async () => {
     const milliseconds = 50;
     const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
     assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is looked at");
@@ -158,7 +159,7 @@ for (const files of [0, 1]) {
     );
   });
 
-  Deno.test(`Indexing lets a few commits wait for less than that, however long it took, ${after}`, async () => {
+  Deno.test(`IndexScheduler lets a few commits wait for less than that, however long it took, ${after}`, async () => {
     const milliseconds = 1_000;
     const between = await betweenClaims({ files, milliseconds }, 4);
     assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
@@ -166,7 +167,7 @@ for (const files of [0, 1]) {
   });
 }
 
-Deno.test("Indexing is not put off by searches that ask for it", async () => {
+Deno.test("IndexScheduler is not put off by searches that ask for it", async () => {
   const milliseconds = 500;
   const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");
   assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);

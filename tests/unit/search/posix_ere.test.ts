@@ -1,14 +1,14 @@
 /** Patterns: what they match and where, that none takes long, and what every match must hold. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { Automaton, TooLong } from "../../../supabase/functions/api/search/lazy_dfa.ts";
-import { parsePattern, PatternError } from "../../../supabase/functions/api/search/posix_ere.ts";
+import { LazyDfa, MatchTimeout } from "../../../supabase/functions/api/search/lazy_dfa.ts";
+import { parseEre, PatternError } from "../../../supabase/functions/api/search/posix_ere.ts";
 import { requiredLiterals, withoutCase } from "../../../supabase/functions/api/search/required_literals.ts";
 
-function find(pattern: string, line: string, folds = false): number {
-  return new Automaton(parsePattern(pattern), folds, () => false).find(line, 0, line.length);
+function find(pattern: string, line: string, ignoreCase = false): number {
+  return new LazyDfa(parseEre(pattern), ignoreCase).find(line, 0, line.length, () => false);
 }
 
-Deno.test("Automaton finds where the first match begins", () => {
+Deno.test("LazyDfa finds where the first match begins", () => {
   const rows: readonly (readonly [string, string, number])[] = [
     ["b", "abcb", 1],
     ["a*", "bbb", 0],
@@ -33,7 +33,7 @@ Deno.test("Automaton finds where the first match begins", () => {
   }
 });
 
-Deno.test("Automaton takes time that grows with the text alone, for patterns that make others hang", () => {
+Deno.test("LazyDfa takes time that grows with the text alone, for patterns that make others hang", () => {
   const started = performance.now();
   for (const pattern of ["(a+)+$", "(a|a)*b", "(a*)*b", "(.*.*.*.*)=", "([a-z]+)+!"]) {
     const safe = pattern === "(a*)*b" ? "((a*)b?)*c" : pattern;
@@ -43,15 +43,15 @@ Deno.test("Automaton takes time that grows with the text alone, for patterns tha
   assert(took < 5_000, `${took} ms`);
 });
 
-Deno.test("Automaton gives up when time is over, within a line", () => {
-  const automaton = new Automaton(parsePattern("c(a|b){200}a"), false, () => true);
+Deno.test("LazyDfa gives up when time is over, within a line", () => {
+  const dfa = new LazyDfa(parseEre("c(a|b){200}a"), false);
   let state = 1;
   const next = () => (state = Math.imul(state, 1_103_515_245) + 12_345 | 0) >>> 16 & 1;
   const line = Array.from({ length: 10_000 }, () => next() === 0 ? "a" : "b").join("");
-  assertThrows(() => automaton.find(line, 0, line.length), TooLong);
+  assertThrows(() => dfa.find(line, 0, line.length, () => true), MatchTimeout);
 });
 
-Deno.test("parsePattern refuses what is not in the subset, with a reason", () => {
+Deno.test("parseEre refuses what is not in the subset, with a reason", () => {
   for (
     const pattern of [
       "",
@@ -76,8 +76,8 @@ Deno.test("parsePattern refuses what is not in the subset, with a reason", () =>
       "^*",
       "a{256}",
     ]
-  ) assertThrows(() => parsePattern(pattern), PatternError);
-  assertThrows(() => new Automaton(parsePattern("((a{200}){200})"), false, () => false), PatternError);
+  ) assertThrows(() => parseEre(pattern), PatternError);
+  assertThrows(() => new LazyDfa(parseEre("((a{200}){200})"), false), PatternError);
 });
 
 Deno.test("requiredLiterals are in every line that matches, the longest first", () => {
@@ -93,7 +93,7 @@ Deno.test("requiredLiterals are in every line that matches, the longest first", 
     ["[ab]c", []],
   ];
   for (const [pattern, expected] of rows) {
-    assertEquals(requiredLiterals(parsePattern(pattern)), expected, pattern);
+    assertEquals(requiredLiterals(parseEre(pattern)), expected, pattern);
   }
   assertEquals(withoutCase([["straße"], ["é"]]), [["stra"]]);
 });

@@ -6,13 +6,13 @@
 import { ACCESS_TOKEN_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { KeyHash } from "../ports/answer.ts";
 import { expiryOf } from "./access_token.ts";
-import { BoundedMap } from "../runtime/bounded_map.ts";
+import { LruCache } from "../runtime/lru_cache.ts";
 import { sha256Hex, toHex } from "../runtime/sha256.ts";
 
 export class ConsoleSessions {
   private readonly secret: Promise<CryptoKey>;
   /** Access token and project → when the session is no longer known to be open, in milliseconds since the epoch. */
-  private readonly known = new BoundedMap<string, number>(KEYS_REMEMBERED_MAX);
+  private readonly known = new LruCache<string, number>(KEYS_REMEMBERED_MAX);
 
   constructor(secret: string) {
     const bytes = new TextEncoder().encode(secret);
@@ -29,7 +29,7 @@ export class ConsoleSessions {
 
   /** Whether the database recently opened a session for this token and project. */
   async isOpen(accessToken: string, projectId: string, now: number): Promise<boolean> {
-    const until = this.known.get(await nameOf(accessToken, projectId));
+    const until = this.known.peek(await nameOf(accessToken, projectId));
     return until !== undefined && now < until;
   }
 

@@ -4,7 +4,7 @@
  */
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { Grant, KeyHash, RateView } from "../ports/answer.ts";
-import { BoundedMap } from "../runtime/bounded_map.ts";
+import { LruCache } from "../runtime/lru_cache.ts";
 
 interface Entry {
   readonly at: number;
@@ -15,7 +15,7 @@ interface Entry {
 }
 
 export class KeyCache {
-  private readonly entries = new BoundedMap<KeyHash, Entry>(KEYS_REMEMBERED_MAX);
+  private readonly entries = new LruCache<KeyHash, Entry>(KEYS_REMEMBERED_MAX);
 
   /** The grant that the database returned for this key in the last KEY_REMEMBERED_SECONDS. */
   grant(keyHash: KeyHash, now: number): Grant | undefined {
@@ -38,7 +38,7 @@ export class KeyCache {
   }
 
   private fresh(keyHash: KeyHash, now: number): Entry | undefined {
-    const entry = this.entries.get(keyHash);
+    const entry = this.entries.peek(keyHash);
     return entry && now - entry.at < KEY_REMEMBERED_SECONDS * 1000 ? entry : undefined;
   }
 }

@@ -1,12 +1,12 @@
 /** From uploaded segments to a version. */
 import type { Gate } from "../auth/gate.ts";
 import { ApiError, unavailable } from "../errors.ts";
-import { MERGES_OF_A_FULL_ROPE_MAX } from "../limits.ts";
+import { FULL_SEGMENT_LIST_COMPACTIONS_MAX } from "../limits.ts";
 import type { Refusal } from "../ports/answer.ts";
 import type { Commit, Committed } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
-import { mergeRope } from "./compact.ts";
+import { compactSegments } from "./compact.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { PendingCompactions } from "./pending_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
@@ -40,7 +40,7 @@ export async function tryCommit(
     const answer = gate.observe(await metadata.commit(gate.caller, commit));
     const isReferenced = answer.ok && !answer.value.isReplayed;
     const isFull = !answer.ok && answer.refusal.code === "ROPE_FULL";
-    if (isFull && compactions < MERGES_OF_A_FULL_ROPE_MAX) {
+    if (isFull && compactions < FULL_SEGMENT_LIST_COMPACTIONS_MAX) {
       if (await makeRoom(committer, commit.path, answer.refusal.rope ?? [])) continue;
     }
     if (!isReferenced && !answer.isAmbiguous) await discard(committer.segments, uploaded);
@@ -71,7 +71,7 @@ export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal:
 /** Compacts some of a full segment list. Returns whether there may be room now. */
 function makeRoom(committer: Committer, path: string, segments: readonly Segment[]): Promise<boolean> {
   const file = fileKey(committer, path);
-  return committer.inFlightCompactions.run(file, () => mergeRope(committer, path, segments, true));
+  return committer.inFlightCompactions.run(file, () => compactSegments(committer, path, segments, true));
 }
 
 /** The version is committed, so a compaction that fails is no error: a later one does its work. */
@@ -83,7 +83,7 @@ async function compactIfDue(committer: Committer, committed: Committed, mayDefer
   if (!segments || inFlightCompactions.has(file)) return;
   if (mayDefer && pendingCompactions.defer(file, version, segments)) return;
   try {
-    await inFlightCompactions.run(file, () => mergeRope(committer, path, segments, false));
+    await inFlightCompactions.run(file, () => compactSegments(committer, path, segments, false));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

@@ -4,7 +4,7 @@ import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_TIMEOUT_MILLISECONDS } from "../limits.ts";
 import type { Side } from "../ports/files.ts";
-import { readSegments, type SegmentSource } from "./read_segments.ts";
+import { readText, type SegmentSource } from "./read_segments.ts";
 
 export interface Diff {
   /** Unified, three lines of context; "" where nothing changed. */
@@ -24,16 +24,13 @@ export function ensureDiffable(sizeBytes: number): void {
 }
 
 /** The text of one side; "" for null. Throws NOT_TEXT and DIFF_TOO_LARGE. */
-export async function readText(source: SegmentSource, side: Side | null): Promise<string> {
+export async function readSide(source: SegmentSource, side: Side | null): Promise<string> {
   if (side === null) return "";
   if (isBinaryMediaType(side.mimeType) || !side.segments.every((segment) => segment.isText)) {
     fail("NOT_TEXT", "Binary content cannot be compared.");
   }
   ensureDiffable(side.size);
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let text = "";
-  for await (const bytes of readSegments(source, side.segments)) text += decoder.decode(bytes);
-  return text;
+  return await readText(source, side.segments);
 }
 
 /** The diff from one text to another, both of the file at `path`. */

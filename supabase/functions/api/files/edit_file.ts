@@ -9,7 +9,7 @@ import type { Answer } from "../ports/answer.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import { type Committer, throwCommitRefusal, tryCommit } from "./commit.ts";
-import { diffTexts, ensureDiffable, readText } from "./diff.ts";
+import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
 import { type Edit, TextEditor } from "./edit_text.ts";
 import { isBinary } from "./presentation.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
@@ -92,7 +92,7 @@ export async function previewEdit(
   const { pieces, replacements } = await editor.apply(request.edits);
   const diff = await diffTexts(
     request.path,
-    await readText(context, side),
+    await readSide(context, side),
     await decodePieces(context, pieces),
   );
   return { ...base.file, replacements, dryRun: true, ...diff };

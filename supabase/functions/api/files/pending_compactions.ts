@@ -1,8 +1,12 @@
 /** Compactions that are due at the end of a file's segment list and left to the next append. */
-import { DUE_MERGE_ROPE_SEGMENTS_MAX, DUE_MERGES_MAX, MERGE_CHECK_EVERY_SEGMENTS } from "../limits.ts";
+import {
+  COMPACTION_CHECK_EVERY_SEGMENTS,
+  PENDING_COMPACTION_SEGMENTS_MAX,
+  PENDING_COMPACTIONS_MAX,
+} from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
-import { BoundedMap } from "../runtime/bounded_map.ts";
-import { planMerge } from "./compaction_plan.ts";
+import { LruCache } from "../runtime/lru_cache.ts";
+import { planCompaction } from "./compaction_plan.ts";
 
 /** The segments at the end of a version's list that are worth compacting, and the ids of those before them. */
 export interface PendingCompaction {
@@ -16,16 +20,16 @@ export interface PendingCompaction {
  * Deferring saves the compaction's own upload and commit; if no append claims it, a later compaction does its work.
  */
 export class PendingCompactions {
-  private readonly byFile = new BoundedMap<string, PendingCompaction>(DUE_MERGES_MAX);
+  private readonly byFile = new LruCache<string, PendingCompaction>(PENDING_COMPACTIONS_MAX);
 
   /** Defers the compaction of this version to the next append. False if it must run now, if at all. */
   defer(file: string, version: number, segments: readonly Segment[]): boolean {
-    if (segments.length > DUE_MERGE_ROPE_SEGMENTS_MAX) return false;
+    if (segments.length > PENDING_COMPACTION_SEGMENTS_MAX) return false;
     const sizes = segments.map((segment) => segment.size);
-    const plan = planMerge(sizes, false);
+    const plan = planCompaction(sizes, false);
     if (plan?.to !== segments.length) return false;
     // Already due at the previous check and not claimed.
-    if (planMerge(sizes.slice(0, -MERGE_CHECK_EVERY_SEGMENTS), false) !== null) return false;
+    if (planCompaction(sizes.slice(0, -COMPACTION_CHECK_EVERY_SEGMENTS), false) !== null) return false;
     const kept = segments.slice(0, plan.from).map((segment) => segment.id);
     this.byFile.set(file, { version, kept, run: segments.slice(plan.from) });
     return true;
@@ -33,14 +37,14 @@ export class PendingCompactions {
 
   /** Removes and returns the file's pending compaction, so that only one append performs it. */
   claim(file: string): PendingCompaction | undefined {
-    const pending = this.byFile.get(file);
+    const pending = this.byFile.peek(file);
     if (pending) this.byFile.delete(file);
     return pending;
   }
 
   /** Forgets a compaction of a version before this one, which cannot be committed any more. */
   forgetOlderThan(file: string, version: number): void {
-    const pending = this.byFile.get(file);
+    const pending = this.byFile.peek(file);
     if (pending && pending.version < version) this.byFile.delete(file);
   }
 }

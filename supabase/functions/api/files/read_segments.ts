@@ -1,11 +1,11 @@
-/** Reading a rope in order, a few segments ahead of the reader. */
+/** Reads segments in order, a few ahead of the consumer. */
 import type { ByteBudget, Release } from "../runtime/byte_budget.ts";
 import { cutLines, type SegmentLines } from "./line_window.ts";
 import type { ByteRange } from "../http/byte_range.ts";
 import { READ_AHEAD_SEGMENTS, READ_KEPT_BYTES_MAX } from "../limits.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
 
-/** Where the bytes of segments come from, and the memory that all reads together may take for reading ahead. */
+/** Where the bytes of segments come from, and the memory budget that all reads share for reading ahead. */
 export interface SegmentSource {
   readonly segments: Segments;
   readonly readAhead: ByteBudget;
@@ -13,32 +13,32 @@ export interface SegmentSource {
 
 interface Fetched {
   readonly bytes: Promise<Uint8Array>;
-  /** Gives back what was taken of the memory for reading ahead. */
+  /** Returns its share of the read-ahead budget. */
   readonly release: Release;
 }
 
 /**
- * The bytes of each segment, verified. Holds one segment, and READ_AHEAD_SEGMENTS more as long as there is memory for
- * them. Throws where one of them is corrupt or out of reach.
+ * Yields the bytes of each segment, verified. Holds one segment, and up to READ_AHEAD_SEGMENTS more while the budget
+ * has room. Throws where one of them is corrupt or out of reach.
  */
 export async function* readSegments(
   { segments, readAhead }: SegmentSource,
-  rope: readonly Segment[],
+  list: readonly Segment[],
 ): AsyncGenerator<Uint8Array, void, void> {
-  const isKept = rope.reduce((bytes, { size }) => bytes + size, 0) <= READ_KEPT_BYTES_MAX;
+  const isKept = list.reduce((bytes, { size }) => bytes + size, 0) <= READ_KEPT_BYTES_MAX;
   const fetch = (segment: Segment, release: Release): Fetched => {
     const bytes = segments.get(segment, isKept);
-    // Seen when its turn comes; a reader that stops before that must not leave it unhandled.
+    // Avoids an unhandled rejection where the consumer stops early; otherwise it is rethrown in its turn.
     bytes.catch(() => {});
     return { bytes, release };
   };
   const ahead: Fetched[] = [];
   try {
-    for (const [index, segment] of rope.entries()) {
+    for (const [index, segment] of list.entries()) {
       const current = ahead.shift() ?? fetch(segment, () => {});
       current.release();
       while (ahead.length < READ_AHEAD_SEGMENTS) {
-        const next = rope[index + 1 + ahead.length];
+        const next = list[index + 1 + ahead.length];
         const release = next && readAhead.tryAcquire(next.size);
         if (!next || !release) break;
         ahead.push(fetch(next, release));
@@ -50,15 +50,23 @@ export async function* readSegments(
   }
 }
 
-/** The bytes of a range; only segments that hold some of it are fetched. */
+/** Reads segments that hold text, which are UTF-8 each, into one string. */
+export async function readText(source: SegmentSource, segments: readonly Segment[]): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for await (const bytes of readSegments(source, segments)) text += decoder.decode(bytes);
+  return text;
+}
+
+/** Yields the bytes of a range; only segments that contain some of it are fetched. */
 export async function* readRange(
   source: SegmentSource,
-  rope: readonly Segment[],
+  segments: readonly Segment[],
   { start, end }: ByteRange,
 ): AsyncGenerator<Uint8Array, void, void> {
   const parts: { segment: Segment; at: number }[] = [];
   let at = 0;
-  for (const segment of rope) {
+  for (const segment of segments) {
     if (at <= end && at + segment.size > start) parts.push({ segment, at });
     at += segment.size;
   }
@@ -69,7 +77,7 @@ export async function* readRange(
   }
 }
 
-/** The lines of a window; only segments that hold some of them are fetched. */
+/** Yields the lines of a window; only segments that contain some of them are fetched. */
 export async function* readLines(
   source: SegmentSource,
   parts: readonly SegmentLines[],

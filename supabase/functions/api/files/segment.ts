@@ -99,8 +99,3 @@ export async function describeSegment(id: string, name: string, bytes: Uint8Arra
     isText: isUtf8(bytes),
   };
 }
-
-/** The object name of a segment: `{projectId}/{yyyymmdd}/{id}`, the day in UTC. */
-export function segmentName(projectId: string, now: Date, id: string): string {
-  return `${projectId}/${now.toISOString().slice(0, 10).replaceAll("-", "")}/${id}`;
-}

@@ -1,8 +1,9 @@
 /** Storing new content as segments, before a commit references them. */
 import { ApiError } from "../errors.ts";
 import { UPLOADS_AT_ONCE } from "../limits.ts";
+import { segmentName } from "../ports/segment_name.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
-import { describeSegment, SegmentCutter, segmentName } from "./segment.ts";
+import { describeSegment, SegmentCutter } from "./segment.ts";
 
 /** Where new content is stored: the segments of one project. */
 export interface Uploader {

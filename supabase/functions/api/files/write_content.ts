@@ -5,7 +5,7 @@ import { ERRORS, fail } from "../errors.ts";
 import { type BodySource, declaredBytes, ensureUnencoded, isLargeBody, requestChunks } from "../http/body.ts";
 import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
-import { APPEND_MERGED_BYTES_MAX, BODY_BUDGET_WAIT_MILLISECONDS, RAW_UPLOAD_BYTES } from "../limits.ts";
+import { BODY_BUDGET_WAIT_MILLISECONDS, COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -89,7 +89,7 @@ async function storeJson(
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
   ensureWithinTier(writer.gate, existingBytes(request, authorization) + addedBytes);
   const stored = { path, contentType: fields.contentType ?? undefined, fields };
-  const isShortAppend = request.kind === "append" && addedBytes <= APPEND_MERGED_BYTES_MAX;
+  const isShortAppend = request.kind === "append" && addedBytes <= COMPACTING_APPEND_BYTES_MAX;
   const compacting = isShortAppend ? await storeCompactingAppend(writer, path, chunks) : undefined;
   if (compacting) return { ...stored, segments: compacting.segments, compacting };
   return { ...stored, segments: await storeContent(writer, drainAndDetach(chunks)), mayDefer: isShortAppend };

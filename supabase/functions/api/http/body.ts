@@ -4,7 +4,7 @@ import {
   BODY_BYTES_MAX,
   BODY_IDLE_MILLISECONDS,
   DRAIN_MILLISECONDS,
-  UNAUTHORISED_BODY_BYTES_MAX,
+  UNAUTHORIZED_BODY_BYTES_MAX,
 } from "../limits.ts";
 import type { ByteBudget } from "../runtime/byte_budget.ts";
 import type { Query } from "./query.ts";
@@ -121,5 +121,5 @@ export async function* requestChunks(
 /** Whether the request must be authorized by the database before its body is read. */
 export function isLargeBody(headers: Headers): boolean {
   const declared = declaredBytes(headers);
-  return declared === null || declared > UNAUTHORISED_BODY_BYTES_MAX;
+  return declared === null || declared > UNAUTHORIZED_BODY_BYTES_MAX;
 }

@@ -1,7 +1,7 @@
 /** GET /diff/{path}: what changed between two versions. */
 import { z } from "zod";
 import { pick } from "../http/query.ts";
-import { diffTexts, readText } from "../files/diff.ts";
+import { diffTexts, readSide } from "../files/diff.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
@@ -41,8 +41,8 @@ export const diff = defineRoute({
     const { gate, metadata } = context;
     const compared = gate.unwrap(await metadata.comparison(gate.caller, path, from, to));
     const [before, after] = await Promise.all([
-      readText(context, compared.before),
-      readText(context, compared.after),
+      readSide(context, compared.before),
+      readSide(context, compared.after),
     ]);
     const diff = await diffTexts(path, before, after);
     return success(

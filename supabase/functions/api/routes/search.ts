@@ -1,26 +1,20 @@
 /** GET /search: files by substring, pattern, words and meaning. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { Automaton } from "../search/lazy_dfa.ts";
-import { GlobError, globPattern } from "../search/glob.ts";
-import { patternFinder, substringFinder } from "../search/matching_lines.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { parsePattern, PatternError } from "../search/posix_ere.ts";
-import { requiredLiterals, withoutCase } from "../search/required_literals.ts";
-import { fail } from "../errors.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import {
   PAGE_LIMIT_DEFAULT,
   SEARCH_GLOB_LENGTH_MAX,
-  SEARCH_MILLISECONDS_MAX,
   SEARCH_OFFSET_MAX,
   SEARCH_QUERY_LENGTH_MAX,
 } from "../limits.ts";
+import { planSearch } from "../search/plan.ts";
 import { rank } from "../search/rank.ts";
-import { scan, type ScanQuery } from "../search/scan.ts";
-import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
+import { scan } from "../search/scan.ts";
 import { defineRoute } from "./route.ts";
 import { fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
 
@@ -79,58 +73,19 @@ const answer = z.object({
   }),
 }).meta({ id: "SearchResults" });
 
-type Parameters = z.output<typeof query> & {
-  readonly directory: string;
-  readonly globRegex: string | undefined;
-};
-
 function parse(data: RequestData) {
-  const { directory: given, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
-  const directory = normalizeDirectory(given);
-  const { glob } = parameters;
-  const globRegex = glob === undefined ? undefined : orRefuse("glob", () => globPattern(glob, directory));
-  const asked: Parameters = { ...parameters, directory, globRegex };
-  return { asked, scanned: asked.mode === "text" || asked.mode === "regex" ? scanQuery(asked) : undefined };
+  const { directory, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
+  return planSearch({ ...parameters, directory: normalizeDirectory(directory) });
 }
 
-function scanQuery(
-  { q, mode, caseSensitive, directory, globRegex, contentType, limit, offset }: Parameters,
-): ScanQuery {
-  const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
-  const isOver = () => performance.now() > deadline;
-  const pattern = mode === "regex" ? orRefuse("q", () => parsePattern(q)) : undefined;
-  const clauses = pattern ? requiredLiterals(pattern) : [[q]];
-  return {
-    find: pattern
-      ? patternFinder(orRefuse("q", () => new Automaton(pattern, !caseSensitive, isOver)))
-      : substringFinder(q, caseSensitive),
-    clauses: caseSensitive ? clauses : withoutCase(clauses),
-    isExact: !pattern && caseSensitive,
-    ...{ caseSensitive, directory, glob: globRegex, contentType, limit, offset, isOver },
-  };
-}
-
-function orRefuse<T>(path: string, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    if (!(error instanceof PatternError || error instanceof GlobError)) throw error;
-    fail("VALIDATION_ERROR", `${path}: ${error.message}.`, { issues: [{ path, reason: error.message }] });
-  }
-}
-
-async function handle(context: Context, { asked, scanned }: ReturnType<typeof parse>): Promise<Response> {
-  const { mode, q, directory, globRegex, contentType, limit, offset } = asked;
-  const ranked = mode === "semantic" || mode === "hybrid"
-    ? { q, mode, directory, glob: globRegex, contentType, limit, offset } as const
-    : undefined;
-  const { results, hasMore, pending, ...found } = ranked
-    ? await rank(context, ranked)
-    : { ...await scan(context, scanned ?? scanQuery(asked)), mode };
+async function handle(context: Context, plan: ReturnType<typeof parse>): Promise<Response> {
+  const found = plan.kind === "scan" ? await scan(context, plan) : await rank(context, plan);
+  const { results, mode, hasMore, pending } = found;
+  const { limit, offset } = plan;
   if (pending > 0) context.onPending();
   return success(
     "search_files",
-    { results, mode: found.mode, hasMore, limit, offset, indexed: { pending } },
+    { results, mode, hasMore, limit, offset, indexed: { pending } },
     `${results.length} files.`,
   );
 }

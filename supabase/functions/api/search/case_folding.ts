@@ -1,6 +1,6 @@
 /**
- * Letter case for search, one character to one: what has no single counterpart ("ß", "İ") is itself alone, and ASCII
- * letters correspond to ASCII letters alone, so that an index of ASCII text finds all there is.
+ * Letter case for search, one character to one: a letter without a single counterpart ("ß", "İ") matches only itself,
+ * and ASCII letters correspond to ASCII letters only, so that an index of ASCII text finds every match.
  */
 
 /** The lower-case counterpart of a code point, or itself. */
@@ -21,8 +21,8 @@ function single(text: string, otherwise: number): number {
   return isOne && code >= 128 && code > 0xffff === otherwise > 0xffff ? code : otherwise;
 }
 
-/** The text in lower case; every character stays where it is. */
-export function fold(text: string): string {
+/** The text in lower case; every character keeps its offset. */
+export function foldCase(text: string): string {
   return text.replace(/[A-Z]+|\P{ASCII}/gu, (found) => {
     const code = found.codePointAt(0) ?? 0;
     return code < 128 ? found.toLowerCase() : String.fromCodePoint(lowerOf(code));

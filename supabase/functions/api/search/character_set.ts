@@ -1,21 +1,21 @@
-/** What one place of a pattern matches: some characters, or all but some. */
+/** What one position of a pattern matches: some characters, or all but some. */
 import { lazy } from "../runtime/lazy.ts";
 import { lowerOf, upperOf } from "./case_folding.ts";
 
 export interface CharacterSet {
   readonly isNegated: boolean;
-  /** Code points from … to, both inclusive. */
+  /** Code points, both ends inclusive. */
   readonly ranges: readonly (readonly [number, number])[];
   readonly classes: readonly RegExp[];
 }
 
-// Many of these are made of a large part of Unicode: milliseconds of a start that mostly needs none.
+// Compiling these takes milliseconds, as many cover a large part of Unicode; most isolates need none of them.
 const WORD = lazy(() => /^[\p{Alphabetic}\p{Nd}_]$/u);
 const SPACE = lazy(() => /^[\t\n\v\f\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]$/u);
 
-/** POSIX classes, as Unicode has them: what `grep` does in a UTF-8 locale. */
+/** POSIX classes over Unicode, as `grep` has them in a UTF-8 locale. */
 const CLASSES: Readonly<Record<string, () => RegExp>> = {
-  // To the C library digits other than the ASCII ones are letters.
+  // The C library counts digits other than the ASCII ones as letters.
   alpha: lazy(() => /^(?![0-9])[\p{Alphabetic}\p{Nd}]$/u),
   digit: lazy(() => /^[0-9]$/),
   alnum: lazy(() => /^[\p{Alphabetic}\p{Nd}]$/u),
@@ -23,21 +23,21 @@ const CLASSES: Readonly<Record<string, () => RegExp>> = {
   lower: lazy(() => /^\p{Lowercase}$/u),
   space: SPACE,
   blank: lazy(() => /^[\t \u1680\u2000-\u2006\u2008-\u200a\u205f\u3000]$/u),
-  // Whatever is seen and is neither letter nor digit; a no-break space is.
+  // Every visible character that is neither letter nor digit; a no-break space counts as visible.
   punct: lazy(() => /^(?![\p{Alphabetic}\p{Nd}])[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\u00a0\u2007\u202f]$/u),
   xdigit: lazy(() => /^[0-9A-Fa-f]$/),
   cntrl: lazy(() => /^[\p{Cc}\u2028\u2029]$/u),
 };
 
 /** The POSIX class of this name, or undefined. */
-export function classNamed(name: string): RegExp | undefined {
+export function posixClass(name: string): RegExp | undefined {
   return Object.hasOwn(CLASSES, name) ? CLASSES[name]?.() : undefined;
 }
 
 export const ANY: CharacterSet = { isNegated: true, ranges: [], classes: [] };
 
-/** What an escape stands for: `\w`, `\W`, `\s`, `\S`; undefined for other letters. */
-export function escaped(letter: string): CharacterSet | undefined {
+/** The set that `\w`, `\W`, `\s` or `\S` stands for; undefined for other letters. */
+export function escapedClass(letter: string): CharacterSet | undefined {
   switch (letter) {
     case "w":
     case "W":
@@ -49,17 +49,18 @@ export function escaped(letter: string): CharacterSet | undefined {
   return undefined;
 }
 
-export function only(code: number): CharacterSet {
+export function singleCharacter(code: number): CharacterSet {
   return { isNegated: false, ranges: [[code, code]], classes: [] };
 }
 
-/** Whether the set has the character, or with `folds` one that differs from it by case alone. */
-export function hasCharacter(set: CharacterSet, code: number, folds: boolean): boolean {
-  const isThere = lists(set, code) || folds && (lists(set, lowerOf(code)) || lists(set, upperOf(code)));
+/** Whether the set contains the character, or with `ignoreCase` one that differs from it only in case. */
+export function hasCharacter(set: CharacterSet, code: number, ignoreCase: boolean): boolean {
+  const isThere = listsCharacter(set, code) ||
+    ignoreCase && (listsCharacter(set, lowerOf(code)) || listsCharacter(set, upperOf(code)));
   return isThere !== set.isNegated;
 }
 
-function lists({ ranges, classes }: CharacterSet, code: number): boolean {
+function listsCharacter({ ranges, classes }: CharacterSet, code: number): boolean {
   if (ranges.some(([from, to]) => code >= from && code <= to)) return true;
   if (classes.length === 0) return false;
   const character = String.fromCodePoint(code);

@@ -1,4 +1,4 @@
-/** Cutting a text into pieces to be embedded: whole lines where that goes, else parts of a long line that overlap. */
+/** Splits a text into chunks to be embedded: whole lines where possible, else overlapping parts of a long line. */
 import { SEARCH_CHUNK_LENGTH, SEARCH_CHUNK_OVERLAP } from "../limits.ts";
 
 export interface Chunk {
@@ -9,8 +9,8 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** The chunks of a text, in order. Together they hold all of it but blank chunks. Linear, however long its lines are. */
-export function chunksOf(text: string): Chunk[] {
+/** The chunks of a text, in order; blank ones are left out. Linear in the text, however long its lines are. */
+export function splitChunks(text: string): Chunk[] {
   const chunks: Chunk[] = [];
   let line = 1;
   let start = 0;
@@ -28,16 +28,16 @@ export function chunksOf(text: string): Chunk[] {
   return chunks;
 }
 
-/** To the last line end that is not too far; in a line that is too long itself, as far as a chunk goes. */
+/** Up to the last line end within SEARCH_CHUNK_LENGTH; of a longer line, that much. */
 function chunkAt(text: string, from: number): string {
   const to = atCharacter(text, from + SEARCH_CHUNK_LENGTH);
-  // Looked for in this part alone: in the whole text it would be looked for in all of a long line, for each chunk of it.
+  // Only this part is searched: searching the whole text would cost the length of a long line for each of its chunks.
   const longest = text.slice(from, to);
   const feed = to < text.length ? longest.lastIndexOf("\n") : -1;
   return feed < 0 ? longest : longest.slice(0, feed + 1);
 }
 
-/** Not between the halves of a character. */
+/** The offset, moved back where it would split a surrogate pair. */
 function atCharacter(text: string, place: number): number {
   return isSecondHalf(text.charCodeAt(place)) ? place - 1 : place;
 }

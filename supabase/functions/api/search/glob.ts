@@ -1,20 +1,20 @@
 /**
- * Globs for paths: `*` and `?` stop at a slash, `**` does not, `[abc]` and `[!a-z]` are one character, `{a,b}` either
- * one. Without a slash a glob is about the file's name, at any depth; with one about the path below the directory.
+ * Globs for paths: `*` and `?` stop at a slash, `**` does not, `[abc]` and `[!a-z]` match one character, `{a,b}` either
+ * one. A glob without a slash matches the file's name, at any depth; with one, the path below the directory.
  */
 import { SEARCH_GLOB_PATTERNS_MAX } from "../limits.ts";
 
-/** Why a text is no glob. */
+/** Why a text is not a valid glob. */
 export class GlobError extends Error {
   override readonly name = "GlobError";
 }
 
 /**
- * The glob as a regular expression for the whole path, of constructs that cost a database no more than the path is
- * long: literals, `.`, `[^/]`, sets, `*` of these, and alternatives. Throws GlobError.
+ * The glob as a regular expression for the whole path, of constructs that a database matches in time linear in the path:
+ * literals, `.`, `[^/]`, sets, `*` of these, and alternatives. Throws GlobError.
  */
 export function globPattern(glob: string, directory: string): string {
-  const patterns = spellOut(glob.startsWith("/") ? glob : glob.replace(/^\.\//, ""));
+  const patterns = expandBraces(glob.startsWith("/") ? glob : glob.replace(/^\.\//, ""));
   const below = directory === "" ? "" : escapeLiteral(`${directory}/`);
   const whole = patterns.map((pattern) => {
     const isName = !pattern.includes("/");
@@ -23,15 +23,17 @@ export function globPattern(glob: string, directory: string): string {
   return `^${below}(${whole.join("|")})$`;
 }
 
-/** One pattern for each way through the braces. */
-function spellOut(glob: string): string[] {
+/** One pattern for each combination of the braces' alternatives. */
+function expandBraces(glob: string): string[] {
   const open = glob.indexOf("{");
   if (open < 0) {
     if (glob.includes("}")) throw new GlobError("has a `}` without `{`");
     return [glob];
   }
   const { choices, close } = choicesAt(glob, open);
-  const found = choices.flatMap((choice) => spellOut(glob.slice(0, open) + choice + glob.slice(close + 1)));
+  const found = choices.flatMap((choice) =>
+    expandBraces(glob.slice(0, open) + choice + glob.slice(close + 1))
+  );
   if (found.length > SEARCH_GLOB_PATTERNS_MAX) throw new GlobError("has too many alternatives");
   return found;
 }
@@ -69,7 +71,7 @@ function translate(pattern: string): string {
   return result;
 }
 
-/** `[!a-c]` → `[^/a-c]`. Whatever means something within brackets besides a range is refused. */
+/** `[!a-c]` → `[^/a-c]`. Members with a special meaning other than a range are refused. */
 function bracket(token: string): string {
   const isNegated = token.startsWith("[!");
   const members = token.slice(isNegated ? 2 : 1, -1);

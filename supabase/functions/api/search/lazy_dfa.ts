@@ -1,109 +1,115 @@
 /**
- * Matching in time that grows with the text alone, whatever the pattern: a Thompson automaton, its sets of states
- * remembered as they come up. It reads each line backwards and looks for the pattern backwards, so that one pass tells
+ * Regular expression matching in time linear in the text, whatever the pattern: a Thompson NFA, whose DFA states are
+ * built as they come up. It reads each line backwards and matches the reversed pattern, so that a single pass yields
  * whether a line matches and where its first match begins.
- * Source of the idea: https://swtch.com/~rsc/regexp/regexp1.html
+ * Source: https://swtch.com/~rsc/regexp/regexp1.html
  */
 import {
-  SEARCH_REGEX_REMEMBERED_MAX,
-  SEARCH_REGEX_STATES_MAX,
-  SEARCH_REGEX_STEPS_PER_LOOK,
+  SEARCH_REGEX_DFA_STATES_MAX,
+  SEARCH_REGEX_NFA_STATES_MAX,
+  SEARCH_REGEX_STEPS_PER_CLOCK_CHECK,
 } from "../limits.ts";
 import { type CharacterSet, hasCharacter } from "./character_set.ts";
 import { type Pattern, PatternError } from "./posix_ere.ts";
 
-type State =
+type NfaState =
   | { readonly kind: "set"; readonly set: CharacterSet; readonly next: number }
   | { readonly kind: "split"; readonly next: readonly number[] }
   | { readonly kind: "start" | "end"; readonly next: number }
   | { readonly kind: "match" };
 
-/** States between two characters, and what follows from them. */
-interface Moment {
-  /** Those that wait for a character. */
-  readonly waiting: readonly number[];
+/** A set of NFA states between two characters, and its transitions as far as they are known. */
+interface DfaState {
+  /** The NFA states that consume a character. */
+  readonly consuming: readonly number[];
   readonly isMatch: boolean;
   /** Whether it is a match at the beginning of a line. */
   readonly isMatchAtStart: boolean;
-  readonly next: Map<number, Moment>;
+  readonly next: Map<number, DfaState>;
 }
 
-/** Matching took longer than it may. */
-export class TooLong extends Error {
-  override readonly name = "TooLong";
+/** Matching took longer than allowed. */
+export class MatchTimeout extends Error {
+  override readonly name = "MatchTimeout";
 }
 
 const MATCH = 0;
 
-export class Automaton {
-  private readonly states: State[] = [{ kind: "match" }];
+export class LazyDfa {
+  private readonly states: NfaState[] = [{ kind: "match" }];
   private readonly entry: number;
-  private moments = new Map<string, Moment>();
-  private atLineEnd: Moment;
+  private cache = new Map<string, DfaState>();
+  private atLineEnd: DfaState;
   private steps = 0;
 
-  /** `isOver` tells when time is up. Throws PatternError where the pattern is too large. */
-  constructor(pattern: Pattern, private readonly folds: boolean, private readonly isOver: () => boolean) {
+  /** Throws PatternError where the pattern is too large. */
+  constructor(pattern: Pattern, private readonly ignoreCase: boolean) {
     this.entry = this.add(pattern, MATCH);
-    this.atLineEnd = this.momentOf([this.entry], true);
+    this.atLineEnd = this.dfaState([this.entry], true);
   }
 
-  /** Where the first match in the line from `from` to `to` begins; -1 where there is none. Throws TooLong. */
-  find(text: string, from: number, to: number): number {
-    let moment = this.atLineEnd;
-    let found = moment.isMatch ? to : -1;
+  /**
+   * Returns where the first match in the line from `from` to `to` begins; -1 where there is none. Throws MatchTimeout
+   * once `isExpired` returns true, which is checked now and then.
+   */
+  find(text: string, from: number, to: number, isExpired: () => boolean): number {
+    let state = this.atLineEnd;
+    let found = state.isMatch ? to : -1;
     for (let at = to; at > from;) {
       let code = text.charCodeAt(--at);
       if (code >= 0xdc00 && code <= 0xdfff && at > from) code = text.codePointAt(--at) ?? code;
-      moment = moment.next.get(code) ?? this.step(moment, code);
-      if (moment.isMatch) found = at;
+      state = state.next.get(code) ?? this.step(state, code, isExpired);
+      if (state.isMatch) found = at;
     }
-    return moment.isMatchAtStart ? from : found;
+    return state.isMatchAtStart ? from : found;
   }
 
-  private step(moment: Moment, code: number): Moment {
-    if (++this.steps % SEARCH_REGEX_STEPS_PER_LOOK === 0 && this.isOver()) throw new TooLong();
-    const after = [this.entry];
-    for (const index of moment.waiting) {
-      const state = this.states[index];
-      if (state?.kind === "set" && hasCharacter(state.set, code, this.folds)) after.push(state.next);
+  /** Builds the transition of a state by one character. */
+  private step(state: DfaState, code: number, isExpired: () => boolean): DfaState {
+    if (++this.steps % SEARCH_REGEX_STEPS_PER_CLOCK_CHECK === 0 && isExpired()) throw new MatchTimeout();
+    const entered = [this.entry];
+    for (const index of state.consuming) {
+      const nfaState = this.states[index];
+      if (nfaState?.kind === "set" && hasCharacter(nfaState.set, code, this.ignoreCase)) {
+        entered.push(nfaState.next);
+      }
     }
-    const next = this.momentOf(after, false);
-    moment.next.set(code, next);
+    const next = this.dfaState(entered, false);
+    state.next.set(code, next);
     return next;
   }
 
-  private momentOf(entered: readonly number[], isLineEnd: boolean): Moment {
-    const reached = this.reach(entered, isLineEnd, false);
+  private dfaState(entered: readonly number[], isLineEnd: boolean): DfaState {
+    const reached = this.epsilonClosure(entered, isLineEnd, false);
     const key = `${isLineEnd}${[...reached].sort((a, b) => a - b).join()}`;
-    const known = this.moments.get(key);
-    if (known) return known;
-    const moment: Moment = {
-      waiting: [...reached].filter((index) => this.states[index]?.kind === "set"),
+    const cached = this.cache.get(key);
+    if (cached) return cached;
+    const state: DfaState = {
+      consuming: [...reached].filter((index) => this.states[index]?.kind === "set"),
       isMatch: reached.has(MATCH),
-      isMatchAtStart: this.reach(entered, isLineEnd, true).has(MATCH),
+      isMatchAtStart: this.epsilonClosure(entered, isLineEnd, true).has(MATCH),
       next: new Map(),
     };
-    if (this.moments.size >= SEARCH_REGEX_REMEMBERED_MAX) this.forget();
-    this.moments.set(key, moment);
-    return moment;
+    if (this.cache.size >= SEARCH_REGEX_DFA_STATES_MAX) this.evict();
+    this.cache.set(key, state);
+    return state;
   }
 
-  /** What nobody holds any more goes; the moment under way stays alive by itself. */
-  private forget(): void {
-    for (const moment of this.moments.values()) moment.next.clear();
-    this.moments = new Map();
+  /** Drops all cached states and their transitions; the caller's current state stays valid. */
+  private evict(): void {
+    for (const state of this.cache.values()) state.next.clear();
+    this.cache = new Map();
     this.atLineEnd.next.clear();
   }
 
-  /** All states that are reached without a character, where the line's end or start is just here. */
-  private reach(entered: readonly number[], isEnd: boolean, isStart: boolean): Set<number> {
+  /** All NFA states reached without consuming a character, at the line's end or start or within the line. */
+  private epsilonClosure(entered: readonly number[], isEnd: boolean, isStart: boolean): Set<number> {
     const reached = new Set<number>();
     const open = [...entered];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
       const state = this.states[index];
       if (!state || reached.has(index)) continue;
-      // An assertion that may hold at the line's start is kept, so that moments which differ in it are not one.
+      // An assertion that may hold at the line's start is kept, to tell apart DFA states that differ only in it.
       reached.add(index);
       if (state.kind === "split") open.push(...state.next);
       if (state.kind === "end" && isEnd || state.kind === "start" && isStart) open.push(state.next);
@@ -111,7 +117,7 @@ export class Automaton {
     return reached;
   }
 
-  /** Adds the states of a pattern in front of `next`, last part first: it is read backwards. Answers its entry. */
+  /** Adds the states of a pattern in front of `next`, last part first: it is read backwards. Returns its entry. */
   private add(pattern: Pattern, next: number): number {
     switch (pattern.kind) {
       case "set":
@@ -143,8 +149,8 @@ export class Automaton {
     return entry;
   }
 
-  private push(state: State): number {
-    if (this.states.length >= SEARCH_REGEX_STATES_MAX) throw new PatternError("is too large");
+  private push(state: NfaState): number {
+    if (this.states.length >= SEARCH_REGEX_NFA_STATES_MAX) throw new PatternError("is too large");
     return this.states.push(state) - 1;
   }
 }

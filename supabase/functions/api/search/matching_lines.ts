@@ -1,8 +1,8 @@
-/** The lines of a text that match, in order: of a substring, or of a pattern. A line ends with its line feed. */
-import type { Automaton } from "./lazy_dfa.ts";
-import { fold } from "./case_folding.ts";
+/** The lines of a text that match a substring or a pattern, in order. A line ends with its line feed. */
+import { foldCase } from "./case_folding.ts";
+import type { LazyDfa } from "./lazy_dfa.ts";
 
-/** A matching line, as places in the text. */
+/** A matching line, as offsets in the text. */
 export interface MatchingLine {
   /** From 1. */
   readonly line: number;
@@ -13,13 +13,14 @@ export interface MatchingLine {
   readonly at: number;
 }
 
-export type Finder = (text: string) => Iterable<MatchingLine>;
+/** Iterating throws MatchTimeout when `isExpired` returns true, which only patterns check. */
+export type Finder = (text: string, isExpired: () => boolean) => Iterable<MatchingLine>;
 
-/** Finds a text without line feeds. */
+/** Finds a substring without line feeds. */
 export function substringFinder(query: string, isCaseSensitive: boolean): Finder {
-  const wanted = isCaseSensitive ? query : fold(query);
+  const wanted = isCaseSensitive ? query : foldCase(query);
   return function* (text) {
-    const searched = isCaseSensitive ? text : fold(text);
+    const searched = isCaseSensitive ? text : foldCase(text);
     let line = 1;
     let counted = 0;
     for (let at = searched.indexOf(wanted); at >= 0;) {
@@ -39,19 +40,20 @@ export function substringFinder(query: string, isCaseSensitive: boolean): Finder
   };
 }
 
-/** Finds lines by a pattern. Throws TooLong. */
-export function patternFinder(automaton: Automaton): Finder {
-  return function* (text) {
+/** Finds lines by a pattern. */
+export function patternFinder(dfa: LazyDfa): Finder {
+  return function* (text, isExpired) {
     let line = 1;
     for (let from = 0; from < text.length; line++) {
       const to = endOfLine(text, from);
-      const at = automaton.find(text, from, to);
+      const at = dfa.find(text, from, to, isExpired);
       if (at >= 0) yield { line, from, to, at };
       from = to + 1;
     }
   };
 }
 
+/** The offset of the line feed that ends the line at `from`, or the end of the text. */
 export function endOfLine(text: string, from: number): number {
   const feed = text.indexOf("\n", from);
   return feed < 0 ? text.length : feed;

@@ -1,9 +1,9 @@
-/** The lines of a file that speak of a query's words: those with most of them. */
+/** The lines of a file that contain most of a query's words. */
 import { SEARCH_PASSAGES_PER_FILE_MAX } from "../limits.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
-/** `lexemes` are the stems of the query's words, as the database makes them. Best lines, in order. */
-export function passagesOf(text: string, lexemes: readonly string[]): MatchingLine[] {
+/** Returns the best lines, in order. `lexemes` are the stems of the query's words, as the database makes them. */
+export function findPassages(text: string, lexemes: readonly string[]): MatchingLine[] {
   const found: { readonly place: MatchingLine; readonly words: number }[] = [];
   let line = 1;
   for (let from = 0; from < text.length; line++) {
@@ -16,12 +16,12 @@ export function passagesOf(text: string, lexemes: readonly string[]): MatchingLi
     .slice(0, SEARCH_PASSAGES_PER_FILE_MAX).map(({ place }) => place).sort((a, b) => a.line - b.line);
 }
 
-/** How many of the stems a line has, and where the first word with one begins. */
+/** How many of the stems a line contains, and where the first word with one begins. */
 function wordsIn(line: string, lexemes: readonly string[]): { count: number; at: number } {
   let count = 0;
   let first = line.length;
   for (const lexeme of lexemes) {
-    const at = placeOf(line, lexeme);
+    const at = findStem(line, lexeme);
     if (at < 0) continue;
     count++;
     first = Math.min(first, at);
@@ -29,13 +29,13 @@ function wordsIn(line: string, lexemes: readonly string[]): { count: number; at:
   return { count, at: first };
 }
 
-/** A stem is the beginning of its words, but for the y that it has as an i: `studi` of `study`. */
-function placeOf(line: string, lexeme: string): number {
-  const place = beginning(line, lexeme);
-  return place < 0 && lexeme.endsWith("i") ? beginning(line, `${lexeme.slice(0, -1)}y`) : place;
+/** A stem is a prefix of its words, except that a final y became an i: `studi` of `study`. */
+function findStem(line: string, lexeme: string): number {
+  const place = findPrefix(line, lexeme);
+  return place < 0 && lexeme.endsWith("i") ? findPrefix(line, `${lexeme.slice(0, -1)}y`) : place;
 }
 
-function beginning(line: string, stem: string): number {
+function findPrefix(line: string, stem: string): number {
   for (let at = line.indexOf(stem); at >= 0; at = line.indexOf(stem, at + 1)) {
     if (at === 0 || !/[\p{L}\p{N}]/u.test(line[at - 1] ?? "")) return at;
   }

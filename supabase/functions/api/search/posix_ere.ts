@@ -1,12 +1,12 @@
 /**
- * The patterns that `mode=regex` takes: a subset of POSIX extended regular expressions as `grep -E` reads them. What is
- * not in it is refused with a reason, never read in another way than grep does.
+ * The patterns of `mode=regex`: a subset of POSIX extended regular expressions as `grep -E` reads them. Anything else is
+ * refused with a reason, never interpreted differently from grep.
  *
- * In it: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* + ?`,
- * `{m} {m,} {m,n} {,n}`, `^`, `$`. Not in it: back-references, `\b \< \>`, lazy and stacked repetition, look-around.
+ * Supported: characters, `.`, `[…]` with ranges and classes, `\w \W \s \S`, `\` before punctuation, `( )`, `|`, `* + ?`,
+ * `{m} {m,} {m,n} {,n}`, `^`, `$`. Not supported: back-references, `\b \< \>`, lazy and stacked repetition, look-around.
  */
 import { SEARCH_REGEX_DEPTH_MAX, SEARCH_REGEX_REPEAT_MAX } from "../limits.ts";
-import { ANY, type CharacterSet, classNamed, escaped, only } from "./character_set.ts";
+import { ANY, type CharacterSet, escapedClass, posixClass, singleCharacter } from "./character_set.ts";
 
 export type Pattern =
   | { readonly kind: "set"; readonly set: CharacterSet }
@@ -15,13 +15,13 @@ export type Pattern =
   | { readonly kind: "alternatives"; readonly parts: readonly Pattern[] }
   | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number | null };
 
-/** Why a text is no pattern of the subset, for whoever wrote it. */
+/** Why a text is not a supported pattern, as a message for its author. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
 /** Throws PatternError. */
-export function parsePattern(text: string): Pattern {
+export function parseEre(text: string): Pattern {
   const parser = new Parser(text);
   const pattern = parser.alternatives(0);
   parser.expectEnd();
@@ -37,7 +37,7 @@ class Parser {
   }
 
   alternatives(depth: number): Pattern {
-    if (depth > SEARCH_REGEX_DEPTH_MAX) throw new PatternError("has too many groups within each other");
+    if (depth > SEARCH_REGEX_DEPTH_MAX) throw new PatternError("has groups nested too deeply");
     const parts = [this.sequence(depth)];
     while (this.take("|")) parts.push(this.sequence(depth));
     const [first] = parts;
@@ -51,7 +51,7 @@ class Parser {
   private sequence(depth: number): Pattern {
     const parts: Pattern[] = [];
     for (let next = this.peek(); next !== undefined && next !== "|" && next !== ")"; next = this.peek()) {
-      parts.push(this.repeated(this.single(depth)));
+      parts.push(this.withRepetition(this.single(depth)));
     }
     const [first] = parts;
     if (!first) throw new PatternError("has an empty pattern, group or alternative");
@@ -83,11 +83,11 @@ class Parser {
       case "{":
         throw new PatternError(`has a \`${character}\` with nothing to repeat; write \`\\${character}\``);
       default:
-        return { kind: "set", set: only(codeOf(character)) };
+        return { kind: "set", set: singleCharacter(codeOf(character)) };
     }
   }
 
-  private repeated(part: Pattern): Pattern {
+  private withRepetition(part: Pattern): Pattern {
     const bounds = this.bounds();
     if (!bounds) return part;
     if (part.kind === "start" || part.kind === "end") throw new PatternError("repeats `^` or `$`");
@@ -105,7 +105,9 @@ class Parser {
     const rest = this.characters.slice(this.at, this.at + 12).join("");
     const [whole, first = "", comma, second = ""] = /^(\d*)(,?)(\d*)\}/.exec(rest) ?? [];
     if (whole === undefined || first === "" && second === "") {
-      throw new PatternError("has a `{` that is no `{m}`, `{m,}` or `{m,n}`; write `\\{` for the character");
+      throw new PatternError(
+        "has a `{` that is not part of `{m}`, `{m,}` or `{m,n}`; write `\\{` for the character",
+      );
     }
     this.at += whole.length;
     const least = Number(first);
@@ -121,14 +123,14 @@ class Parser {
     const character = this.peek();
     if (character === undefined) throw new PatternError("ends with a backslash");
     this.at++;
-    const set = escaped(character);
+    const set = escapedClass(character);
     if (set) return set;
     if (character === "d") throw new PatternError("has `\\d`; write `[0-9]`");
     if (/[0-9]/.test(character)) throw new PatternError("has a back-reference");
     if (/[A-Za-z<>`']/.test(character) || codeOf(character) > 126) {
       throw new PatternError(`has \`\\${character}\`, which is not supported`);
     }
-    return only(codeOf(character));
+    return singleCharacter(codeOf(character));
   }
 
   private bracket(): CharacterSet {
@@ -136,9 +138,9 @@ class Parser {
     const ranges: [number, number][] = [];
     const classes: RegExp[] = [];
     for (let isFirst = true; isFirst || this.peek() !== "]"; isFirst = false) {
-      const posix = this.posixClass();
-      if (posix) {
-        classes.push(posix);
+      const named = this.namedClass();
+      if (named) {
+        classes.push(named);
         continue;
       }
       const from = this.member();
@@ -152,21 +154,21 @@ class Parser {
     return { isNegated, ranges, classes };
   }
 
-  private posixClass(): RegExp | undefined {
+  private namedClass(): RegExp | undefined {
     if (this.peek() !== "[" || ![":", ".", "="].includes(this.characters[this.at + 1] ?? "")) {
       return undefined;
     }
     const [whole, name = ""] =
       /^\[:([a-z]+):\]/.exec(this.characters.slice(this.at, this.at + 12).join("")) ?? [];
-    const found = classNamed(name);
+    const found = posixClass(name);
     if (!whole || !found) {
-      throw new PatternError("has an unknown class; there are [:alpha:], [:digit:] and so on");
+      throw new PatternError("has an unknown class; known ones are [:alpha:], [:digit:] and so on");
     }
     this.at += whole.length;
     return found;
   }
 
-  /** A backslash is an ordinary member to grep, and an escape to most who write one: only `\\` is taken. */
+  /** To grep a backslash here is an ordinary member, but most authors mean an escape: only `\\` is accepted. */
   private member(): number {
     const character = this.peek();
     if (character === undefined) throw new PatternError("has a `[` without `]`");

@@ -1,63 +1,65 @@
-/** Search by words and meaning: the database ranks files, and here the lines that speak of it are picked. */
-import type { Context } from "../context.ts";
-import { endOfLine, type MatchingLine } from "./matching_lines.ts";
-import { passagesOf } from "./passages.ts";
-import { type Match, matchOf, NUL_STAND_IN } from "./snippet.ts";
+/** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
+import type { Gate } from "../auth/gate.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_BATCH_BYTES } from "../limits.ts";
-import type { FoundFile, SearchFilter } from "../ports/search_index.ts";
-import type { SearchAnswer } from "./scan.ts";
+import type { Metadata } from "../ports/metadata.ts";
+import type { Embedder, FoundFile } from "../ports/search_index.ts";
+import type { SearchAnswer } from "./answer.ts";
+import { endOfLine, type MatchingLine } from "./matching_lines.ts";
+import { findPassages } from "./passages.ts";
+import type { RankPlan } from "./plan.ts";
+import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
 
-export interface RankQuery extends Pick<SearchFilter, "directory" | "glob" | "contentType"> {
-  readonly q: string;
-  readonly mode: "semantic" | "hybrid";
-  readonly limit: number;
-  readonly offset: number;
+export interface Ranker {
+  readonly gate: Pick<Gate, "grant" | "caller" | "authorize" | "unwrap">;
+  readonly metadata: Pick<Metadata, "search">;
+  /** Null where no model is configured. */
+  readonly embedder: Embedder | null;
 }
 
-/** `lexical` is what is left of `hybrid` without a model. */
-export type RankedMode = "semantic" | "hybrid" | "lexical";
-
-/** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model does not answer. */
-export async function rank(context: Context, query: RankQuery): Promise<SearchAnswer & { mode: RankedMode }> {
+/** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
+export async function rank(context: Ranker, plan: RankPlan): Promise<SearchAnswer> {
   const { gate, metadata, embedder } = context;
-  if (query.mode === "semantic" && !embedder) refuseSemantic();
-  const vector = await vectorOf(context, query);
+  if (plan.mode === "semantic" && !embedder) throwUnconfigured();
+  const vector = await embedQuery(context, plan);
   const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
-      ...(query.mode === "hybrid" && { words: query.q }),
+      ...(plan.mode === "hybrid" && { words: plan.q }),
       ...(vector && { vector, model: embedder?.model }),
-      directory: query.directory,
-      glob: query.glob,
-      contentType: query.contentType,
-      files: query.limit,
-      skip: query.offset,
+      directory: plan.directory,
+      glob: plan.glob,
+      contentType: plan.contentType,
+      files: plan.limit,
+      skip: plan.offset,
       bytes: SEARCH_BATCH_BYTES,
     }),
   );
-  if (query.mode === "semantic" && !page.hasVectors) refuseSemantic();
+  if (plan.mode === "semantic" && !page.hasVectors) throwUnconfigured();
   const results = page.files.map((found) => ({
     ...found.file,
     score: found.score,
-    matches: matchesOf(found, page.lexemes),
+    matches: findMatches(found, page.lexemes),
     ...(found.skipped && { skipped: found.skipped }),
   }));
-  const mode = vector && page.hasVectors ? query.mode : "lexical";
-  return { results, hasMore: page.hasMore, pending: page.pending, mode };
+  const mode = vector && page.hasVectors ? plan.mode : "lexical";
+  return { mode, results, hasMore: page.hasMore, pending: page.pending };
 }
 
-function refuseSemantic(): never {
-  fail("SEMANTIC_SEARCH_UNAVAILABLE", "Search by meaning is not set up here. Use hybrid, text or regex.");
+function throwUnconfigured(): never {
+  fail(
+    "SEMANTIC_SEARCH_UNAVAILABLE",
+    "Semantic search is not configured on this deployment. Use hybrid, text or regex.",
+  );
 }
 
-/** Hybrid goes without a model that does not answer. */
-async function vectorOf(
-  { gate, embedder }: Context,
-  { q, mode }: RankQuery,
+/** The query's vector; undefined without a model, and for `hybrid` where the model is out of reach. */
+async function embedQuery(
+  { gate, embedder }: Ranker,
+  { q, mode }: RankPlan,
 ): Promise<readonly number[] | undefined> {
   if (!embedder) return undefined;
-  // No model is asked for somebody whose key has not been admitted.
+  // The model costs money: it is called only for a key that the database has authorized.
   if (!gate.grant) await gate.authorize();
   try {
     const [vector] = await embedder.embed([q]);
@@ -68,21 +70,21 @@ async function vectorOf(
   }
 }
 
-function matchesOf({ skipped, content, chunk }: FoundFile, lexemes: readonly string[]): Match[] {
+function findMatches({ skipped, content, chunk }: FoundFile, lexemes: readonly string[]): Match[] {
   if (skipped) return [];
-  const passages = passagesOf(content, lexemes);
-  const lines = passages.length > 0 || !chunk ? passages : firstLineOf(content, chunk.firstLine, chunk.text);
-  return lines.map((line) => matchOf(content, line));
+  const passages = findPassages(content, lexemes);
+  const lines = passages.length > 0 || !chunk ? passages : firstLine(content, chunk.firstLine, chunk.text);
+  return lines.map((line) => describeMatch(content, line));
 }
 
 /** The first line of a chunk that is not blank. */
-function firstLineOf(content: string, firstLine: number, chunk: string): MatchingLine[] {
+function firstLine(content: string, chunkLine: number, chunk: string): MatchingLine[] {
   let from = 0;
-  for (let line = 1; line < firstLine; line++) from = endOfLine(content, from) + 1;
+  for (let line = 1; line < chunkLine; line++) from = endOfLine(content, from) + 1;
   // A chunk may begin within a long line.
   const start = Math.max(from, content.indexOf(chunk, from));
   const blank = /^\s*/.exec(chunk)?.[0] ?? "";
-  const line = firstLine + (blank.match(/\n/g)?.length ?? 0);
+  const line = chunkLine + (blank.match(/\n/g)?.length ?? 0);
   const at = start + blank.length;
   const lineStart = content.lastIndexOf("\n", at - 1) + 1;
   return chunk.includes(NUL_STAND_IN) && at > content.length

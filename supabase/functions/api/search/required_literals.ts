@@ -1,35 +1,37 @@
-/** What every line that a pattern matches must hold: so an index can look it up before the pattern is tried. */
+/** Literals that every line matching a pattern must contain, so that an index can narrow down the files first. */
 import { SEARCH_LITERALS_MAX } from "../limits.ts";
 import type { CharacterSet } from "./character_set.ts";
 import type { Pattern } from "./posix_ere.ts";
 
-/** Each clause: one of these is there. */
+/** Of each clause, at least one literal is present. */
 export type Clauses = readonly (readonly string[])[];
 
-/** Shorter ones are in nearly every text. */
+/** Shorter literals are in nearly every text. */
 const SHORTEST = 2;
 
-/** The most telling clauses of a pattern, at most SEARCH_LITERALS_MAX; none where it requires nothing. */
+/** The most selective clauses of a pattern, at most SEARCH_LITERALS_MAX; none where it requires no literal. */
 export function requiredLiterals(pattern: Pattern): Clauses {
-  const found = clausesOf(pattern).filter((clause) => clause.every((text) => [...text].length >= SHORTEST));
+  const found = extractClauses(pattern).filter((clause) =>
+    clause.every((text) => [...text].length >= SHORTEST)
+  );
   const shortest = (clause: readonly string[]) => Math.min(...clause.map((text) => text.length));
   return found.sort((a, b) => shortest(b) - shortest(a)).slice(0, SEARCH_LITERALS_MAX);
 }
 
-function clausesOf(pattern: Pattern): (readonly string[])[] {
+function extractClauses(pattern: Pattern): (readonly string[])[] {
   switch (pattern.kind) {
     case "sequence":
       return sequenceClauses(pattern.parts);
     case "alternatives": {
-      // One clause of each alternative, all in one: whichever matches, its own literal is there.
+      // One clause of each alternative, merged into one: whichever matches, its own literal is present.
       const each = pattern.parts.map((part) => requiredLiterals(part)[0]);
       const all = each.flatMap((clause) => clause ?? []);
       return each.some((clause) => clause === undefined) || all.length > 2 * SEARCH_LITERALS_MAX ? [] : [all];
     }
     case "repeat":
-      return pattern.least === 0 ? [] : clausesOf(pattern.part);
+      return pattern.least === 0 ? [] : extractClauses(pattern.part);
     case "set": {
-      const character = literalOf(pattern.set);
+      const character = singleLiteral(pattern.set);
       return character === undefined ? [] : [[character]];
     }
     default:
@@ -37,7 +39,7 @@ function clausesOf(pattern: Pattern): (readonly string[])[] {
   }
 }
 
-/** Neighbours that stand for one character each are one literal. */
+/** Adjacent single characters form one literal. */
 function sequenceClauses(parts: readonly Pattern[]): (readonly string[])[] {
   const clauses: (readonly string[])[] = [];
   let run = "";
@@ -46,18 +48,18 @@ function sequenceClauses(parts: readonly Pattern[]): (readonly string[])[] {
     run = "";
   };
   for (const part of parts) {
-    const literal = part.kind === "set" ? literalOf(part.set) : undefined;
+    const literal = part.kind === "set" ? singleLiteral(part.set) : undefined;
     if (literal !== undefined) run += literal;
     else {
       endRun();
-      clauses.push(...clausesOf(part));
+      clauses.push(...extractClauses(part));
     }
   }
   endRun();
   return clauses;
 }
 
-function literalOf({ isNegated, ranges, classes }: CharacterSet): string | undefined {
+function singleLiteral({ isNegated, ranges, classes }: CharacterSet): string | undefined {
   const [range, ...others] = ranges;
   if (isNegated || classes.length > 0 || others.length > 0 || !range || range[0] !== range[1]) {
     return undefined;
@@ -66,8 +68,7 @@ function literalOf({ isNegated, ranges, classes }: CharacterSet): string | undef
 }
 
 /**
- * The same for a search that takes no heed of case: the runs of ASCII, since what other letters become in the
- * database depends on its locale.
+ * The clauses for a search that ignores case: only runs of ASCII, since the database folds other letters by its locale.
  */
 export function withoutCase(clauses: Clauses): Clauses {
   return clauses.flatMap((clause) => {

@@ -1,74 +1,66 @@
-/** Search by substring or pattern: the database names files that may match, and here each line is looked at. */
-import type { Context } from "../context.ts";
-import { TooLong } from "./lazy_dfa.ts";
-import type { Finder, MatchingLine } from "./matching_lines.ts";
-import type { Clauses } from "./required_literals.ts";
-import { type Match, matchOf } from "./snippet.ts";
+/** Search by substring or pattern: the database selects files that may match, and their lines are searched here. */
+import type { Gate } from "../auth/gate.ts";
 import { fail } from "../errors.ts";
 import {
   SEARCH_BATCH_BYTES,
   SEARCH_BATCH_FILES,
   SEARCH_MATCHES_PER_FILE_MAX,
+  SEARCH_MILLISECONDS_MAX,
   SEARCH_READ_BYTES_MAX,
 } from "../limits.ts";
-import type { FileRecord } from "../ports/files.ts";
-import type { FoundFile, SearchFilter, SearchPage, Skipped } from "../ports/search_index.ts";
+import type { Metadata } from "../ports/metadata.ts";
+import type { FoundFile, SearchPage } from "../ports/search_index.ts";
+import type { SearchAnswer, SearchResult } from "./answer.ts";
+import { MatchTimeout } from "./lazy_dfa.ts";
+import type { MatchingLine } from "./matching_lines.ts";
+import type { ScanPlan } from "./plan.ts";
+import { describeMatch } from "./snippet.ts";
 
-/** One file of the answer: its record, and what was found in it. */
-export interface SearchResult extends FileRecord {
-  readonly score: number;
-  readonly matches: readonly Match[];
-  readonly skipped?: Skipped | undefined;
-}
-
-export interface SearchAnswer {
-  readonly results: readonly SearchResult[];
-  readonly hasMore: boolean;
-  readonly pending: number;
-}
-
-export interface ScanQuery extends Pick<SearchFilter, "directory" | "glob" | "contentType"> {
-  readonly clauses: Clauses;
-  /** Whether every file that holds the literals matches: then the database itself skips what comes before the page. */
-  readonly isExact: boolean;
-  readonly caseSensitive: boolean;
-  readonly find: Finder;
-  readonly isOver: () => boolean;
-  readonly limit: number;
-  readonly offset: number;
+export interface Scanner {
+  readonly gate: Pick<Gate, "caller" | "unwrap">;
+  readonly metadata: Pick<Metadata, "search">;
 }
 
 /**
- * One page, by path. It may be shorter than `limit` with more to come, where files are large. Throws SEARCH_TOO_BROAD
- * where the bounds are reached before anything is found.
+ * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Throws
+ * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX or SEARCH_MILLISECONDS_MAX is reached before anything is found.
  */
-export async function scan(context: Context, query: ScanQuery): Promise<SearchAnswer> {
+export async function scan(
+  context: Scanner,
+  plan: ScanPlan,
+): Promise<SearchAnswer> {
+  const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
+  const isExpired = () => performance.now() > deadline;
+  const { mode } = plan;
   const results: SearchResult[] = [];
-  let toSkip = query.isExact ? 0 : query.offset;
+  let toSkip = plan.isExact ? 0 : plan.offset;
   let bytes = 0;
   let after: string | undefined;
   for (;;) {
-    const page = await nextPage(context, query, after);
-    for (const found of page.files) {
+    const { files, next, pending } = await nextPage(context, plan, after);
+    const unfinished = () => {
+      if (results.length === 0) throwTooBroad();
+      return { mode, results, hasMore: true, pending };
+    };
+    for (const found of files) {
       bytes += found.file.size;
-      const result = lookInto(found, query);
-      if (result === "too long") return unfinished(results, page.pending);
+      const result = matchFile(found, plan, isExpired);
+      if (result === "timeout") return unfinished();
       if (result === null || toSkip-- > 0) continue;
-      if (results.length === query.limit) return { results, hasMore: true, pending: page.pending };
+      if (results.length === plan.limit) return { mode, results, hasMore: true, pending };
       results.push(result);
     }
-    if (page.next === null) return { results, hasMore: false, pending: page.pending };
-    if (bytes > SEARCH_READ_BYTES_MAX || query.isOver()) return unfinished(results, page.pending);
-    after = page.next;
+    if (next === null) return { mode, results, hasMore: false, pending };
+    if (bytes > SEARCH_READ_BYTES_MAX || isExpired()) return unfinished();
+    after = next;
   }
 }
 
 async function nextPage(
-  { gate, metadata }: Context,
-  query: ScanQuery,
+  { gate, metadata }: Scanner,
+  { directory, glob, contentType, clauses, caseSensitive, isExact, limit, offset }: ScanPlan,
   after: string | undefined,
 ): Promise<SearchPage> {
-  const { directory, glob, contentType, clauses, caseSensitive } = query;
   return gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "scan",
@@ -78,37 +70,37 @@ async function nextPage(
       glob,
       contentType,
       after,
-      files: query.isExact ? query.limit + 1 : SEARCH_BATCH_FILES,
-      skip: query.isExact && after === undefined ? query.offset : 0,
+      files: isExact ? limit + 1 : SEARCH_BATCH_FILES,
+      skip: isExact && after === undefined ? offset : 0,
       bytes: SEARCH_BATCH_BYTES,
     }),
   );
 }
 
-function lookInto(
+function matchFile(
   { file, skipped, content }: FoundFile,
-  { find }: ScanQuery,
-): SearchResult | null | "too long" {
+  { find }: ScanPlan,
+  isExpired: () => boolean,
+): SearchResult | null | "timeout" {
   const lines: MatchingLine[] = [];
   let count = 0;
   try {
-    for (const line of find(content)) {
+    for (const line of find(content, isExpired)) {
       if (count++ < SEARCH_MATCHES_PER_FILE_MAX) lines.push(line);
     }
   } catch (error) {
-    if (error instanceof TooLong) return "too long";
+    if (error instanceof MatchTimeout) return "timeout";
     throw error;
   }
   if (count === 0) return null;
-  // Of a skipped file the name was looked into.
+  // The content of a skipped file is its path.
   if (skipped) return { ...file, score: 0, matches: [], skipped };
-  return { ...file, score: count, matches: lines.map((line) => matchOf(content, line)) };
+  return { ...file, score: count, matches: lines.map((line) => describeMatch(content, line)) };
 }
 
-function unfinished(results: readonly SearchResult[], pending: number): SearchAnswer {
-  if (results.length > 0) return { results, hasMore: true, pending };
+function throwTooBroad(): never {
   fail(
     "SEARCH_TOO_BROAD",
-    "This would have to look at too much text. Name a longer literal, a directory or a glob.",
+    "The search would have to read too much text. Use a longer literal, a directory or a glob.",
   );
 }

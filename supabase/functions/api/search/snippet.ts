@@ -1,4 +1,4 @@
-/** A match as the wire shows it: its line, where in it, and the lines around. */
+/** A match as the wire shows it: its line, the column, and the lines around it. */
 import { SEARCH_CONTEXT_LINES, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
@@ -7,22 +7,22 @@ export interface Match {
   readonly line: number;
   /** Where the match begins in its line, from 1, in UTF-16 code units. */
   readonly column: number;
-  /** The line, or of a long one the part around the match. */
+  /** The line; of a long one the part around the match. */
   readonly snippet: string;
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Stands for NUL, which Postgres cannot hold, in what is stored. No query can ask for it. */
+/** Replaces NUL, which Postgres cannot store, in the index. No query can contain it. */
 export const NUL_STAND_IN = "\uFFFE";
 
-export function matchOf(text: string, { line, from, to, at }: MatchingLine): Match {
+export function describeMatch(text: string, { line, from, to, at }: MatchingLine): Match {
   return {
     line,
     column: at - from + 1,
-    snippet: shown(text.slice(from, to), at - from),
-    before: linesBefore(text, from).map((one) => shown(one, 0)),
-    after: linesAfter(text, to).map((one) => shown(one, 0)),
+    snippet: excerpt(text.slice(from, to), at - from),
+    before: linesBefore(text, from).map((one) => excerpt(one, 0)),
+    after: linesAfter(text, to).map((one) => excerpt(one, 0)),
   };
 }
 
@@ -46,8 +46,8 @@ function linesAfter(text: string, to: number): string[] {
   return lines;
 }
 
-/** The line, cut to its length around a place, never within a character. */
-function shown(line: string, place: number): string {
+/** The line, cut to SEARCH_SNIPPET_LENGTH_MAX around `place`, never within a surrogate pair. */
+function excerpt(line: string, place: number): string {
   const text = line.replaceAll(NUL_STAND_IN, "\0");
   if (text.length <= SEARCH_SNIPPET_LENGTH_MAX) return text;
   const lead = Math.floor(SEARCH_SNIPPET_LENGTH_MAX / 4);

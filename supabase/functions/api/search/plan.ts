@@ -1,0 +1,80 @@
+/** From a request's parameters to what is asked of the database and how its files are searched here. */
+import { fail } from "../errors.ts";
+import type { SearchFilter } from "../ports/search_index.ts";
+import { GlobError, globPattern } from "./glob.ts";
+import { LazyDfa } from "./lazy_dfa.ts";
+import { type Finder, patternFinder, substringFinder } from "./matching_lines.ts";
+import { parseEre, type Pattern, PatternError } from "./posix_ere.ts";
+import { type Clauses, requiredLiterals, withoutCase } from "./required_literals.ts";
+
+/** The validated parameters of a search. */
+export interface SearchParameters {
+  readonly q: string;
+  readonly mode: "text" | "regex" | "semantic" | "hybrid";
+  /** Without leading or trailing slash; "" is the root. */
+  readonly directory: string;
+  readonly glob?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly caseSensitive: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface Page extends Pick<SearchFilter, "directory" | "glob" | "contentType"> {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** By substring or pattern: the database selects files that may match, whose lines are then searched here. */
+export interface ScanPlan extends Page {
+  readonly kind: "scan";
+  readonly mode: "text" | "regex";
+  readonly clauses: Clauses;
+  /** Whether every file that contains the literals matches: then the database can skip to the page's first file. */
+  readonly isExact: boolean;
+  readonly caseSensitive: boolean;
+  readonly find: Finder;
+}
+
+/** By words and meaning: the database ranks files. */
+export interface RankPlan extends Page {
+  readonly kind: "rank";
+  readonly mode: "semantic" | "hybrid";
+  readonly q: string;
+}
+
+/** Compiles the glob and the pattern. Throws VALIDATION_ERROR where one of them is not valid. */
+export function planSearch(parameters: SearchParameters): ScanPlan | RankPlan {
+  const { q, mode, glob, directory, contentType, limit, offset } = parameters;
+  const regex = glob === undefined ? undefined : compile("glob", () => globPattern(glob, directory));
+  const page = { directory, glob: regex, contentType, limit, offset };
+  return mode === "text" || mode === "regex"
+    ? { ...page, ...planScan(mode, q, parameters.caseSensitive) }
+    : { ...page, kind: "rank", mode, q };
+}
+
+function planScan(mode: "text" | "regex", q: string, caseSensitive: boolean): Omit<ScanPlan, keyof Page> {
+  const pattern: Pattern | undefined = mode === "regex" ? compile("q", () => parseEre(q)) : undefined;
+  const clauses = pattern ? requiredLiterals(pattern) : [[q]];
+  return {
+    kind: "scan",
+    mode,
+    clauses: caseSensitive ? clauses : withoutCase(clauses),
+    isExact: !pattern && caseSensitive,
+    caseSensitive,
+    find: pattern
+      ? patternFinder(compile("q", () => new LazyDfa(pattern, !caseSensitive)))
+      : substringFinder(q, caseSensitive),
+  };
+}
+
+/** Reports a glob or pattern that is not valid as an issue of its parameter. */
+function compile<T>(parameter: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof PatternError || error instanceof GlobError)) throw error;
+    const reason = error.message;
+    fail("VALIDATION_ERROR", `${parameter}: ${reason}.`, { issues: [{ path: parameter, reason }] });
+  }
+}
