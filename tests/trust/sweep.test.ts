@@ -45,7 +45,7 @@ let daysAhead = 0;
 async function moveClock(days: number): Promise<void> {
   daysAhead = days;
   await lab.stack.script(
-    `create or replace function filestore.now() returns timestamptz language sql volatile
+    `create or replace function filestore.sweep_clock() returns timestamptz language sql volatile
      as $$ select clock_timestamp() + interval '${days} days' $$`,
   );
 }
@@ -73,7 +73,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     accounts: new SupabaseAccounts(() => client, silent),
     search: { index: new SupabaseSearchIndex(() => client, silent), segments, embedder: null },
     log: silent,
-    operatorKeys: [lab.stack.secretKey],
+    secretKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),
     now: clock,
   });
