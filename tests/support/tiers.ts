@@ -29,9 +29,8 @@ const PRIVATE_STACK = [
 ];
 
 /** RLS, pgTAP and privileges, on one real Postgres each. */
-const DATABASE_TEST = ["catalog.test.ts", "pgtap.test.ts", "row_level_security.test.ts"].map((name) =>
-  `database/${name}`
-);
+const DATABASE_TEST = ["catalog.test.ts", "limits.test.ts", "pgtap.test.ts", "row_level_security.test.ts"]
+  .map((name) => `database/${name}`);
 
 const PLANS = "database/plans.test.ts";
 
