@@ -104,6 +104,7 @@ async function startCollectable(lab: Laboratory, log: string[]): Promise<Functio
     command: withCollector,
     onLog: (line) => log.push(line),
     onChange: () => {},
+    stopTimeoutMilliseconds: 0,
   });
   await process.start();
   return process;
