@@ -275,16 +275,3 @@ export function codeOf(outcome: Outcome): string | undefined {
   assertEquals([typeof error.code, typeof error.message], ["string", "string"]);
   return error.code;
 }
-
-/** Runs the jobs, so many at a time. */
-export async function inParallel<T>(
-  jobs: readonly T[],
-  atOnce: number,
-  run: (job: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...jobs];
-  const worker = async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await run(job);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}
