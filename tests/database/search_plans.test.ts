@@ -11,12 +11,12 @@ import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { IS_LONG } from "../support/long.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/plans.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres_filestore.ts";
 import { createMigrated, listMigrations } from "../support/postgres_hosted.ts";
 
-const IS_LONG = Deno.env.get("TEST_LONG") === "1";
 const LARGE = IS_LONG ? 100_000 : 4_000;
 const SMALL = 1_000;
 /** Rows that a selective search may read in the large project. A small one may be read whole, and no other row. */
@@ -173,14 +173,14 @@ Deno.test("search by meaning: the vector index in a large project, exact in a sm
     for (const [name, chunks] of [["large", CHUNKS], ["small", 300]] as const) {
       await database.exec(fillVectors(name, hashes[name], chunks));
     }
-    const { rows: [ranked] } = await database.query<{ definition: string }>(
-      "select pg_get_functiondef('filestore.search_ranked'::regproc) as definition",
+    const { rows: [limits] } = await database.query<{ definition: string }>(
+      "select pg_get_functiondef('filestore.limits'::regproc) as definition",
     );
-    const definition = ranked?.definition.replace(
-      /(c_exact_chunks_max constant integer := )10000/,
+    const definition = limits?.definition.replace(
+      /(search_exact_chunks_max := )10000/,
       `$1${EXACT_CHUNKS_MAX}`,
     );
-    assert(definition?.includes(`c_exact_chunks_max constant integer := ${EXACT_CHUNKS_MAX}`));
+    assert(definition?.includes(`search_exact_chunks_max := ${EXACT_CHUNKS_MAX}`));
     await database.exec(definition ?? "");
     await database.exec("analyze filestore.search_chunks; analyze filestore.search_texts");
     const scans = async (): Promise<number> => {

@@ -17,9 +17,7 @@ import { runCommand } from "../support/command.ts";
 import { test } from "../support/suite.ts";
 import {
   codeOf,
-  figures,
   inParallel,
-  IS_LONG,
   Laboratory,
   type Outcome,
   present,
@@ -27,8 +25,9 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "./laboratory.ts";
-import { post, put } from "./operations.ts";
+} from "../support/laboratory.ts";
+import { figures, IS_LONG } from "../support/long.ts";
+import { post, put } from "../support/operations.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());
@@ -46,7 +45,7 @@ let daysAhead = 0;
 async function moveClock(days: number): Promise<void> {
   daysAhead = days;
   await lab.stack.script(
-    `create or replace function filestore.now() returns timestamptz language sql volatile
+    `create or replace function filestore.sweep_clock() returns timestamptz language sql volatile
      as $$ select clock_timestamp() + interval '${days} days' $$`,
   );
 }
@@ -74,7 +73,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     accounts: new SupabaseAccounts(() => client, silent),
     search: { index: new SupabaseSearchIndex(() => client, silent), segments, embedder: null },
     log: silent,
-    operatorKeys: [lab.stack.secretKey],
+    secretKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),
     now: clock,
   });

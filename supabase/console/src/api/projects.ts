@@ -48,10 +48,10 @@ export function createKey(projectId: string, settings: NewKeySettings): Promise<
   return call({ method: "POST", path: "/project/apikeys", projectId, body: settings }, newKeySchema);
 }
 
-/** The old key works for `overlapSeconds` more. */
-export function rotateKey(projectId: string, keyId: string, overlapSeconds: number): Promise<NewKey> {
+/** The old key works for `gracePeriodSeconds` more. */
+export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: number): Promise<NewKey> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}/rotate`;
-  return call({ method: "POST", path, projectId, body: { overlapSeconds } }, newKeySchema);
+  return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } }, newKeySchema);
 }
 
 export function revokeKey(projectId: string, keyId: string): Promise<Key> {
