@@ -1,4 +1,4 @@
-/** Projects, their keys, and what was written lately. */
+/** Calls of the account routes: projects, their keys, their recent writes. */
 import { ACTIVITY_ENTRIES } from "../limits.ts";
 import { call } from "./client.ts";
 import {
@@ -14,7 +14,7 @@ import {
   projectsSchema,
 } from "./records.ts";
 
-/** Oldest first; the first call of an account makes its first project. */
+/** Oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {
   return (await call({ path: "/projects" }, projectsSchema)).projects;
 }
@@ -31,7 +31,7 @@ export function renameProject(projectId: string, name: string): Promise<Project>
   return call({ method: "PATCH", path: "/project", projectId, body: { name } }, projectSchema);
 }
 
-/** Newest first, revoked and expired ones too. */
+/** Newest first, including revoked and expired keys. */
 export async function listKeys(projectId: string, signal?: AbortSignal): Promise<readonly Key[]> {
   return (await call({ path: "/project/apikeys", projectId, signal }, keysSchema)).keys;
 }

@@ -1,22 +1,19 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
-import type { Context } from "../context.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_BATCH_BYTES } from "../limits.ts";
 import type { FoundFile } from "../ports/search_index.ts";
-import type { SearchAnswer } from "./answer.ts";
+import type { SearchAnswer, Searcher } from "./answer.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 import { findPassages } from "./passages.ts";
 import type { RankPlan } from "./plan.ts";
 import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
 
-type Searcher = Pick<Context, "gate" | "metadata" | "embedder">;
-
 /** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
-export async function rank(context: Searcher, plan: RankPlan): Promise<SearchAnswer> {
-  const { gate, metadata, embedder } = context;
-  if (plan.mode === "semantic" && !embedder) await gate.check(throwUnconfigured);
-  const vector = await embedQuery(context, plan);
-  const page = gate.take(
+export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
+  const { gate, metadata, embedder } = searcher;
+  if (plan.mode === "semantic" && !embedder) throwUnconfigured();
+  const vector = await embedQuery(searcher, plan);
+  const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
       ...(plan.mode === "hybrid" && { words: plan.q }),
@@ -54,7 +51,7 @@ async function embedQuery(
 ): Promise<readonly number[] | undefined> {
   if (!embedder) return undefined;
   // The model costs money: it is called only for a key that the database has authorized.
-  if (!gate.grant) await gate.admit();
+  if (!gate.grant) await gate.authorize();
   try {
     const [vector] = await embedder.embed([q]);
     return vector;

@@ -1,5 +1,4 @@
 /** Search by substring or pattern: the database selects files that may match, and their lines are searched here. */
-import type { Context } from "../context.ts";
 import { fail } from "../errors.ts";
 import {
   SEARCH_BATCH_BYTES,
@@ -9,7 +8,7 @@ import {
   SEARCH_READ_BYTES_MAX,
 } from "../limits.ts";
 import type { FoundFile, SearchPage } from "../ports/search_index.ts";
-import type { SearchAnswer, SearchResult } from "./answer.ts";
+import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
 import { MatchTimeout } from "./lazy_dfa.ts";
 import type { MatchingLine } from "./matching_lines.ts";
 import type { ScanPlan } from "./plan.ts";
@@ -20,7 +19,7 @@ import { describeMatch } from "./snippet.ts";
  * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX or SEARCH_MILLISECONDS_MAX is reached before anything is found.
  */
 export async function scan(
-  context: Pick<Context, "gate" | "metadata">,
+  searcher: Searcher,
   plan: ScanPlan,
 ): Promise<SearchAnswer> {
   const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
@@ -31,7 +30,7 @@ export async function scan(
   let bytes = 0;
   let after: string | undefined;
   for (;;) {
-    const { files, next, pending } = await nextPage(context, plan, after);
+    const { files, next, pending } = await nextPage(searcher, plan, after);
     const unfinished = () => {
       if (results.length === 0) throwTooBroad();
       return { mode, results, hasMore: true, pending };
@@ -51,11 +50,11 @@ export async function scan(
 }
 
 async function nextPage(
-  { gate, metadata }: Pick<Context, "gate" | "metadata">,
+  { gate, metadata }: Searcher,
   { directory, glob, contentType, clauses, caseSensitive, isExact, limit, offset }: ScanPlan,
   after: string | undefined,
 ): Promise<SearchPage> {
-  return gate.take(
+  return gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "scan",
       clauses,

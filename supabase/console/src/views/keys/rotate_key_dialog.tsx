@@ -32,7 +32,7 @@ export function RotateKeyDialog({ projectId, old, onClose, onMade }: Properties)
   });
   return (
     <FormDialog title={`Rotate ${keyTitle(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
-      <p>A new key with the same name, scopes and path takes the place of this one.</p>
+      <p>A new key with the same name, scopes and path prefix replaces this one.</p>
       <SelectField
         label="The old key"
         value={gracePeriod}
