@@ -30,7 +30,7 @@ Deno.test("every relative link of every document leads to a file that exists, an
   assertEquals(broken, []);
 });
 
-Deno.test("every file that a document names by its path in the repository exists", async () => {
+Deno.test("every file and folder that a document names by its path in the repository exists", async () => {
   const broken: string[] = [];
   for (const { path, lines } of documents) {
     for (const [index, line] of lines.entries()) {
