@@ -42,8 +42,8 @@ export function metadataContract(name: string, target: MetadataTarget): void {
   test(`${name} counts a request once, however many calls it makes, and returns window and grant`, async () => {
     const { projectId, keyId, keyHash } = await target.tenant(5);
     const first = { keyHash, requestId: crypto.randomUUID() };
-    const remaining = async (caller: Caller) => (await metadata.admit(caller)).rate?.remaining;
-    const answer = await metadata.admit(first);
+    const remaining = async (caller: Caller) => (await metadata.authorize(caller)).rate?.remaining;
+    const answer = await metadata.authorize(first);
     assertEquals(answer.grant?.projectId, projectId);
     assertEquals(answer.grant?.keyId, keyId);
     assertEquals(answer.grant?.scopes.toSorted(), ["read", "write"]);
@@ -57,7 +57,7 @@ export function metadataContract(name: string, target: MetadataTarget): void {
   });
 
   test(`${name} refuses an unknown key, and a request over the window, which is not counted`, async () => {
-    const unknown = await metadata.admit({ keyHash: "0".repeat(64), requestId: crypto.randomUUID() });
+    const unknown = await metadata.authorize({ keyHash: "0".repeat(64), requestId: crypto.randomUUID() });
     assertEquals([refusal(unknown).code, unknown.grant], ["INVALID_API_KEY", null]);
 
     const { keyHash } = await target.tenant(1);
@@ -69,16 +69,16 @@ export function metadataContract(name: string, target: MetadataTarget): void {
     assertEquals(refusal(await recordOf("b")).code, "FILE_NOT_FOUND", "nothing was done");
   });
 
-  test(`${name}.admit returns the live file at the path, or its tombstone`, async () => {
+  test(`${name}.authorize returns the live file at the path, or its tombstone`, async () => {
     const { caller, commit, segment } = await tenant();
-    assertEquals(value(await metadata.admit(caller, "a")), { file: null, deletedVersion: null });
+    assertEquals(value(await metadata.authorize(caller, "a")), { file: null, deletedVersion: null });
     value(await commit(write("a", [await segment("four")])));
-    assertEquals(value(await metadata.admit(caller, "a")), {
+    assertEquals(value(await metadata.authorize(caller, "a")), {
       file: { version: 1, size: 4 },
       deletedVersion: null,
     });
     value(await commit({ kind: "delete", path: "a" }));
-    assertEquals(value(await metadata.admit(caller, "a")), { file: null, deletedVersion: 2 });
+    assertEquals(value(await metadata.authorize(caller, "a")), { file: null, deletedVersion: 2 });
   });
 
   test(`${name}.record and .content are of the latest version, or of the one asked for`, async () => {

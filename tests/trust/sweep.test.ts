@@ -74,7 +74,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     accounts: new SupabaseAccounts(() => client, silent),
     search: { index: new SupabaseSearchIndex(() => client, silent), segments, embedder: null },
     log: silent,
-    operatorKeys: [lab.stack.secretKey],
+    secretKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),
     now: clock,
   });

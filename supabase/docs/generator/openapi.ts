@@ -1,5 +1,6 @@
 /** The parts of the OpenAPI document that the tables show. */
 import { z } from "zod";
+import { ROUTES } from "../../functions/api/routes/mod.ts";
 import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
 
 const property = z.looseObject({ type: z.unknown().optional(), enum: z.array(z.string()).optional() });
@@ -30,4 +31,4 @@ export type Operation = z.infer<typeof operation>;
 
 /** Path → method in lower case → operation. */
 export const PATHS = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) })
-  .parse(openapiDocument()).paths;
+  .parse(openapiDocument(ROUTES)).paths;

@@ -1,6 +1,6 @@
 /** The tables of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
-import { ROUTES, scopesOf } from "../../functions/api/routes/mod.ts";
-import type { Route } from "../../functions/api/routes/route.ts";
+import { ROUTES } from "../../functions/api/routes/mod.ts";
+import { type Route, scopesOf } from "../../functions/api/routes/route.ts";
 import { code, table, wrap } from "./markdown.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
 
@@ -35,7 +35,7 @@ const routesOf = (group: Group): Described[] =>
 
 /** What a caller needs. */
 function credentials({ route, operation }: Described): string {
-  if (route.needsKey) return scopesOf(route).map(code).join(", ");
+  if (route.credentials === "key") return scopesOf(route).map(code).join(", ");
   const schemes = operation.security.flatMap((scheme) => Object.keys(scheme));
   if (schemes.length === 0) return "";
   return schemes.includes("apiKey") ? "account or key" : "account";

@@ -53,10 +53,10 @@ function embedder(): Embedder | null {
   return "Supabase" in globalThis ? new SessionEmbedder((model) => new Supabase.ai.Session(model)) : null;
 }
 
-const operatorKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
+const secretKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
 const [publishableKey] = keys("SUPABASE_PUBLISHABLE_KEYS", "SUPABASE_ANON_KEY");
-const client = supabase(operatorKeys[0], "filestore");
-const indexClient = lazy(() => supabase(operatorKeys[0], "filestore-index"));
+const client = supabase(secretKeys[0], "filestore");
+const indexClient = lazy(() => supabase(secretKeys[0], "filestore-index"));
 const accountsClient = lazy(() => supabase(publishableKey, "filestore"));
 const cache = segmentCache();
 
@@ -70,7 +70,7 @@ Deno.serve(buildApp({
     embedder: embedder(),
   },
   log: consoleLog,
-  operatorKeys,
+  secretKeys,
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },

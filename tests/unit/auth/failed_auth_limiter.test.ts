@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { AddressWindows, clientAddress } from "../../../supabase/functions/api/auth/failed_auth_limiter.ts";
+import {
+  clientAddress,
+  FailedAuthLimiter,
+} from "../../../supabase/functions/api/auth/failed_auth_limiter.ts";
 import {
   ADDRESS_REQUESTS_PER_MINUTE,
   ADDRESSES_REMEMBERED_MAX,
@@ -8,43 +11,43 @@ import {
 const MINUTE = 60_000;
 const LIMIT = ADDRESS_REQUESTS_PER_MINUTE;
 
-function spendAll(windows: AddressWindows, address: string, now: number): void {
-  for (let times = 0; times < LIMIT; times++) assertEquals(windows.spend(address, now), true);
+function consumeAll(limiter: FailedAuthLimiter, address: string, now: number): void {
+  for (let times = 0; times < LIMIT; times++) assertEquals(limiter.consume(address, now), true);
 }
 
-Deno.test("AddressWindows shows limit, what is left, and the end of the clock minute", () => {
-  const windows = new AddressWindows();
-  assertEquals(windows.view("a", 90_001), { limit: LIMIT, remaining: LIMIT, reset: 120 });
-  windows.spend("a", 90_002);
-  assertEquals(windows.view("a", 119_999), { limit: LIMIT, remaining: LIMIT - 1, reset: 120 });
-  assertEquals(windows.view("a", 120_000), { limit: LIMIT, remaining: LIMIT, reset: 180 });
+Deno.test("FailedAuthLimiter shows limit, what is left, and the end of the clock minute", () => {
+  const limiter = new FailedAuthLimiter();
+  assertEquals(limiter.view("a", 90_001), { limit: LIMIT, remaining: LIMIT, reset: 120 });
+  limiter.consume("a", 90_002);
+  assertEquals(limiter.view("a", 119_999), { limit: LIMIT, remaining: LIMIT - 1, reset: 120 });
+  assertEquals(limiter.view("a", 120_000), { limit: LIMIT, remaining: LIMIT, reset: 180 });
 });
 
-Deno.test("AddressWindows lets an address fail so often in a minute, and no more; others go on", () => {
-  const windows = new AddressWindows();
-  spendAll(windows, "a", 1000);
-  for (let times = 0; times < 3; times++) assertEquals(windows.spend("a", MINUTE - 1), false);
-  assertEquals(windows.view("a", 1000).remaining, 0);
-  assertEquals(windows.spend("b", 1000), true);
-  assertEquals(windows.spend("a", MINUTE), true);
-  assertEquals(windows.view("a", MINUTE).remaining, LIMIT - 1);
+Deno.test("FailedAuthLimiter lets an address fail so often in a minute, and no more; others go on", () => {
+  const limiter = new FailedAuthLimiter();
+  consumeAll(limiter, "a", 1000);
+  for (let times = 0; times < 3; times++) assertEquals(limiter.consume("a", MINUTE - 1), false);
+  assertEquals(limiter.view("a", 1000).remaining, 0);
+  assertEquals(limiter.consume("b", 1000), true);
+  assertEquals(limiter.consume("a", MINUTE), true);
+  assertEquals(limiter.view("a", MINUTE).remaining, LIMIT - 1);
 });
 
-Deno.test("AddressWindows shows without spending", () => {
-  const windows = new AddressWindows();
-  for (let times = 0; times < 2 * LIMIT; times++) windows.view("a", 0);
-  assertEquals(windows.view("a", 0).remaining, LIMIT);
+Deno.test("FailedAuthLimiter shows without counting", () => {
+  const limiter = new FailedAuthLimiter();
+  for (let times = 0; times < 2 * LIMIT; times++) limiter.view("a", 0);
+  assertEquals(limiter.view("a", 0).remaining, LIMIT);
 });
 
-Deno.test("AddressWindows: of a flood of addresses those without room share one count; those before keep theirs", () => {
-  const windows = new AddressWindows();
-  for (let index = 0; index < ADDRESSES_REMEMBERED_MAX; index++) windows.spend(`early ${index}`, 0);
-  for (let index = 0; index < LIMIT; index++) assertEquals(windows.spend(`late ${index}`, 0), true);
-  assertEquals(windows.spend("later still", 0), false);
-  assertEquals(windows.view("later still", 0).remaining, 0);
-  assertEquals(windows.spend("early 0", 0), true);
-  assertEquals(windows.view("early 0", 0).remaining, LIMIT - 2);
-  assertEquals(windows.spend("later still", MINUTE), true);
+Deno.test("FailedAuthLimiter: of a flood of addresses those without room share one count; those before keep theirs", () => {
+  const limiter = new FailedAuthLimiter();
+  for (let index = 0; index < ADDRESSES_REMEMBERED_MAX; index++) limiter.consume(`early ${index}`, 0);
+  for (let index = 0; index < LIMIT; index++) assertEquals(limiter.consume(`late ${index}`, 0), true);
+  assertEquals(limiter.consume("later still", 0), false);
+  assertEquals(limiter.view("later still", 0).remaining, 0);
+  assertEquals(limiter.consume("early 0", 0), true);
+  assertEquals(limiter.view("early 0", 0).remaining, LIMIT - 2);
+  assertEquals(limiter.consume("later still", MINUTE), true);
 });
 
 Deno.test("clientAddress is what the platform vouches for, never the client's own word", () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Grant } from "../../../supabase/functions/api/ports/answer.ts";
-import { KeyMemory } from "../../../supabase/functions/api/auth/key_cache.ts";
+import { KeyCache } from "../../../supabase/functions/api/auth/key_cache.ts";
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const GRANT: Grant = { projectId: "p", keyId: "k", scopes: ["read"], tier: "free", maxFileBytes: 10 };
@@ -11,8 +11,8 @@ const rate = (remaining: number | null, reset = 120) => ({
   reset,
 });
 
-Deno.test("KeyMemory knows nothing of a key it was not told of", () => {
-  const keys = new KeyMemory();
+Deno.test("KeyCache knows nothing of a key it was not told of", () => {
+  const keys = new KeyCache();
   assertEquals([keys.grant("a", 0), keys.isRefused("a", 0), keys.exhausted("a", 0)], [
     undefined,
     false,
@@ -20,8 +20,8 @@ Deno.test("KeyMemory knows nothing of a key it was not told of", () => {
   ]);
 });
 
-Deno.test("KeyMemory remembers a grant for its time, to the millisecond", () => {
-  const keys = new KeyMemory();
+Deno.test("KeyCache remembers a grant for its time, to the millisecond", () => {
+  const keys = new KeyCache();
   keys.remember("a", GRANT, rate(5), 1000);
   assertEquals(keys.grant("a", 1000), GRANT);
   assertEquals(keys.grant("a", 1000 + REMEMBERED - 1), GRANT);
@@ -29,15 +29,15 @@ Deno.test("KeyMemory remembers a grant for its time, to the millisecond", () => 
   assertEquals(keys.isRefused("a", 1000), false);
 });
 
-Deno.test("KeyMemory remembers a refusal for its time, and no grant with it", () => {
-  const keys = new KeyMemory();
+Deno.test("KeyCache remembers a refusal for its time, and no grant with it", () => {
+  const keys = new KeyCache();
   keys.remember("a", null, null, 0);
   assertEquals([keys.isRefused("a", 0), keys.grant("a", 0)], [true, undefined]);
   assertEquals(keys.isRefused("a", REMEMBERED), false);
 });
 
-Deno.test("KeyMemory takes the latest answer for a key", () => {
-  const keys = new KeyMemory();
+Deno.test("KeyCache takes the latest answer for a key", () => {
+  const keys = new KeyCache();
   keys.remember("a", GRANT, rate(0), 0);
   keys.remember("a", null, null, 1);
   assertEquals([keys.isRefused("a", 1), keys.exhausted("a", 1)], [true, undefined]);
@@ -45,8 +45,8 @@ Deno.test("KeyMemory takes the latest answer for a key", () => {
   assertEquals([keys.grant("a", 2)?.tier, keys.exhausted("a", 2)], ["pro", undefined]);
 });
 
-Deno.test("KeyMemory knows a used-up window until it ends; one with requests left, or without limit, never", () => {
-  const keys = new KeyMemory();
+Deno.test("KeyCache knows a used-up window until it ends; one with requests left, or without limit, never", () => {
+  const keys = new KeyCache();
   keys.remember("a", GRANT, rate(0, 60), 1000);
   assertEquals(keys.exhausted("a", 59_999), rate(0, 60));
   assertEquals(keys.exhausted("a", 60_000), undefined);
@@ -60,8 +60,8 @@ Deno.test("KeyMemory knows a used-up window until it ends; one with requests lef
   assertEquals(keys.exhausted("e", REMEMBERED), undefined);
 });
 
-Deno.test("KeyMemory holds so many keys, and forgets those that it was told of longest ago", () => {
-  const keys = new KeyMemory();
+Deno.test("KeyCache holds so many keys, and forgets those that it was told of longest ago", () => {
+  const keys = new KeyCache();
   for (let index = 0; index < KEYS_REMEMBERED_MAX; index++) keys.remember(`${index}`, GRANT, null, 0);
   keys.remember("0", GRANT, null, 0);
   keys.remember("one more", GRANT, null, 0);

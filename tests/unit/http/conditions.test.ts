@@ -1,6 +1,6 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import {
-  checkReadConditions,
+  ensureReadConditions,
   idempotency,
   idempotencyKey,
   isMatched,
@@ -89,13 +89,13 @@ Deno.test("isNotModified compares weakly, and the representation too", () => {
   assertEquals(isNotModified(new Headers(), FILE, "j"), false);
 });
 
-Deno.test("checkReadConditions refuses a malformed If-None-Match, and that alone", () => {
+Deno.test("ensureReadConditions refuses a malformed If-None-Match, and that alone", () => {
   assertEquals(
-    refusedHeader(() => checkReadConditions(new Headers({ "if-none-match": "x" }))),
+    refusedHeader(() => ensureReadConditions(new Headers({ "if-none-match": "x" }))),
     "If-None-Match",
   );
   assertEquals(
-    refusedHeader(() => checkReadConditions(new Headers({ "if-match": "x", "if-range": "x" }))),
+    refusedHeader(() => ensureReadConditions(new Headers({ "if-match": "x", "if-range": "x" }))),
     null,
   );
 });

@@ -16,7 +16,7 @@ import type {
   Side,
   VersionPage,
 } from "../ports/files.ts";
-import type { Admission, Sweep } from "../ports/metadata.ts";
+import type { Authorization, Sweep } from "../ports/metadata.ts";
 import type { Claim, SearchPage } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 
@@ -60,10 +60,10 @@ export const fileRecord = z.object({
   deleted: z.boolean().optional(),
 }) satisfies z.ZodType<FileRecord>;
 
-export const admission = z.object({
+export const authorization = z.object({
   file: z.object({ version: z.number(), size: z.number() }).nullable(),
   deletedVersion: z.number().nullable(),
-}) satisfies z.ZodType<Admission>;
+}) satisfies z.ZodType<Authorization>;
 
 export const content = z.object({ file: fileRecord, segments: z.array(segment) }) satisfies z.ZodType<
   Content

@@ -14,11 +14,11 @@ import type {
   ListQuery,
   VersionPage,
 } from "../ports/files.ts";
-import type { Admission, Metadata, Sweep } from "../ports/metadata.ts";
+import type { Authorization, Metadata, Sweep } from "../ports/metadata.ts";
 import type { SearchPage, SearchQuery } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 import {
-  admission,
+  authorization,
   committed,
   comparison,
   content,
@@ -35,8 +35,8 @@ import { callFunction } from "./rpc.ts";
 export class SupabaseMetadata implements Metadata {
   constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
 
-  admit(caller: Caller, path?: string): Promise<Answer<Admission>> {
-    return this.call("filestore_admit", caller, { p_path: path ?? null }, admission);
+  authorize(caller: Caller, path?: string): Promise<Answer<Authorization>> {
+    return this.call("filestore_admit", caller, { p_path: path ?? null }, authorization);
   }
 
   record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>> {

@@ -1,20 +1,20 @@
 /**
- * API keys: `oa_`, 28 random characters, 6 characters of checksum. The checksum lets the function refuse a
- * mistyped or made-up key without asking the database, and lets secret scanners tell keys from chance.
+ * API keys: `oa_`, 28 random characters, 6 characters of checksum. The checksum lets the function reject a mistyped or
+ * invented key without a database call, and lets secret scanners recognize keys without false positives.
  */
 import { sha256Hex } from "../runtime/sha256.ts";
 
-/** What every key begins with. */
+/** The prefix of every key. */
 export const API_KEY_MARK = "oa_";
 /** Random characters of a key: 28 · log2(62) = 166.7 bits. */
 const RANDOM_LENGTH = 28;
 /** A CRC-32 in base 62: 62^6 > 2^32. */
 const CHECKSUM_LENGTH = 6;
-/** How much of a key may be shown again to tell keys apart; 7 random characters, no use to a guesser. */
+/** Characters of a key that may be shown later to tell keys apart; 7 of them random, too few to help a guesser. */
 const PREFIX_LENGTH = 10;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 that a byte can hold: bytes from here up are drawn again, so no character is likelier. */
+/** The largest multiple of 62 that a byte can hold: bytes from here up are discarded, so that all characters are equally likely. */
 const UNBIASED_BYTES = 248;
 const KEY_SHAPE = /^oa_[0-9A-Za-z]{34}$/;
 
@@ -30,19 +30,19 @@ export function generateApiKey(): string {
   return body + checksum(body);
 }
 
-/** Whether the text has the shape of a key and its checksum is right. Says nothing about its being valid. */
+/** Whether the text has the form of a key and its checksum is correct. The key may still be unknown or revoked. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!KEY_SHAPE.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return text.slice(-CHECKSUM_LENGTH) === checksum(body);
 }
 
-/** SHA-256 of the key, 64 lower-case hexadecimal digits: what is stored and asked for (`KeyHash` in ports.ts). */
+/** SHA-256 of the key, 64 lower-case hexadecimal digits: what is stored and looked up (`KeyHash` in `ports/answer.ts`). */
 export function hashApiKey(key: string): Promise<string> {
   return sha256Hex(new TextEncoder().encode(key));
 }
 
-/** The first 10 characters of a key, to recognise it by in lists. */
+/** The first 10 characters of a key, to recognize it in lists. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, PREFIX_LENGTH);
 }

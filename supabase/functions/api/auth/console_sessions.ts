@@ -1,7 +1,7 @@
 /**
- * Console sessions: while an account's access token holds, a token derived from the service's own secret stands for
- * a key of its project, so that every file route works for the owner as it does for a key. The derived token never
- * leaves the function, and its hash opens nothing without the Supabase project's secret key.
+ * Console sessions: while an account's access token is valid, a token derived from the service's own secret acts as a
+ * key of the account's project, so that every file route works for the owner as it does for a key. The derived token
+ * never leaves the function, and its hash is useless without the Supabase project's secret key.
  */
 import { ACCESS_TOKEN_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { KeyHash } from "../ports/answer.ts";
@@ -11,23 +11,23 @@ import { sha256Hex, toHex } from "../runtime/sha256.ts";
 
 export class ConsoleSessions {
   private readonly secret: Promise<CryptoKey>;
-  /** Access token and project → until when that is known to be a session, in milliseconds since the epoch. */
+  /** Access token and project → when the session is no longer known to be open, in milliseconds since the epoch. */
   private readonly known = new LruCache<string, number>(KEYS_REMEMBERED_MAX);
 
   constructor(secret: string) {
     const bytes = new TextEncoder().encode(secret);
     this.secret = crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-    // Seen where it is used.
+    // Avoid an unhandled rejection; whoever awaits the secret sees it.
     this.secret.catch(() => {});
   }
 
-  /** What stands for a key's hash in the project's console session: the same in every isolate. */
+  /** The hash that replaces a key's hash in the project's console session: the same in every isolate. */
   async tokenHash(projectId: string): Promise<KeyHash> {
     const text = new TextEncoder().encode(`console session of project ${projectId}`);
     return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", await this.secret, text)));
   }
 
-  /** Whether the database opened a session for this token and project lately. */
+  /** Whether the database recently opened a session for this token and project. */
   async isOpen(accessToken: string, projectId: string, now: number): Promise<boolean> {
     const until = this.known.peek(await nameOf(accessToken, projectId));
     return until !== undefined && now < until;
@@ -43,7 +43,7 @@ export class ConsoleSessions {
   }
 }
 
-/** Tokens are not kept in memory as they are. */
+/** Tokens are not kept in memory in plain text. */
 function nameOf(accessToken: string, projectId: string): Promise<string> {
   return sha256Hex(new TextEncoder().encode(`${projectId} ${accessToken}`));
 }

@@ -4,7 +4,7 @@ import type { RateView } from "../ports/answer.ts";
 
 const MINUTE = 60_000;
 
-export class AddressWindows {
+export class FailedAuthLimiter {
   private readonly failures = new Map<string, number>();
   private minute = 0;
 
@@ -16,8 +16,8 @@ export class AddressWindows {
     return { limit: ADDRESS_REQUESTS_PER_MINUTE, remaining, reset: (this.minute + 1) * 60 };
   }
 
-  /** Counts a failed authentication. False where the address has none left: the window stays as it is. */
-  spend(address: string, now: number): boolean {
+  /** Counts a failed authentication. False if the address has none left: then nothing is counted. */
+  consume(address: string, now: number): boolean {
     this.roll(now);
     const key = this.keyOf(address);
     const failures = this.failures.get(key) ?? 0;
@@ -26,7 +26,7 @@ export class AddressWindows {
     return true;
   }
 
-  /** A flood of addresses must not grow the memory: those that find no room share one count. */
+  /** Bounds the memory under a flood of addresses: those beyond the maximum share one count. */
   private keyOf(address: string): string {
     return this.failures.has(address) || this.failures.size < ADDRESSES_REMEMBERED_MAX ? address : "";
   }
@@ -40,8 +40,8 @@ export class AddressWindows {
 }
 
 /**
- * The client address the platform vouches for: what its edge set itself, else the last hop of X-Forwarded-For,
- * which the gateway appended. Everything before that hop is the client's own word.
+ * The client address that the platform vouches for: the one its edge sets, else the last hop of X-Forwarded-For, which
+ * the gateway appended. Everything before that hop is set by the client and not trusted.
  */
 export function clientAddress(headers: Headers): string {
   return headers.get("cf-connecting-ip") ?? headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ??

@@ -1,274 +1,171 @@
 /**
- * One request's way to the database: who asks, whether the request was counted, what its window looks like.
- * The order of checks is the contract's: address limit, key, project limit, and only then the request itself.
+ * One request's authority: who is calling, whether the database has authorized and counted the request, and the rate
+ * window that its response shows.
  */
-import { isAccessToken } from "./access_token.ts";
-import type { AddressWindows } from "./failed_auth_limiter.ts";
-import { hashApiKey, isWellFormedApiKey } from "./api_key.ts";
-import type { ConsoleSessions } from "./console_sessions.ts";
-import type { KeyMemory } from "./key_cache.ts";
-import { ApiError, ERRORS, fail, unavailable } from "../errors.ts";
-import type { AccountAnswer, Accounts, AdministrativeAction } from "../ports/accounts.ts";
+import { ApiError, unavailable } from "../errors.ts";
+import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
 import type { Answer, Caller, Grant, RateView, Refusal, Scope } from "../ports/answer.ts";
-import type { Admission, Metadata } from "../ports/metadata.ts";
-import { secondsUntil } from "../http/respond.ts";
+import type { Authorization, Metadata } from "../ports/metadata.ts";
+import {
+  type Account,
+  type Credentials,
+  identify,
+  type IdentifyParts,
+  type Identity,
+  throwInvalidProjectId,
+} from "./identify.ts";
+import { throwRateLimitExceeded, throwRefusal } from "./refusals.ts";
 
-/** A request with an account's access token: which project it is about, if it says so. */
-interface Account {
-  readonly accessToken: string;
-  readonly projectId: string | null;
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-export interface GateParts {
-  readonly metadata: Metadata;
-  readonly accounts: Accounts;
-  readonly sessions: ConsoleSessions;
-  readonly keys: KeyMemory;
-  readonly addresses: AddressWindows;
-  readonly now: () => number;
+export interface GateParts extends IdentifyParts {
+  readonly metadata: Pick<Metadata, "authorize">;
+  readonly accounts: Pick<Accounts, "openSession" | "administer">;
 }
 
 export class Gate {
-  private keyHash: string | undefined;
-  private account: Account | undefined;
+  private identity: Identity = { kind: "anonymous" };
   private scopes: readonly Scope[] = [];
-  private counted = false;
-  private answered = false;
+  private isCounted = false;
+  /** Whether the database has answered for this request: if it did not object then, the caller is who they claim. */
+  private isAnswered = false;
   private granted: Grant | undefined;
   private window: RateView | undefined;
 
-  constructor(
-    private readonly parts: GateParts,
-    private readonly address: string,
-    private readonly requestId: string,
-  ) {}
+  constructor(private readonly parts: GateParts, private readonly requestId: string) {}
 
-  /** What the rate headers show now. */
+  /** What the rate headers show: the project's window, once it is known, else that of the client's address. */
   get rate(): RateView {
-    return this.window ?? this.parts.addresses.view(this.address, this.parts.now());
+    return this.window ?? this.parts.failedAuth.view(this.parts.address, this.parts.now());
   }
 
-  /** The project and tier of the key, once the database has said so: in this request, or lately in this isolate. */
+  /** The project and tier of the key, if the database returned them: in this request, or recently to this isolate. */
   get grant(): Grant | undefined {
-    if (this.granted) return this.granted;
-    return this.keyHash === undefined ? undefined : this.parts.keys.grant(this.keyHash, this.parts.now());
+    if (this.granted || this.identity.kind !== "key") return this.granted;
+    return this.parts.keys.grant(this.identity.keyHash, this.parts.now());
   }
 
-  /** Whether this request was admitted by the database, not only by memory. */
-  get isAdmitted(): boolean {
-    return this.granted !== undefined;
+  get projectId(): string {
+    if (!this.grant) throw new Error("the project is not known yet");
+    return this.grant.projectId;
   }
 
-  /**
-   * Checks the key as far as that goes without the database; the owner of a project comes with an access token and
-   * `x-project-id` instead. Throws 401, 403 for a key that is known to lack one of `scopes`, or 429 for an address that
-   * failed too often or a project whose window is known to be used up.
-   */
-  async identify(headers: Headers, scopes: readonly Scope[]): Promise<void> {
-    const bearer = bearerOf(headers);
-    const isOwner = !headers.has("x-api-key") && isAccessToken(bearer);
-    this.keyHash = isOwner
-      ? await this.openConsole(bearer, headers)
-      : await this.knownHash(headers.get("x-api-key") ?? bearer);
-    this.refuseExhausted(this.keyHash);
-    this.scopes = scopes;
-    if (this.grant && !this.allows(this.grant)) await this.admit();
+  /** The tier's file size in bytes, if the database returned it in this request. Null: no limit, or not known. */
+  get authorizedFileBytes(): number | null {
+    return this.granted?.maxFileBytes ?? null;
   }
 
-  /**
-   * For what is done with accounts: an access token, verified with the first question to the database. Where
-   * `orKey`, an API key will do. Throws 401.
-   */
-  async identifyAccount(headers: Headers, orKey: boolean): Promise<void> {
-    const bearer = bearerOf(headers);
-    const isKey = headers.has("x-api-key") || isWellFormedApiKey(bearer);
-    if (orKey && isKey) return await this.identify(headers, []);
-    if (isKey || !isAccessToken(bearer)) this.refuseSession();
-    const projectId = headers.get("x-project-id");
-    const isBad = projectId !== null && !UUID.test(projectId);
-    // A bad id is refused after the token was looked at, for which there is no project then.
-    this.account = { accessToken: bearer, projectId: isBad ? null : projectId };
-    if (isBad) await this.check(refuseProjectId);
+  /** The account, on a route about accounts that is not called with a key. */
+  get account(): Account | undefined {
+    return this.identity.kind === "account" ? this.identity.account : undefined;
   }
 
-  private async knownHash(key: string): Promise<string> {
-    if (!isWellFormedApiKey(key)) this.refuseKey();
-    const keyHash = await hashApiKey(key);
-    if (this.parts.keys.isRefused(keyHash, this.parts.now())) this.refuseKey();
-    return keyHash;
-  }
-
-  /** What stands for a key's hash while the owner of the project works in the console. */
-  private async openConsole(accessToken: string, headers: Headers): Promise<string> {
-    const { sessions, accounts, now } = this.parts;
-    const projectId = headers.get("x-project-id") ?? "";
-    if (!UUID.test(projectId)) refuseProjectId();
-    const keyHash = await sessions.tokenHash(projectId.toLowerCase());
-    this.account = { accessToken, projectId };
-    if (await sessions.isOpen(accessToken, projectId, now())) return keyHash;
-    this.takeAccount(await accounts.openSession(accessToken, projectId, keyHash));
-    await sessions.remember(accessToken, projectId, now());
-    return keyHash;
-  }
-
-  private allows(grant: Grant): boolean {
-    return this.scopes.every((scope) => grant.scopes.includes(scope));
-  }
-
-  private refuseExhausted(keyHash: string): void {
-    const exhausted = this.parts.keys.exhausted(keyHash, this.parts.now());
-    if (exhausted) {
-      this.window = exhausted;
-      this.refuseRate(exhausted.reset);
-    }
-  }
-
-  /** The caller of the next back-end call. */
-  get caller(): Caller {
-    if (this.keyHash === undefined) throw new Error("the request was not identified");
-    return { keyHash: this.keyHash, requestId: this.counted ? null : this.requestId };
-  }
-
-  /** Asks the database for admission, which counts the request; of an account, whether its token holds. */
-  async admit(path?: string): Promise<Admission> {
-    if (this.keyHash === undefined && this.account) {
-      await this.admitAccount(this.account);
-      return { file: null, deletedVersion: null };
-    }
-    return this.take(await this.parts.metadata.admit(this.caller, path));
-  }
-
-  /** An account that has no project yet is one all the same. */
-  private async admitAccount({ accessToken, projectId }: Account): Promise<void> {
-    const answer = await this.parts.accounts.administer(accessToken, projectId, "project", {});
-    const isNew = projectId === null && !answer.ok && answer.refusal.code === "PROJECT_NOT_FOUND";
-    if (!isNew) this.takeAccount(answer);
-  }
-
-  /** Does something with the project, for whoever asks: its owner, or a key. */
-  async administer(
-    action: AdministrativeAction,
-    parameters: Readonly<Record<string, unknown>>,
-  ): Promise<unknown> {
-    const { accounts, metadata } = this.parts;
-    if (this.keyHash !== undefined || !this.account) {
-      return this.take(await metadata.administer(this.caller, action, parameters));
-    }
-    const { accessToken, projectId } = this.account;
-    return this.takeAccount(await accounts.administer(accessToken, projectId, action, parameters));
-  }
-
-  /** The account's projects. */
-  async projects(): Promise<unknown> {
-    return this.takeAccount(await this.parts.accounts.projects(this.accessToken));
-  }
-
-  async createProject(name: string): Promise<unknown> {
-    return this.takeAccount(await this.parts.accounts.createProject(this.accessToken, name));
-  }
-
-  private get accessToken(): string {
+  /** Of the account, on a route that only accounts may call. */
+  get accessToken(): string {
     if (!this.account) throw new Error("the request has no account");
     return this.account.accessToken;
   }
 
-  private takeAccount<T>(answer: AccountAnswer<T>): T {
-    this.answered = true;
-    return answer.ok ? answer.value : this.refuse(answer.refusal);
+  /** For the next call of `Metadata`. */
+  get caller(): Caller {
+    if (this.identity.kind !== "key") throw new Error("the request has no key");
+    return { keyHash: this.identity.keyHash, requestId: this.isCounted ? null : this.requestId };
   }
 
   /**
-   * Runs a check of the request's own data. What it throws comes after the key and the window in the order of
-   * checks, so the database is asked for those first, unless it was.
+   * Checks the credentials as far as possible without the database. Throws 401, 403 for a key that is known to lack one
+   * of `scopes`, or 429 for an address that failed too often or a project whose window is known to be used up.
    */
-  async check<T>(check: () => T | Promise<T>): Promise<T> {
-    try {
-      return await check();
-    } catch (error) {
-      if (error instanceof ApiError && error.status < 500 && !this.answered) await this.admit();
-      throw error;
+  async enter(headers: Headers, credentials: Credentials, scopes: readonly Scope[]): Promise<void> {
+    const identity = await identify(headers, credentials, this.parts);
+    this.identity = identity;
+    if (identity.kind === "account" && identity.hasBadProjectId) {
+      await this.authorize();
+      throwInvalidProjectId();
     }
+    if (identity.kind !== "key") return;
+    this.isAnswered = identity.isConfirmed;
+    this.window = this.parts.keys.exhausted(identity.keyHash, this.parts.now());
+    if (this.window) throwRateLimitExceeded(this.window.reset, this.parts.now());
+    this.scopes = scopes;
+    if (this.grant && !this.isAllowed(this.grant)) await this.authorize();
   }
 
-  /** Takes note of an answer without looking at its value. */
-  note<T>(answer: Answer<T>): Answer<T> {
-    this.answered = true;
+  /**
+   * For an error of the request's own data: the key and the window come before it in the order of checks, so the
+   * database authorizes and counts the request first, unless it has answered already. Throws its refusal instead.
+   */
+  async settle(error: unknown): Promise<void> {
+    const isClientError = error instanceof ApiError && error.status < 500;
+    const isKnown = this.identity.kind === "key" || this.identity.kind === "account";
+    if (isClientError && isKnown && !this.isAnswered) await this.authorize();
+  }
+
+  /** Has the database authorize and count the request; returns what exists at `path`, if given. */
+  async authorize(path?: string): Promise<Authorization> {
+    if (this.identity.kind === "account") return await this.authorizeAccount(this.identity.account);
+    return this.unwrap(await this.parts.metadata.authorize(this.caller, path));
+  }
+
+  /** An account that has no project yet is authorized all the same. */
+  private async authorizeAccount({ accessToken, projectId }: Account): Promise<Authorization> {
+    const answer = await this.parts.accounts.administer(accessToken, projectId, "project", {});
+    const isNew = projectId === null && !answer.ok && answer.refusal.code === "PROJECT_NOT_FOUND";
+    if (!isNew) this.unwrapAccount(answer);
+    return { file: null, deletedVersion: null };
+  }
+
+  /** Records what an answer reveals of key and window. Throws FORBIDDEN_SCOPE; its value or refusal is left alone. */
+  observe<T>(answer: Answer<T>): Answer<T> {
+    this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;
-    // What stands for a key in a console session may be refused now and hold again later.
-    const isKnown = answer.grant !== null ||
-      (!answer.ok && answer.refusal.code === "INVALID_API_KEY" && !this.account);
-    if (isKnown) this.parts.keys.remember(this.caller.keyHash, answer.grant, answer.rate, this.parts.now());
+    // A console session's token may be refused now and be valid again later.
+    const isKeyRefused = !answer.ok && answer.refusal.code === "INVALID_API_KEY" && !this.owner;
+    if (answer.grant || isKeyRefused) {
+      this.parts.keys.remember(this.caller.keyHash, answer.grant, answer.rate, this.parts.now());
+    }
     if (answer.grant) {
-      this.counted = true;
+      this.isCounted = true;
       this.granted = answer.grant;
-      this.refuseScopes(answer.grant);
+      this.ensureScopes(answer.grant);
     }
     return answer;
   }
 
-  /** The value of an answer; its refusal is thrown. */
-  take<T>(answer: Answer<T>): T {
-    this.note(answer);
-    return answer.ok ? answer.value : this.refuse(answer.refusal);
+  /** The value of an answer. Throws its refusal. */
+  unwrap<T>(answer: Answer<T>): T {
+    this.observe(answer);
+    return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
+  }
+
+  unwrapAccount<T>(answer: AccountAnswer<T>): T {
+    this.isAnswered = true;
+    return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
   }
 
   /** Throws the refusal as the contract has it; `otherStatus` for the one code that has two. */
-  refuse(refusal: Refusal, otherStatus?: number): never {
-    if (refusal.code === "INVALID_API_KEY" && this.account) this.refuseConsole(this.account);
-    if (refusal.code === "INVALID_API_KEY") this.refuseKey();
-    if (refusal.code === "INVALID_SESSION") this.refuseSession();
-    if (refusal.code === "RATE_LIMIT_EXCEEDED") this.refuseRate(this.rate.reset);
-    if (refusal.code === "ROPE_FULL") throw new Error("a full rope was not merged");
-    const { code } = refusal;
-    const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
-    const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
-    throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);
+  throwRefusal(refusal: Refusal, otherStatus?: number): never {
+    const isUnauthenticated = refusal.code === "INVALID_API_KEY" || refusal.code === "INVALID_SESSION";
+    if (refusal.code === "INVALID_API_KEY" && this.owner) this.throwSessionEnded(this.owner);
+    if (isUnauthenticated) this.window = undefined;
+    throwRefusal(refusal, this.parts, this.rate, otherStatus);
   }
 
-  /** The database refuses what is done without a scope by itself; some of it is refused before it is asked for. */
-  private refuseScopes(grant: Grant): void {
-    if (this.allows(grant)) return;
-    const scope = this.scopes.find((scope) => !grant.scopes.includes(scope));
-    this.refuse({ code: "FORBIDDEN_SCOPE", details: { scope } });
+  private get owner(): Account | null {
+    return this.identity.kind === "key" ? this.identity.owner : null;
   }
 
-  /** 401, one and the same for every kind of bad key; 429 once the address has failed too often. */
-  private refuseKey(): never {
-    this.spendAddress();
-    fail("INVALID_API_KEY", ERRORS.INVALID_API_KEY.message);
-  }
-
-  private refuseSession(): never {
-    this.spendAddress();
-    fail("INVALID_SESSION", ERRORS.INVALID_SESSION.message);
-  }
-
-  private spendAddress(): void {
-    this.window = undefined;
-    if (!this.parts.addresses.spend(this.address, this.parts.now())) this.refuseRate(this.rate.reset);
-  }
-
-  /** The session ended, or was opened with another secret; it is opened again with the next request. */
-  private refuseConsole({ accessToken, projectId }: Account): never {
+  /** The session has expired, or was opened with another secret key: the next request opens it again. */
+  private throwSessionEnded({ accessToken, projectId }: Account): never {
     if (projectId !== null) this.parts.sessions.forget(accessToken, projectId).catch(() => {});
     throw unavailable();
   }
 
-  private refuseRate(reset: number): never {
-    const seconds = Math.max(1, secondsUntil(reset, this.parts.now()));
-    fail("RATE_LIMIT_EXCEEDED", ERRORS.RATE_LIMIT_EXCEEDED.message, undefined, {
-      "Retry-After": String(seconds),
-    });
+  private isAllowed(grant: Grant): boolean {
+    return this.scopes.every((scope) => grant.scopes.includes(scope));
   }
-}
 
-function bearerOf(headers: Headers): string {
-  return headers.get("authorization")?.match(/^Bearer +(.*)$/i)?.[1] ?? "";
-}
-
-function refuseProjectId(): never {
-  const reason = "must be the id of a project";
-  fail("VALIDATION_ERROR", `x-project-id: ${reason}`, { issues: [{ path: "x-project-id", reason }] });
+  /** The database enforces scopes itself; this refuses earlier, before content is stored. */
+  private ensureScopes(grant: Grant): void {
+    const scope = this.scopes.find((scope) => !grant.scopes.includes(scope));
+    if (scope !== undefined) this.throwRefusal({ code: "FORBIDDEN_SCOPE", details: { scope } });
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * What an isolate remembers of the database's answers about keys. Nothing here decides that a request succeeds:
- * it saves a question whose answer is known, and lets small bodies be stored before the commit asks again.
+ * The database's recent answers about keys, cached in the isolate. No request succeeds because of an entry here: it
+ * saves a call whose result is known, and lets small bodies be stored before the commit authorizes them.
  */
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../limits.ts";
 import type { Grant, KeyHash, RateView } from "../ports/answer.ts";
@@ -8,16 +8,16 @@ import { LruCache } from "../runtime/lru_cache.ts";
 
 interface Entry {
   readonly at: number;
-  /** Null: the database refused the key. A refused key never comes back, so that stays true. */
+  /** Null: the database refused the key. A refused key never becomes valid again. */
   readonly grant: Grant | null;
-  /** The project's window, where it is known to be used up. */
+  /** The project's window, if it is known to be used up. */
   readonly exhausted: RateView | null;
 }
 
-export class KeyMemory {
+export class KeyCache {
   private readonly entries = new LruCache<KeyHash, Entry>(KEYS_REMEMBERED_MAX);
 
-  /** The grant the database gave for this key in the last KEY_REMEMBERED_SECONDS. */
+  /** The grant that the database returned for this key in the last KEY_REMEMBERED_SECONDS. */
   grant(keyHash: KeyHash, now: number): Grant | undefined {
     return this.fresh(keyHash, now)?.grant ?? undefined;
   }
@@ -26,7 +26,7 @@ export class KeyMemory {
     return this.fresh(keyHash, now)?.grant === null;
   }
 
-  /** The used-up window of the key's project, as long as it lasts. */
+  /** The used-up window of the key's project, until it ends. */
   exhausted(keyHash: KeyHash, now: number): RateView | undefined {
     const exhausted = this.fresh(keyHash, now)?.exhausted;
     return exhausted && exhausted.reset * 1000 > now ? exhausted : undefined;

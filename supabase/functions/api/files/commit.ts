@@ -1,81 +1,95 @@
 /** From uploaded segments to a version. */
-import type { Context } from "../context.ts";
-import { ApiError, fail } from "../errors.ts";
-import { FULL_SEGMENT_LIST_COMPACTIONS_MAX, UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
+import type { Gate } from "../auth/gate.ts";
+import { ApiError, unavailable } from "../errors.ts";
+import { FULL_SEGMENT_LIST_COMPACTIONS_MAX } from "../limits.ts";
 import type { Refusal } from "../ports/answer.ts";
 import type { Commit, Committed } from "../ports/commit.ts";
+import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
-import { projectOf } from "./store_content.ts";
-import { discard } from "./uploads.ts";
+import type { InFlightCompactions } from "./in_flight_compactions.ts";
+import type { PendingCompactions } from "./pending_compactions.ts";
+import type { SegmentSource } from "./read_segments.ts";
+import { discard, type Uploader } from "./upload.ts";
+
+/** What a commit uses: the database, and storage for compactions. */
+export interface Committer extends Uploader, SegmentSource {
+  readonly gate: Pick<Gate, "projectId" | "caller" | "observe" | "throwRefusal">;
+  readonly metadata: Pick<Metadata, "commit" | "compact">;
+  readonly pendingCompactions: PendingCompactions;
+  readonly inFlightCompactions: InFlightCompactions;
+  /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
+  readonly onCommit: () => void;
+}
 
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits, and merges when the rope has grown too long, or leaves that to the next append where it may. Bytes that the
- * commit certainly does not name are removed; where a lost try may still name them they stay for the sweep.
+ * Commits, and compacts when the file has too many segments; with `mayDefer` that may be left to the next append.
+ * Segments that the commit certainly does not reference are removed; if a lost try may still have committed them they
+ * are left to the sweep.
  */
 export async function tryCommit(
-  context: Context,
+  committer: Committer,
   commit: Commit,
-  mayLeaveMerge = false,
+  mayDefer = false,
 ): Promise<CommitResult> {
+  const { gate, metadata } = committer;
   const uploaded = "segments" in commit ? commit.segments : [];
-  for (let merges = 0;; merges++) {
-    const answer = context.gate.note(await context.metadata.commit(context.gate.caller, commit));
-    const isNamed = answer.ok && !answer.value.isReplayed;
+  for (let compactions = 0;; compactions++) {
+    const answer = gate.observe(await metadata.commit(gate.caller, commit));
+    const isReferenced = answer.ok && !answer.value.isReplayed;
     const isFull = !answer.ok && answer.refusal.code === "ROPE_FULL";
-    if (isFull && merges < FULL_SEGMENT_LIST_COMPACTIONS_MAX) {
-      if (await makeRoom(context, commit.path, answer.refusal.rope ?? [])) continue;
+    if (isFull && compactions < FULL_SEGMENT_LIST_COMPACTIONS_MAX) {
+      if (await makeRoom(committer, commit.path, answer.refusal.rope ?? [])) continue;
     }
-    if (!isNamed && !answer.isAmbiguous) await discard(context.segments, uploaded);
-    if (isFull) refuseFull();
+    if (!isReferenced && !answer.isAmbiguous) await discard(committer.segments, uploaded);
+    // Others fill the list as fast as it is compacted: nothing was done, and later there is room.
+    if (isFull) {
+      throw unavailable("The file is written to faster than its segments are compacted. Try again.");
+    }
     if (!answer.ok) return { refusal: answer.refusal };
-    context.onCommit();
-    await mergeIfDue(context, answer.value, mayLeaveMerge);
+    committer.onCommit();
+    await compactIfDue(committer, answer.value, mayDefer);
     return { committed: answer.value };
   }
 }
 
-/** Commits; a refusal is thrown. */
-export async function commit(context: Context, commit: Commit, mayLeaveMerge = false): Promise<Committed> {
-  const result = await tryCommit(context, commit, mayLeaveMerge);
-  return "committed" in result ? result.committed : refuse(context, commit, result.refusal);
+/** Commits. Throws the refusal. */
+export async function commit(committer: Committer, commit: Commit, mayDefer = false): Promise<Committed> {
+  const result = await tryCommit(committer, commit, mayDefer);
+  if ("committed" in result) return result.committed;
+  throwCommitRefusal(committer, commit, result.refusal);
 }
 
-/** Throws the refusal. A file that exists is 412 where the client made its absence a condition. */
-export function refuse(context: Context, commit: Commit, refusal: Refusal): never {
+/** An existing file is 412 instead of 409 if the client made its absence a condition. */
+export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal: Refusal): never {
   const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && commit.ifNoneMatch !== undefined;
-  context.gate.refuse(refusal, wasCondition ? 412 : undefined);
+  return gate.throwRefusal(refusal, wasCondition ? 412 : undefined);
 }
 
-/** Others fill the rope as fast as it is merged: nothing was done, and later there is room. */
-function refuseFull(): never {
-  fail("SERVICE_UNAVAILABLE", "The file is written to faster than it is merged. Try again.", undefined, {
-    "Retry-After": String(UNAVAILABLE_RETRY_AFTER_SECONDS),
-  });
+/** Compacts some of a full segment list. Returns whether there may be room now. */
+function makeRoom(committer: Committer, path: string, segments: readonly Segment[]): Promise<boolean> {
+  const file = fileKey(committer, path);
+  return committer.inFlightCompactions.run(file, () => compactSegments(committer, path, segments, true));
 }
 
-/** Merges some of a full rope. Says whether there may be room now. */
-function makeRoom(context: Context, path: string, rope: readonly Segment[]): Promise<boolean> {
-  return context.merges.join(fileOf(context, path), () => compactSegments(context, path, rope, true));
-}
-
-/** The version is committed: a merge that fails is made up for by a later one. */
-async function mergeIfDue(context: Context, committed: Committed, mayLeave: boolean): Promise<void> {
-  const { rope, file: { path, version } } = committed;
-  const file = fileOf(context, path);
-  context.dueMerges.isAt(file, version);
-  if (!rope || context.merges.has(file)) return;
-  if (mayLeave && context.dueMerges.leave(file, version, rope)) return;
+/** The version is committed, so a compaction that fails is no error: a later one does its work. */
+async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
+  const { pendingCompactions, inFlightCompactions } = committer;
+  const { rope: segments, file: { path, version } } = committed;
+  const file = fileKey(committer, path);
+  pendingCompactions.forgetOlderThan(file, version);
+  if (!segments || inFlightCompactions.has(file)) return;
+  if (mayDefer && pendingCompactions.defer(file, version, segments)) return;
   try {
-    await context.merges.join(file, () => compactSegments(context, path, rope, false));
+    await inFlightCompactions.run(file, () => compactSegments(committer, path, segments, false));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }
 }
 
-/** The file's name among those of all projects. */
-export function fileOf(context: Context, path: string): string {
-  return `${projectOf(context)}/${path}`;
+/** Identifies the file among those of all projects. */
+export function fileKey({ gate }: Pick<Committer, "gate">, path: string): string {
+  return `${gate.projectId}/${path}`;
 }

@@ -1,11 +1,19 @@
-/** Commits that need no content: delete, restore, copy, move. One back-end call, and no bytes move. */
-import type { z } from "zod";
+/** What the requests that commit a version have in common: path, preconditions, Idempotency-Key. */
 import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
-import type { Context } from "../context.ts";
-import type { Commit, Committed, Idempotency, Preconditions } from "../ports/commit.ts";
-import { isLargeBody, readBody } from "../http/body.ts";
-import { filePath } from "../http/request_path.ts";
-import { commit } from "./commit.ts";
+import type { RequestData } from "../http/request_data.ts";
+import type { Idempotency, Preconditions } from "../ports/commit.ts";
+import type { Segment } from "../ports/segments.ts";
+
+export interface CommitRequest extends Preconditions {
+  readonly path: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** Of a request to a file that exists. */
+export function parseCommitRequest({ params, headers }: RequestData): CommitRequest {
+  const key = idempotencyKey(headers);
+  return { path: params.path, idempotencyKey: key, ...preconditions(headers, false) };
+}
 
 /** What every commit of a request has in common. */
 export interface CommitBasis extends Preconditions {
@@ -14,24 +22,13 @@ export interface CommitBasis extends Preconditions {
   readonly idempotency: Idempotency | undefined;
 }
 
-/** The path after `prefix` and the validated body, if the route has one; a path or body that is wrong is refused. */
-export async function commitRequest<Fields>(
-  context: Context,
-  prefix: string,
+/** `route`, `fields` and `content` are, with the path, what makes two requests with one Idempotency-Key the same. */
+export async function commitBasis(
+  { path, idempotencyKey, ifMatch, ifNoneMatch }: CommitRequest,
   route: string,
-  body: z.ZodType<Fields>,
-  hasBody: boolean,
-  build: (basis: CommitBasis, fields: Fields) => Commit,
-): Promise<Committed> {
-  const { gate, request } = context;
-  const { path, key, ifMatch } = await gate.check(() => ({
-    path: filePath(context, prefix),
-    key: idempotencyKey(request.headers),
-    ...preconditions(request.headers, false),
-  }));
-  const admit = isLargeBody(request.headers) ? () => gate.admit() : null;
-  const fields = hasBody ? await readBody(context, body, admit) : body.parse({});
-  const once = await idempotency(key, route, path, fields);
-  const basis = { path, commitId: crypto.randomUUID(), idempotency: once, ifMatch };
-  return await commit(context, await gate.check(() => build(basis, fields)));
+  fields: unknown,
+  content: readonly Pick<Segment, "sha256">[] = [],
+): Promise<CommitBasis> {
+  const once = await idempotency(idempotencyKey, route, path, fields, content);
+  return { path, commitId: crypto.randomUUID(), ifMatch, ifNoneMatch, idempotency: once };
 }

@@ -1,36 +1,42 @@
 /** Compacts small segments of a file, within the request that added one too many. */
-import type { Context } from "../context.ts";
+import type { Gate } from "../auth/gate.ts";
+import type { Metadata } from "../ports/metadata.ts";
 import { planCompaction } from "./compaction_plan.ts";
 import type { Segment } from "../ports/segments.ts";
-import { readSegments } from "./read_segments.ts";
-import { storeContent } from "./store_content.ts";
-import { discard } from "./uploads.ts";
+import { readSegments, type SegmentSource } from "./read_segments.ts";
+import { discard, storeContent, type Uploader } from "./upload.ts";
+
+/** What a compaction reads, stores and calls. */
+export interface Compactor extends Uploader, SegmentSource {
+  readonly gate: Pick<Gate, "projectId" | "caller">;
+  readonly metadata: Pick<Metadata, "compact">;
+}
 
 /**
- * Merges the run of `rope` that is worth it, if there is one. `isFull`: the rope may not have more segments, so any
- * run will do. Says whether the file's rope is shorter now, be it by somebody else.
+ * Compacts the run of segments that is worth it, if there is one. `isFull`: the file may not have more segments, so any
+ * run will do. Returns whether the file has fewer segments now, even if another request compacted them.
  */
 export async function compactSegments(
-  context: Context,
+  compactor: Compactor,
   path: string,
-  rope: readonly Segment[],
+  segments: readonly Segment[],
   isFull: boolean,
 ): Promise<boolean> {
-  const plan = planCompaction(rope.map((segment) => segment.size), isFull);
+  const plan = planCompaction(segments.map((segment) => segment.size), isFull);
   if (!plan) return false;
-  const run = rope.slice(plan.from, plan.to);
-  const merged = await storeContent(
-    context,
-    readSegments(context, run),
+  const run = segments.slice(plan.from, plan.to);
+  const compacted = await storeContent(
+    compactor,
+    readSegments(compactor, run),
     run.every((segment) => segment.isText),
   );
-  const answer = await context.metadata.compact(
-    context.gate.caller,
+  const answer = await compactor.metadata.compact(
+    compactor.gate.caller,
     path,
     run.map((segment) => segment.id),
-    merged,
+    compacted,
   );
-  // The rope has changed under the merge: what it made is of no use.
-  if (answer.ok && !answer.value && !answer.isAmbiguous) await discard(context.segments, merged);
+  // The segment list has changed meanwhile, so the result cannot be used.
+  if (answer.ok && !answer.value && !answer.isAmbiguous) await discard(compactor.segments, compacted);
   return answer.ok;
 }

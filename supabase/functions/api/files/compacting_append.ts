@@ -1,69 +1,76 @@
 /**
- * An append that takes along the merge that an earlier one left to it: the end of the rope and what is added are stored
- * and committed as one. Where the file has moved on meanwhile it is an append like any other.
+ * An append that also performs the compaction its predecessor deferred: the end of the file and the new content are
+ * stored and committed together. If the file has moved on, it becomes a plain append.
  */
-import type { Context } from "../context.ts";
-import { drainAndDetach } from "../runtime/detach.ts";
 import { ApiError } from "../errors.ts";
 import type { Refusal } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
 import type { Segment } from "../ports/segments.ts";
-import { commit, fileOf, refuse, tryCommit } from "./commit.ts";
+import { concatenate } from "../runtime/concatenate.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
+import { sha256Hex } from "../runtime/sha256.ts";
+import { commit, type Committer, fileKey, throwCommitRefusal, tryCommit } from "./commit.ts";
 import type { CommitBasis } from "./commit_request.ts";
-import type { DueMerge } from "./pending_compactions.ts";
+import type { PendingCompaction } from "./pending_compactions.ts";
 import { readSegments } from "./read_segments.ts";
-import { storeContent } from "./store_content.ts";
+import { storeContent } from "./upload.ts";
 
-export interface MergingAppend {
-  readonly due: DueMerge;
-  /** The end of the rope with the content. */
+export interface CompactingAppend {
+  readonly pending: PendingCompaction;
+  /** The compacted end of the file followed by the new content. */
   readonly segments: readonly Segment[];
-  /** The content alone. */
+  /** The new content alone. */
   readonly chunks: readonly Uint8Array[];
+  /** The checksum of the new content alone, as a segment of its own would have it. */
+  readonly sent: () => Promise<Pick<Segment, "sha256">>;
 }
 
 /**
- * Stores the content of an append to the file at `path`, with the end of its rope in front. Undefined where no merge is
- * due, or where those segments are damaged or out of reach, which is no matter of an append.
+ * Stores the content of an append to the file at `path`, preceded by the end of the file. Undefined if no compaction is
+ * pending, or if those segments are corrupt or out of reach, which does not concern an append.
  */
-export async function storeMergingAppend(
-  context: Context,
+export async function storeCompactingAppend(
+  committer: Committer,
   path: string,
   chunks: readonly Uint8Array[],
-): Promise<MergingAppend | undefined> {
-  const due = context.dueMerges.take(fileOf(context, path));
-  if (!due) return undefined;
+): Promise<CompactingAppend | undefined> {
+  const pending = committer.pendingCompactions.claim(fileKey(committer, path));
+  if (!pending) return undefined;
   const end: Uint8Array[] = [];
   try {
-    for await (const bytes of readSegments(context, due.run)) end.push(bytes);
+    for await (const bytes of readSegments(committer, pending.run)) end.push(bytes);
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;
   }
-  const isText = due.run.every((segment) => segment.isText);
-  return { due, segments: await storeContent(context, [...end, ...chunks], isText), chunks };
+  const isText = pending.run.every((segment) => segment.isText);
+  const segments = await storeContent(committer, [...end, ...chunks], isText);
+  const sent = async () => ({ sha256: await sha256Hex(concatenate(chunks)) });
+  return { pending, segments, chunks, sent };
 }
 
-/** What a plain append may be spared: it does not depend on the version, and needs room for its own bytes alone. */
-const REFUSALS_OF_THE_MERGE: readonly Refusal["code"][] = ["VERSION_CONFLICT", "QUOTA_EXCEEDED"];
+/** Not refusals of a plain append: it does not depend on the version, and needs room for its own bytes alone. */
+const COMPACTION_REFUSALS: readonly Refusal["code"][] = ["VERSION_CONFLICT", "QUOTA_EXCEEDED"];
 
 /** Commits both. Throws the refusals of an append. */
-export async function commitMergingAppend(
-  context: Context,
+export async function commitCompactingAppend(
+  committer: Committer,
   basis: CommitBasis,
-  { due, segments, chunks }: MergingAppend,
+  { pending, segments, chunks }: CompactingAppend,
 ): Promise<Committed> {
-  const merging = {
+  const compacting = {
     kind: "edit",
     ...basis,
     segments,
-    baseVersion: due.version,
-    rope: [...due.kept, ...segments.map((segment) => segment.id)],
+    baseVersion: pending.version,
+    rope: [...pending.kept, ...segments.map((segment) => segment.id)],
   } as const;
-  const result = await tryCommit(context, merging);
+  const result = await tryCommit(committer, compacting);
   if ("committed" in result) return result.committed;
-  if (!REFUSALS_OF_THE_MERGE.includes(result.refusal.code)) refuse(context, merging, result.refusal);
-  // With the same id: should a lost try of the first commit still come, only one of the two counts.
-  const own = await storeContent(context, drainAndDetach(chunks));
-  return await commit(context, { kind: "append", ...basis, segments: own }, true);
+  if (!COMPACTION_REFUSALS.includes(result.refusal.code)) {
+    throwCommitRefusal(committer, compacting, result.refusal);
+  }
+  // With the same commit id: if a lost try of the first commit still takes effect, only one of the two counts.
+  const own = await storeContent(committer, drainAndDetach(chunks));
+  return await commit(committer, { kind: "append", ...basis, segments: own }, true);
 }

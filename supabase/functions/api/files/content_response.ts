@@ -1,6 +1,5 @@
-/** Content on its way out: JSON around the segments, raw bytes, or some lines. */
+/** Responses with content: JSON around the segments, raw bytes, or some lines. */
 import { isRangeFresh } from "../http/conditions.ts";
-import type { Context } from "../context.ts";
 import { type ByteRange, parseRange } from "../http/byte_range.ts";
 import { entityTag } from "../http/entity_tag.ts";
 import { jsonContent } from "../http/json_content.ts";
@@ -10,17 +9,17 @@ import { READ_AT_ONCE_BYTES } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
 import { JSON_HEADERS } from "../http/respond.ts";
 import { isBinary, isText } from "./presentation.ts";
-import { readLines, readRange, readSegments } from "./read_segments.ts";
-import { streamed } from "../http/stream_response.ts";
+import { readLines, readRange, readSegments, type SegmentSource } from "./read_segments.ts";
+import { streamResponse } from "../http/stream_response.ts";
 
-/** How many pieces are made before the headers: all of a small content, else as many as hold the first segment. */
-function piecesBeforeHeaders(sizeBytes: number, untilFirstSegment: number): number {
-  return sizeBytes <= READ_AT_ONCE_BYTES ? Infinity : untilFirstSegment;
+/** The request that is answered, and where the content comes from. */
+export interface ReadContext extends SegmentSource {
+  readonly request: Request;
 }
 
 /** The content as JSON, whole or some lines of it. Throws NOT_TEXT and RANGE_NOT_SATISFIABLE. */
 export function jsonResponse(
-  context: Context,
+  context: ReadContext,
   content: Content,
   encoding: "utf8" | "base64" | undefined,
   lines: LineQuery | undefined,
@@ -34,7 +33,7 @@ export function jsonResponse(
     fail("RANGE_NOT_SATISFIABLE", "The lines begin beyond the end of the file.", { version: file.version }));
   const init = { headers: { ...JSON_HEADERS, ETag: entityTag(file, "j"), Vary: "Accept" } };
   if (context.request.method === "HEAD") return Promise.resolve(new Response(null, init));
-  return streamed(
+  return streamResponse(
     jsonContent({
       record: {
         ...file,
@@ -46,14 +45,13 @@ export function jsonResponse(
       operation: "read_file",
       message: `Version ${file.version}.`,
     }),
-    // The opening of the JSON comes before the first segment.
-    piecesBeforeHeaders(file.size, 2),
+    file.size <= READ_AT_ONCE_BYTES,
     init,
   );
 }
 
 /** The bytes themselves, whole or one range of them. Throws RANGE_NOT_SATISFIABLE. */
-export async function rawResponse(context: Context, content: Content): Promise<Response> {
+export async function rawResponse(context: ReadContext, content: Content): Promise<Response> {
   const { file } = content;
   const { headers, method } = context.request;
   const asked = method === "GET" && isRangeFresh(headers, file)
@@ -75,16 +73,16 @@ export async function rawResponse(context: Context, content: Content): Promise<R
       "Cache-Control": "private, no-cache",
       ETag: entityTag(file, "r"),
       Vary: "Accept",
-      // Whatever the bytes are, a browser that is shown them runs nothing.
+      // Whatever the bytes are, a browser must not execute them.
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "sandbox; default-src 'none'",
       ...(asked && { "Content-Range": `bytes ${range.start}-${range.end}/${file.size}` }),
     },
   };
   if (method === "HEAD" || file.size === 0) return new Response(null, init);
-  return await streamed(
+  return await streamResponse(
     readRange(context, content.segments, range),
-    piecesBeforeHeaders(range.end - range.start + 1, 1),
+    range.end - range.start + 1 <= READ_AT_ONCE_BYTES,
     init,
   );
 }

@@ -1,11 +1,10 @@
-/** Unified diffs: of two versions, and of what an edit would do. One way of making them, so that both agree. */
+/** Unified diffs: of two versions, and of what an edit would do. */
 import type { StructuredPatchHunk } from "diff";
-import type { Context } from "../context.ts";
 import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_TIMEOUT_MILLISECONDS } from "../limits.ts";
 import type { Side } from "../ports/files.ts";
-import { readText } from "./read_segments.ts";
+import { readText, type SegmentSource } from "./read_segments.ts";
 
 export interface Diff {
   /** Unified, three lines of context; "" where nothing changed. */
@@ -16,34 +15,34 @@ export interface Diff {
 }
 
 /** Throws DIFF_TOO_LARGE for a side over DIFF_BYTES_MAX. */
-export function refuseTooLargeToDiff(sizeBytes: number): void {
+export function ensureDiffable(sizeBytes: number): void {
   if (sizeBytes <= DIFF_BYTES_MAX) return;
-  fail("DIFF_TOO_LARGE", "One of the versions is too large to be compared.", {
+  fail("DIFF_TOO_LARGE", "One of the versions is too large to compare.", {
     limitBytes: DIFF_BYTES_MAX,
     sizeBytes,
   });
 }
 
-/** The text of one side; null is nothing. Throws NOT_TEXT and DIFF_TOO_LARGE. */
-export async function textOf(context: Context, side: Side | null): Promise<string> {
+/** The text of one side; "" for null. Throws NOT_TEXT and DIFF_TOO_LARGE. */
+export async function readSide(source: SegmentSource, side: Side | null): Promise<string> {
   if (side === null) return "";
   if (isBinaryMediaType(side.mimeType) || !side.segments.every((segment) => segment.isText)) {
     fail("NOT_TEXT", "Binary content cannot be compared.");
   }
-  refuseTooLargeToDiff(side.size);
-  return await readText(context, side.segments);
+  ensureDiffable(side.size);
+  return await readText(source, side.segments);
 }
 
 /** The diff from one text to another, both of the file at `path`. */
 export async function diffTexts(path: string, before: string, after: string): Promise<Diff> {
   if (before === after) return { diff: "", additions: 0, deletions: 0 };
-  // Loaded when somebody wants a diff: nobody else pays for it at a cold start.
+  // Loaded with the first diff, so that a cold start does not pay for it.
   const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
   const options = { context: 3, timeout: DIFF_TIMEOUT_MILLISECONDS };
   const compare = () => structuredPatch(path, path, before, after, undefined, undefined, options);
   const hasTwoSides = before !== "" && after !== "";
   const patch = hasTwoSides ? compare() : undefined;
-  // Without one, or not found in time: everything out and everything in.
+  // No diff, or none found in time: everything is removed and everything added.
   const hunks = patch?.hunks ?? [wholeHunk(before, after)];
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return {
@@ -59,12 +58,12 @@ export async function diffTexts(path: string, before: string, after: string): Pr
   };
 }
 
-/** One hunk that takes all old lines out and puts all new lines in: maybe longer than needed, but true. */
+/** One hunk that removes all old lines and adds all new ones: maybe longer than necessary, but correct. */
 function wholeHunk(before: string, after: string): StructuredPatchHunk {
   const removed = linesOf(before);
   const added = linesOf(after);
   return {
-    // A side without lines stands after line 0: formatPatch sees to that.
+    // formatPatch writes 0 for a side without lines.
     oldStart: 1,
     oldLines: removed.length,
     newStart: 1,

@@ -1,43 +1,41 @@
-/** Applying edits to a rope: search in the stored segments, rewrite only what changes. Nothing is committed here. */
-import type { Context } from "../context.ts";
+/** Applying edits to a segment list: searches the stored segments and rewrites only what changes. Commits nothing. */
 import { countOccurrences, type Piece, rewrite, sizeOf } from "./rewrite.ts";
 import { nearMisses } from "./near_misses.ts";
 import { fail } from "../errors.ts";
 import { EDIT_MEMORY_BYTES } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
-import { projectOf } from "./store_content.ts";
-import { discard, Uploads } from "./uploads.ts";
+import { discard, type Uploader, Uploads } from "./upload.ts";
 
-/** One replacement, as the client asked for it. */
+/** One replacement, as the client requested it. */
 export interface Edit {
   readonly oldString: string;
   readonly newString: string;
   readonly replaceAll: boolean;
-  /** The edit is refused unless the string occurs exactly so often; all of them are replaced. */
+  /** The edit is refused unless the string occurs exactly this often; all occurrences are replaced. */
   readonly expectedOccurrences: number | undefined;
 }
 
-/** The text at some point: pieces in order, and how many replacements led there. */
+/** The text after some edits: its pieces in order, and how many replacements were made. */
 export interface EditedText {
   readonly pieces: readonly Piece[];
   readonly replacements: number;
 }
 
-/** Edits one text, one edit after the other. What it stores on the way is kept track of, so that it can be removed. */
+/** Applies edits to one text, one after the other. Tracks what it stores meanwhile, so that it can be removed. */
 export class TextEditor {
   private pieces: readonly Piece[];
   private replacements = 0;
   private readonly uploads: Uploads;
 
   constructor(
-    private readonly context: Context,
-    rope: readonly Segment[],
+    private readonly uploader: Uploader,
+    segments: readonly Segment[],
     private readonly version: number,
-    /** Throws for a text that would be too large. */
+    /** Throws if the text would be too large. */
     private readonly checkSize: (sizeBytes: number) => void,
   ) {
-    this.pieces = rope.map((segment) => ({ kind: "stored", segment }));
-    this.uploads = new Uploads(context.segments, projectOf(context), context.now);
+    this.pieces = segments.map((segment) => ({ kind: "stored", segment }));
+    this.uploads = new Uploads(uploader);
   }
 
   /** Applies all edits in order. Throws STRING_NOT_FOUND, STRING_NOT_UNIQUE and what `checkSize` throws. */
@@ -50,19 +48,19 @@ export class TextEditor {
   }
 
   /**
-   * Stores what is new. Answers the ids of the whole rope and the segments that are new in it. What was stored early
-   * and edited once more is removed.
+   * Stores what is new. Returns the ids of all segments in order, and the new segments among them. What was stored early
+   * and edited again is removed.
    */
-  async store(): Promise<{ rope: string[]; segments: Segment[] }> {
-    const rope: (string | number)[] = [];
+  async store(): Promise<{ segmentIds: string[]; segments: Segment[] }> {
+    const places: (string | number)[] = [];
     for (const piece of this.pieces) {
-      rope.push(piece.kind === "stored" ? piece.segment.id : await this.uploads.add(piece.bytes));
+      places.push(piece.kind === "stored" ? piece.segment.id : await this.uploads.add(piece.bytes));
     }
     const uploaded = await this.uploads.finish();
-    const ids = rope.map((id) => typeof id === "string" ? id : uploaded[id]?.id ?? "");
-    const named = new Set(ids);
-    await discard(this.context.segments, uploaded.filter((segment) => !named.has(segment.id)));
-    return { rope: ids, segments: uploaded.filter((segment) => named.has(segment.id)) };
+    const ids = places.map((id) => typeof id === "string" ? id : uploaded[id]?.id ?? "");
+    const referenced = new Set(ids);
+    await discard(this.uploader.segments, uploaded.filter((segment) => !referenced.has(segment.id)));
+    return { segmentIds: ids, segments: uploaded.filter((segment) => referenced.has(segment.id)) };
   }
 
   /** Removes everything that was stored. */
@@ -71,7 +69,7 @@ export class TextEditor {
   }
 
   private readonly load = (piece: Piece): Promise<Uint8Array> =>
-    piece.kind === "stored" ? this.context.segments.get(piece.segment) : Promise.resolve(piece.bytes);
+    piece.kind === "stored" ? this.uploader.segments.get(piece.segment) : Promise.resolve(piece.bytes);
 
   private async applyOne(edit: Edit, where: { edit?: number }): Promise<Piece[]> {
     const found = await countOccurrences(this.pieces, this.load, edit.oldString);
@@ -124,7 +122,7 @@ export class TextEditor {
     });
   }
 
-  /** A text that is rewritten at many places does not fit in memory: what is over the share is stored at once. */
+  /** A text that is rewritten in many places may not fit in memory: what exceeds EDIT_MEMORY_BYTES is stored at once. */
   private async storeEarly(piece: Piece): Promise<Piece> {
     if (piece.kind === "stored") return piece;
     const place = await this.uploads.add(piece.bytes);

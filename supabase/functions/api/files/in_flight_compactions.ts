@@ -1,17 +1,16 @@
-/** The merges that this isolate has under way. A second one of the same rope would do the same work for nothing. */
-export class MergesUnderWay {
+/** Compactions that are running in this isolate, at most one per file: a second one would do the same work again. */
+export class InFlightCompactions {
   private readonly byFile = new Map<string, Promise<boolean>>();
 
-  /** Whether one of this file's rope is. */
   has(file: string): boolean {
     return this.byFile.has(file);
   }
 
-  /** Runs the merge. Where one is under way, waits for that instead, which then did what there was to do. */
-  async join(file: string, merge: () => Promise<boolean>): Promise<boolean> {
+  /** Runs `compact`, or waits for the file's running compaction instead. Returns whether there may be fewer segments. */
+  async run(file: string, compact: () => Promise<boolean>): Promise<boolean> {
     const other = this.byFile.get(file);
     if (other) return await other.then(() => true, () => true);
-    const own = merge();
+    const own = compact();
     this.byFile.set(file, own);
     try {
       return await own;

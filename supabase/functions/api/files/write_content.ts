@@ -1,146 +1,152 @@
-/** Append and overwrite: new content for a file that exists, as JSON or as the bytes themselves. */
+/** Write, overwrite and append: new content for a file, sent as JSON or as the bytes themselves. */
 import type { z } from "zod";
-import { idempotency, idempotencyKey, preconditions } from "../http/conditions.ts";
-import type { Context } from "../context.ts";
-import { concatenate } from "../runtime/concatenate.ts";
-import { drainAndDetach } from "../runtime/detach.ts";
-import { isPresent } from "../http/query.ts";
-import { sha256Hex } from "../runtime/sha256.ts";
-import { fail } from "../errors.ts";
-import { COMPACTING_APPEND_BYTES_MAX } from "../limits.ts";
-import type { Committed } from "../ports/commit.ts";
-import type { Admission } from "../ports/metadata.ts";
+import type { Gate } from "../auth/gate.ts";
+import { ERRORS, fail } from "../errors.ts";
+import { type BodySource, declaredBytes, ensureUnencoded, isLargeBody, requestChunks } from "../http/body.ts";
+import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
+import { checkPath } from "../http/path.ts";
+import { BODY_BUDGET_WAIT_MILLISECONDS, COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
+import type { Committed, Preconditions } from "../ports/commit.ts";
+import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
-import { isRawPut, storeRawBody } from "../http/raw_body.ts";
-import { contentBytes, type ContentText, isLargeBody, readBody } from "../http/body.ts";
-import { filePath } from "../http/request_path.ts";
-import { commit } from "./commit.ts";
-import { commitMergingAppend, type MergingAppend, storeMergingAppend } from "./compacting_append.ts";
-import { storeContent } from "./store_content.ts";
-import { refuseOverTier } from "./file_size_limit.ts";
-import { discard } from "./uploads.ts";
+import { drainAndDetach } from "../runtime/detach.ts";
+import { commit, type Committer } from "./commit.ts";
+import { commitBasis } from "./commit_request.ts";
+import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
+import { ensureWithinTier } from "./file_size_limit.ts";
+import { detectMediaType } from "./media_type.ts";
+import { storeContent } from "./upload.ts";
 
-/** A body with content for a file that exists. */
-export type ContentBody = z.ZodType<{ content: ContentText; isBase64?: boolean | null | undefined }>;
-type Kind = "append" | "overwrite";
-
-/** Reads the body, stores its content and commits it to the file that the URL names after `prefix`. */
-export async function replaceContent(
-  context: Context,
-  kind: Kind,
-  prefix: string,
-  body: ContentBody,
-): Promise<Committed> {
-  const { gate, request } = context;
-  const { path, isRaw, key, ifMatch } = await gate.check(() => {
-    const path = filePath(context, prefix);
-    isPresent(context.query, "raw");
-    return {
-      path,
-      isRaw: isRawPut(context),
-      key: idempotencyKey(request.headers),
-      ...preconditions(request.headers, false),
-    };
-  });
-  const target = {
-    kind,
-    path,
-    isKnown: gate.grant !== undefined && !isLargeBody(request.headers),
-    mayBeRetry: key !== undefined,
-  };
-  const { segments, fields, merging, mayLeaveMerge } = isRaw
-    ? await storeRaw(context, target)
-    : await storeJson(context, target, body);
-  const sent = merging && key !== undefined
-    ? [{ sha256: await sha256Hex(concatenate(merging.chunks)) }]
-    : segments;
-  const basis = {
-    path,
-    commitId: crypto.randomUUID(),
-    ifMatch,
-    idempotency: await idempotency(key, kind, path, fields, sent),
-  };
-  if (merging) return await commitMergingAppend(context, basis, merging);
-  return await commit(context, { kind, ...basis, segments }, mayLeaveMerge);
+/** What a request says before its body. */
+export interface WriteRequest extends Preconditions {
+  /** `write` creates the file if there is none; the others require one. */
+  readonly kind: "write" | "overwrite" | "append";
+  /** Undefined if the body holds it. */
+  readonly path: string | undefined;
+  /** Whether the body is the bytes themselves. */
+  readonly isRaw: boolean;
+  /** Of a raw `write`: the media type that the request names. */
+  readonly contentType?: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
-interface Target {
-  readonly kind: Kind;
-  readonly path: string;
-  /** Whether the body may be stored on the strength of what this isolate remembers of the key. */
-  readonly isKnown: boolean;
-  /** Whether the first request may have succeeded: then what the file is by now is no reason to refuse this one. */
-  readonly mayBeRetry: boolean;
+/** The JSON body of each kind, as its route validates it. */
+export interface WriteFields {
+  readonly path?: string;
+  readonly content: ContentText;
+  readonly contentType?: string | null | undefined;
+  readonly isBase64?: boolean | null | undefined;
 }
 
+export interface Writer extends Committer, BodySource {
+  readonly gate: Gate;
+}
+
+/** Content that is stored and not committed yet. */
 interface Stored {
+  readonly path: string;
   readonly segments: readonly Segment[];
-  /** What the request said besides its content. */
+  readonly contentType: string | undefined;
+  /** What the request says besides its content, for its fingerprint. */
   readonly fields: unknown;
-  /** Where the segments hold the end of the rope, too. */
-  readonly merging?: MergingAppend;
-  /** Whether a merge that this request makes due may be left to one like it. */
-  readonly mayLeaveMerge?: boolean;
+  /** Present if the segments also hold the compacted end of the file. */
+  readonly compacting?: CompactingAppend | undefined;
+  /** Whether a compaction that this commit makes due may be left to the next append. */
+  readonly mayDefer?: boolean;
 }
 
-async function storeJson(context: Context, target: Target, body: ContentBody): Promise<Stored> {
-  const { gate } = context;
-  let admission: Admission | undefined;
-  const admit = async () => {
-    admission = await admitTo(context, target);
-  };
-  const { content, ...fields } = await readBody(context, body, target.isKnown ? null : admit);
-  const chunks = await gate.check(() => contentBytes(content, fields.isBase64 ?? false));
-  if (admission) refuseMissing(admission);
-  const added = chunks.reduce((total, chunk) => total + chunk.length, 0);
-  refuseOverTier(gate, existingBytes(target.kind, admission) + added);
-  const isShortAppend = target.kind === "append" && added <= COMPACTING_APPEND_BYTES_MAX;
-  const merging = isShortAppend ? await storeMergingAppend(context, target.path, chunks) : undefined;
-  if (merging) return { segments: merging.segments, fields, merging };
-  return {
-    segments: await storeContent(context, drainAndDetach(chunks)),
-    fields,
-    mayLeaveMerge: isShortAppend,
-  };
-}
-
-async function storeRaw(context: Context, target: Target): Promise<Stored> {
-  const { gate } = context;
-  const { kind } = target;
-  const admission = target.isKnown ? undefined : await admitTo(context, target);
-  if (admission) refuseMissing(admission);
-  const limitBytes = gate.isAdmitted ? gate.grant?.maxFileBytes ?? null : null;
-  const { segments, sizeBytes } = await gate.check(() =>
-    storeRawBody(context, existingBytes(kind, admission), limitBytes)
-  );
-  if (kind === "append" && sizeBytes === 0) {
-    await discard(context.segments, segments);
-    await gate.check(() =>
-      fail("VALIDATION_ERROR", "There is nothing to append.", {
-        issues: [{ path: "content", reason: "must be at least 1 long" }],
-      })
-    );
+/** Reads the body, stores its content and commits it. */
+export async function writeContent(
+  writer: Writer,
+  body: z.ZodType<WriteFields>,
+  request: WriteRequest,
+): Promise<Committed> {
+  const stored = request.isRaw ? await storeRaw(writer, request) : await storeJson(writer, body, request);
+  const { path, segments, compacting } = stored;
+  const sent = compacting && request.idempotencyKey !== undefined ? [await compacting.sent()] : segments;
+  const basis = await commitBasis({ ...request, path }, request.kind, stored.fields, sent);
+  if (compacting) return await commitCompactingAppend(writer, basis, compacting);
+  if (request.kind !== "write") {
+    return await commit(writer, { kind: request.kind, ...basis, segments }, stored.mayDefer);
   }
-  return { segments, fields: { raw: true } };
+  const mimeType = stored.contentType ?? detectMediaType(path, segments.every((segment) => segment.isText));
+  return await commit(writer, { kind: "write", ...basis, segments, mimeType });
 }
 
-/** Admits the key; answers what is at the path where that counts before the commit. */
-async function admitTo(context: Context, { path, mayBeRetry }: Target): Promise<Admission | undefined> {
-  const admission = await context.gate.admit(path);
-  return mayBeRetry ? undefined : admission;
-}
-
-/** What the database has just said is enough to refuse before any byte is stored. The commit checks again. */
-function refuseMissing({ file, deletedVersion }: Admission): void {
-  if (file !== null) return;
-  fail(
-    "FILE_NOT_FOUND",
-    "There is no file at this path.",
-    deletedVersion === null ? undefined : { deletedVersion },
+async function storeJson(
+  writer: Writer,
+  body: z.ZodType<WriteFields>,
+  request: WriteRequest,
+): Promise<Stored> {
+  const { fields: { content, ...fields }, authorization } = await readBody(
+    writer,
+    body,
+    mayStoreUnauthorized(writer) ? null : () => authorize(writer, request),
   );
+  const path = request.path ?? checkPath(fields.path ?? "");
+  const chunks = contentBytes(content, fields.isBase64 ?? false);
+  ensureExists(authorization);
+  const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
+  ensureWithinTier(writer.gate, existingBytes(request, authorization) + addedBytes);
+  const stored = { path, contentType: fields.contentType ?? undefined, fields };
+  const isShortAppend = request.kind === "append" && addedBytes <= COMPACTING_APPEND_BYTES_MAX;
+  const compacting = isShortAppend ? await storeCompactingAppend(writer, path, chunks) : undefined;
+  if (compacting) return { ...stored, segments: compacting.segments, compacting };
+  return { ...stored, segments: await storeContent(writer, drainAndDetach(chunks)), mayDefer: isShortAppend };
 }
 
-/** What the file has that stays, as far as this request was told. */
-function existingBytes(kind: Kind, admission: Admission | undefined): number {
-  return kind === "append" ? admission?.file?.size ?? 0 : 0;
+/** Stores the body while it arrives. It is refused as soon as it is known to be too large. */
+async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
+  const { gate, bodyBudget, onEnd, request: { headers, signal } } = writer;
+  const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
+  ensureExists(authorization);
+  ensureUnencoded(headers);
+  const before = existingBytes(request, authorization);
+  ensureWithinTier(gate, before + (declaredBytes(headers) ?? 0));
+  onEnd(await bodyBudget.acquire(RAW_UPLOAD_BYTES, BODY_BUDGET_WAIT_MILLISECONDS, signal));
+  let addedBytes = 0;
+  async function* counted() {
+    for await (const chunk of requestChunks(writer.request, "VALIDATION_ERROR")) {
+      addedBytes += chunk.length;
+      ensureWithinTier(gate, before + addedBytes);
+      yield chunk;
+    }
+  }
+  const segments = await storeContent(writer, counted());
+  if (request.kind === "append" && addedBytes === 0) throwNothingToAppend();
+  const { path = "", contentType } = request;
+  const fields = request.kind === "write" ? { raw: true, type: contentType } : { raw: true };
+  return { path, segments, contentType, fields };
+}
+
+/** Whether the body may be stored before the database authorizes the request: a small one, with a key it just knew. */
+function mayStoreUnauthorized({ gate, request }: Writer): boolean {
+  return gate.grant !== undefined && !isLargeBody(request.headers);
+}
+
+/** Authorizes the request. Returns what exists at the path if that matters before the commit. */
+async function authorize({ gate }: Writer, request: WriteRequest): Promise<Authorization | undefined> {
+  const { kind, path, idempotencyKey } = request;
+  const authorization = await gate.authorize(kind === "write" ? undefined : path);
+  // A retry is answered as its first try was, whatever has become of the file since.
+  return kind === "write" || idempotencyKey !== undefined ? undefined : authorization;
+}
+
+/** Refuses early, before any byte is stored. The commit checks again. */
+function ensureExists(authorization: Authorization | undefined): void {
+  if (!authorization || authorization.file) return;
+  const { deletedVersion } = authorization;
+  const details = deletedVersion === null ? undefined : { deletedVersion };
+  fail("FILE_NOT_FOUND", ERRORS.FILE_NOT_FOUND.message, details);
+}
+
+/** Bytes of the file that an append adds to, as far as this request knows. */
+function existingBytes({ kind }: WriteRequest, authorization: Authorization | undefined): number {
+  return kind === "append" ? authorization?.file?.size ?? 0 : 0;
+}
+
+function throwNothingToAppend(): never {
+  fail("VALIDATION_ERROR", "There is nothing to append.", {
+    issues: [{ path: "content", reason: "must be at least 1 long" }],
+  });
 }

@@ -1,4 +1,4 @@
-/** The headers that make reads cheap and writes safe. */
+/** Conditional requests and Idempotency-Key. */
 import { entityTag, parseEntityTags, type Representation, versionOfTag } from "./entity_tag.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { fail } from "../errors.ts";
@@ -7,26 +7,26 @@ import type { Idempotency, Preconditions } from "../ports/commit.ts";
 import type { FileRecord } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
 
-function refuse(header: string, reason: string): never {
+function throwInvalid(header: string, reason: string): never {
   fail("VALIDATION_ERROR", `${header}: ${reason}`, { issues: [{ path: header, reason }] });
 }
 
 function entityTags(headers: Headers, name: string) {
   const value = headers.get(name);
   if (value === null) return undefined;
-  return parseEntityTags(value) ?? refuse(name, "must be * or a list of entity tags in double quotes");
+  return parseEntityTags(value) ?? throwInvalid(name, "must be * or a list of entity tags in double quotes");
 }
 
-/** The file versions a precondition header names, whatever their representation; undefined without the header. */
+/** The file versions that a precondition header names, whatever their representation; undefined without the header. */
 function versions(headers: Headers, name: string): string[] | undefined {
   const tags = entityTags(headers, name);
   if (tags === undefined) return undefined;
   if (tags === "*") return ["*"];
-  // In quotes a star is a tag like any other, and none of ours.
+  // A quoted star is an ordinary tag, and none of ours.
   return tags.map(versionOfTag).filter((version) => version !== "*");
 }
 
-/** What a write requires. If-None-Match is for creating: it counts on POST /files alone. */
+/** What a write requires. If-None-Match is for creating, so only POST /files regards it. */
 export function preconditions(headers: Headers, mayCreate: boolean): Preconditions {
   return {
     ifMatch: versions(headers, "If-Match"),
@@ -46,8 +46,8 @@ export function isNotModified(headers: Headers, file: FileRecord, representation
   return tags.some((tag) => `"${tag.opaque}"` === entityTag(file, representation));
 }
 
-/** Refuses a malformed If-None-Match of a read before anything is asked of the database. */
-export function checkReadConditions(headers: Headers): void {
+/** Throws VALIDATION_ERROR for a malformed If-None-Match, before the database is called. */
+export function ensureReadConditions(headers: Headers): void {
   entityTags(headers, "If-None-Match");
 }
 
@@ -63,14 +63,14 @@ export function idempotencyKey(headers: Headers): string | undefined {
   if (key === null) return undefined;
   const isPrintable = /^[\x20-\x7e]+$/.test(key);
   if (!isPrintable || key.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
-    refuse("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters`);
+    throwInvalid("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters`);
   }
   return key;
 }
 
 /**
- * The key with what makes a request the same one: its route, path and fields, and the content it sent, known by the
- * checksums of its segments.
+ * The key with the fingerprint of its request: route, path, fields, and the content sent, by the checksums of its
+ * segments.
  */
 export async function idempotency(
   key: string | undefined,

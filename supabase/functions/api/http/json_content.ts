@@ -1,7 +1,8 @@
 /**
- * The answer to a read as JSON text, made around the segments as they come: the whole content is never in memory.
- * Equal to `JSON.stringify` of the whole answer.
+ * The response to a read as JSON text, produced around the segments as they are read: the whole content is never in
+ * memory. Equal to `JSON.stringify` of the whole response.
  */
+import { concatenate } from "../runtime/concatenate.ts";
 import { Base64Stream } from "./base64.ts";
 
 export interface ReadAnswer {
@@ -9,7 +10,7 @@ export interface ReadAnswer {
   readonly record: Readonly<Record<string, unknown>>;
   /** The content in order. Each piece is UTF-8 by itself, unless `isBase64`. */
   readonly segments: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Send the content as base64 and say so with `isBase64: true`. */
+  /** Send the content as base64, with `isBase64: true`. */
   readonly isBase64: boolean;
   readonly operation: string;
   readonly message: string;
@@ -28,30 +29,43 @@ for (
 ) {
   SHORT_ESCAPES[byte] = letter.charCodeAt(0);
 }
-/** Bytes that each byte takes in a JSON string. */
+/** The length of each byte in a JSON string. */
 const ESCAPED_LENGTHS = Uint8Array.from(
   { length: 256 },
   (_, byte) => (SHORT_ESCAPES[byte] ?? 0) > 0 ? 2 : byte < 0x20 ? 6 : 1,
 );
 
-/** The envelope of a read, in UTF-8, a piece for every segment. Fails where `segments` fails. */
-export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Array> {
+/**
+ * The envelope of a read, in UTF-8, a piece for each segment. The opening comes with the first segment, so whoever has
+ * the first piece knows that the content can be read. Throws what `segments` throws.
+ */
+export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Array, void, void> {
   const encoder = new TextEncoder();
   const fields = JSON.stringify(answer.record).slice(1, -1);
-  yield encoder.encode(`{"success":true,"data":{${fields}${fields === "" ? "" : ","}"content":"`);
-  if (answer.isBase64) {
-    const base64 = new Base64Stream();
-    for await (const segment of answer.segments) yield base64.push(segment);
-    yield base64.finish();
-  } else {
-    for await (const segment of answer.segments) yield escapeJson(segment);
+  let opening: Uint8Array | null = encoder.encode(
+    `{"success":true,"data":{${fields}${fields === "" ? "" : ","}"content":"`,
+  );
+  for await (const piece of encodeContent(answer)) {
+    yield opening ? concatenate([opening, piece]) : piece;
+    opening = null;
   }
   const { operation, message } = answer;
   const end = JSON.stringify({ operation, message }).slice(1);
-  yield encoder.encode(`"${answer.isBase64 ? ',"isBase64":true' : ""}},${end}`);
+  const closing = encoder.encode(`"${answer.isBase64 ? ',"isBase64":true' : ""}},${end}`);
+  yield opening ? concatenate([opening, closing]) : closing;
 }
 
-/** UTF-8 text as it stands within a JSON string, escaped as `JSON.stringify` does. The same bytes where none needs it. */
+async function* encodeContent({ segments, isBase64 }: ReadAnswer): AsyncGenerator<Uint8Array, void, void> {
+  if (!isBase64) {
+    for await (const segment of segments) yield escapeJson(segment);
+    return;
+  }
+  const base64 = new Base64Stream();
+  for await (const segment of segments) yield base64.push(segment);
+  yield base64.finish();
+}
+
+/** UTF-8 text escaped for a JSON string as `JSON.stringify` does. Returns the same array if nothing needs escaping. */
 export function escapeJson(text: Uint8Array): Uint8Array {
   let length = 0;
   for (let index = 0; index < text.length; index++) length += ESCAPED_LENGTHS[text[index] ?? 0] ?? 1;
@@ -69,7 +83,7 @@ export function escapeJson(text: Uint8Array): Uint8Array {
   return escaped;
 }
 
-/** Writes the escape of an ASCII byte; answers the place after it. */
+/** Writes the escape of an ASCII byte; returns the index after it. */
 function writeEscape(escaped: Uint8Array, at: number, byte: number): number {
   const letter = SHORT_ESCAPES[byte] ?? 0;
   escaped[at] = BACKSLASH;

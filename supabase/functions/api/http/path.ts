@@ -1,6 +1,6 @@
 /**
- * What a path may be: contract, row "valid path". Paths are compared byte for byte, so nothing is folded or
- * normalised here: a path is returned as it came, or refused.
+ * Valid paths: contract, row "valid path". Paths are compared byte for byte, so nothing is normalized here: a path is
+ * returned unchanged, or rejected.
  */
 import { fail } from "../errors.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
@@ -28,17 +28,19 @@ const MESSAGES: Readonly<Record<PathRule, string>> = {
   dot_segment: "The path has a segment that is `.` or `..`.",
   backslash: "The path contains a backslash; folders are separated by `/`.",
   control_character: "The path contains a control character.",
-  broken_escape: "The path has a percent escape that is broken or not UTF-8.",
+  broken_escape: "The path has a percent escape that is malformed or not UTF-8.",
 };
 
-/** Returns the path, or refuses it with 400 `INVALID_PATH` and the rule it breaks. */
+/** Returns the path. Throws INVALID_PATH with the rule that it breaks. */
 export function checkPath(path: string): string {
-  return refuse(brokenRule(path)) ?? path;
+  const rule = brokenRule(path);
+  if (rule !== null) fail("INVALID_PATH", MESSAGES[rule], { rule });
+  return path;
 }
 
 /**
  * The path of a URL, percent-decoded once: `%2F` and `/` mean the same. Then as `checkPath`.
- * Decoding is strict (RFC 3629: no overlong forms, no surrogates), else 400 `INVALID_PATH`, `broken_escape`.
+ * Decoding is strict (RFC 3629: no overlong forms, no surrogates): otherwise INVALID_PATH, `broken_escape`.
  */
 export function decodePath(raw: string): string {
   let path: string;
@@ -50,7 +52,7 @@ export function decodePath(raw: string): string {
   return checkPath(path);
 }
 
-/** A directory without its outer slashes, "" for the root. What remains keeps the rules of a path. */
+/** A directory without its outer slashes, "" for the root. The rest must be a valid path. */
 export function normalizeDirectory(directory: string): string {
   let from = 0;
   let to = directory.length;
@@ -65,13 +67,9 @@ export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-function refuse(rule: PathRule | null): undefined {
-  if (rule !== null) fail("INVALID_PATH", MESSAGES[rule], { rule });
-}
-
 function brokenRule(path: string): PathRule | null {
   if (path === "") return "empty";
-  // No UTF-16 code unit takes less than a byte of UTF-8, so a huge text is refused before it is encoded.
+  // A UTF-16 code unit takes at least one byte of UTF-8, so a huge text is rejected before it is encoded.
   if (path.length > PATH_BYTES_MAX) return "too_long";
   if (!path.isWellFormed()) return "not_well_formed";
   if (new TextEncoder().encode(path).length > PATH_BYTES_MAX) return "too_long";

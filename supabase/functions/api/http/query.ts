@@ -1,10 +1,10 @@
-/** The query of a URL, decoded as strictly as its path. */
+/** The query of a URL, decoded as strictly as the path. */
 import { fail } from "../errors.ts";
 
 /** Parameter name → its values in order. A parameter without `=` has the value null. */
 export type Query = ReadonlyMap<string, readonly (string | null)[]>;
 
-/** Splits a raw query (without `?`). Broken percent escapes are kept aside as values that no check accepts. */
+/** Splits a raw query (without `?`). A broken percent escape becomes a value that no schema accepts. */
 export function parseQuery(raw: string): Query {
   const query = new Map<string, (string | null)[]>();
   for (const pair of raw.split("&")) {
@@ -19,7 +19,7 @@ export function parseQuery(raw: string): Query {
   return query;
 }
 
-/** U+FFFE is no character and stands for an escape that cannot be decoded: no parameter allows it. */
+/** Replaces an escape that cannot be decoded: U+FFFE is a noncharacter, and no parameter allows it. */
 const UNDECODABLE = "\uFFFE";
 
 function decodeComponent(raw: string): string {
@@ -30,30 +30,30 @@ function decodeComponent(raw: string): string {
   }
 }
 
-function refuse(name: string, reason: string): never {
+function throwInvalid(name: string, reason: string): never {
   fail("VALIDATION_ERROR", `The query parameter \`${name}\` is not valid: ${reason}`, {
     issues: [{ path: name, reason }],
   });
 }
 
-/** Whether a parameter that has no value is present. Refuses it with a value, or twice. */
+/** Whether a parameter without value is present. Throws VALIDATION_ERROR if it has a value or is repeated. */
 export function isPresent(query: Query, name: string): boolean {
   const values = query.get(name);
   if (!values) return false;
-  if (values.length > 1) refuse(name, "given twice");
-  if (values[0] !== null && values[0] !== "") refuse(name, "takes no value");
+  if (values.length > 1) throwInvalid(name, "must not be repeated");
+  if (values[0] !== null && values[0] !== "") throwInvalid(name, "must have no value");
   return true;
 }
 
-/** The named parameters as an object for a schema; absent ones are left out. Refuses one that is given twice. */
+/** The named parameters as an object for a schema, without absent ones. Throws VALIDATION_ERROR for a repeated one. */
 export function pick(query: Query, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {
     const values = query.get(name);
     if (!values) continue;
-    if (values.length > 1) refuse(name, "given twice");
+    if (values.length > 1) throwInvalid(name, "must not be repeated");
     const value = values[0] ?? "";
-    if (value.includes(UNDECODABLE)) refuse(name, "has a percent escape that is broken or not UTF-8");
+    if (value.includes(UNDECODABLE)) throwInvalid(name, "has a percent escape that is broken or not UTF-8");
     picked[name] = value;
   }
   return picked;

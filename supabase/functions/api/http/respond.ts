@@ -1,4 +1,4 @@
-/** The envelope and the headers: the only place where answers are made. */
+/** The envelope and the headers of every response. */
 import { entityTag } from "./entity_tag.ts";
 import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
@@ -40,7 +40,7 @@ export function success(operation: Operation, data: unknown, message: string): R
   });
 }
 
-/** The client has this representation already. */
+/** 304: the client already has this representation. */
 export function notModified(tag: string): Response {
   return new Response(null, {
     status: 304,
@@ -48,8 +48,12 @@ export function notModified(tag: string): Response {
   });
 }
 
-/** The answer of a write: the record, its tag for the next precondition, and whether it is an earlier answer. */
-export function written(operation: Operation, { file, isReplayed }: Committed, message: string): Response {
+/** The response to a write: the record, its tag for the next precondition, and whether the answer is a replay. */
+export function writeResponse(
+  operation: Operation,
+  { file, isReplayed }: Committed,
+  message: string,
+): Response {
   const response = success(operation, file, message);
   response.headers.set("ETag", entityTag(file, "j"));
   if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
@@ -57,7 +61,7 @@ export function written(operation: Operation, { file, isReplayed }: Committed, m
 }
 
 /** JSON outside the envelope: health and documents. */
-export function document(data: unknown, status = 200): Response {
+export function json(data: unknown, status = 200): Response {
   return new Response(JSON.stringify(data), {
     status,
     headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
@@ -83,7 +87,7 @@ export function failure(error: ApiError, operation: Operation | undefined): Resp
   });
 }
 
-/** The answer to a CORS preflight of any route. */
+/** The response to a CORS preflight of any route. */
 export function preflight(): Response {
   return new Response(null, {
     status: 204,

@@ -1,26 +1,31 @@
-/** A response whose body is made while it is sent. */
+/** A response whose body is produced while it is sent. */
 import { concatenate } from "../runtime/concatenate.ts";
 
 /**
- * Sends the pieces as one body. The first `piecesBeforeHeaders` are made first, so that a failure in them is thrown
- * and still told; a later one aborts the connection, so that nobody takes half a body for a whole one. Where there are
- * no more than those, they go out in one piece with their Content-Length.
+ * Sends the pieces as one body. The headers wait for the first piece: its producer puts into that piece whatever should
+ * still be able to fail with an error response. A later failure aborts the connection, so that no client mistakes half
+ * a body for all of it. If `isShort`, the headers wait for every piece, and the body is sent at once, with its length.
  */
-export async function streamed(
+export async function streamResponse(
   pieces: AsyncGenerator<Uint8Array, void, void>,
-  piecesBeforeHeaders: number,
+  isShort: boolean,
   init: ResponseInit,
 ): Promise<Response> {
-  const first: Uint8Array[] = [];
-  while (first.length < piecesBeforeHeaders) {
-    const { value, done } = await pieces.next();
-    if (done) return new Response(concatenate(first), init);
-    first.push(value);
+  if (isShort) {
+    const all: Uint8Array[] = [];
+    for await (const piece of pieces) all.push(piece);
+    return new Response(concatenate(all), init);
   }
+  const first = await pieces.next();
+  if (first.done) return new Response(new Uint8Array(0), init);
+  let head: Uint8Array | null = first.value;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const head = first.shift();
-      if (head) return controller.enqueue(head);
+      if (head) {
+        controller.enqueue(head);
+        head = null;
+        return;
+      }
       const { value, done } = await pieces.next();
       if (done) controller.close();
       else controller.enqueue(value);

@@ -1,8 +1,8 @@
-/** zod's word on what is wrong, as the contract shows it. */
+/** Validation with zod; issues in the form of the contract. */
 import type { z } from "zod";
 import { fail } from "../errors.ts";
 
-/** The value as the schema has it. Throws 400 `VALIDATION_ERROR` with `details.issues`. */
+/** The value as parsed by the schema. Throws VALIDATION_ERROR with `details.issues`. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -19,7 +19,7 @@ export interface Sweep {
 }
 
 /** What a write would meet, before any byte is stored. */
-export interface Admission {
+export interface Authorization {
   /** The live file at the path, if there is one. */
   readonly file: { readonly version: number; readonly size: number } | null;
   /** The tombstone at the path, if there is one. */
@@ -35,7 +35,7 @@ export interface Admission {
  */
 export interface Metadata {
   /** Authorizes a key and counts the request; returns what exists at `path`, if given. */
-  admit(caller: Caller, path?: string): Promise<Answer<Admission>>;
+  authorize(caller: Caller, path?: string): Promise<Answer<Authorization>>;
   /** The file's record at `version` (default: the latest). */
   record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>>;
   /** Record and segments at `version` (default: the latest). */

@@ -3,12 +3,19 @@ import { z } from "zod";
 import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
 import { checkPath } from "../http/path.ts";
-import { ApiError, fail } from "../errors.ts";
+import { ApiError, ERRORS, fail } from "../errors.ts";
 import { KEY_OVERLAP_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
+import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { ACCOUNT_OR_KEY_ERRORS, nameOf, PROJECT_HEADERS, readFields } from "./projects.ts";
-import type { Route, RouteDocument } from "./route.ts";
+import {
+  ACCOUNT_OR_KEY_ERRORS,
+  administer,
+  nameSchema,
+  PROJECT_HEADERS,
+  readAdministrationFields,
+} from "./administration.ts";
+import { defineRoute, noParameters } from "./route.ts";
 import { BODY_ERRORS } from "./schemas.ts";
 
 const environment = z.enum(["development", "production"]);
@@ -43,7 +50,7 @@ const pathPrefix = z.string().transform((text, context) => {
 }).meta({ type: "string", description: "A directory: the key sees and writes only what lies below it." });
 
 const creation = z.object({
-  name: nameOf(0).nullish().transform((name) => name ?? ""),
+  name: nameSchema(0).nullish().transform((name) => name ?? ""),
   environment: environment.nullish().transform((name) => name ?? "development"),
   scopes: scopes.nullish().transform((names) => names ?? ["read", "write"]),
   pathPrefix: pathPrefix.nullish().transform((prefix) => prefix ?? null),
@@ -58,33 +65,33 @@ const overlap = z.object({
     .meta({ description: "How long the old key goes on working; by default it ends at once." }),
 });
 
-/** Makes a key, and has its hash stored by `action`. */
-async function storeNew(context: Context, action: AdministrativeAction, parameters: Record<string, unknown>) {
-  const made = generateApiKey();
-  const hash = { keyHash: await hashApiKey(made), prefix: apiKeyPrefix(made) };
-  const stored = await context.gate.administer(action, { ...parameters, ...hash });
-  return { key: made, ...Object(stored) };
+/** Generates a key and has its hash stored by `action`. */
+async function storeNewKey(
+  context: Context,
+  action: AdministrativeAction,
+  parameters: Record<string, unknown>,
+) {
+  const generated = generateApiKey();
+  const hash = { keyHash: await hashApiKey(generated), prefix: apiKeyPrefix(generated) };
+  const stored = await administer(context, action, { ...parameters, ...hash });
+  return { key: generated, ...Object(stored) };
 }
 
-/** The body may be left away. */
+/** The body may be omitted. */
 async function readOverlap(context: Context): Promise<z.infer<typeof overlap>> {
   const { headers } = context.request;
   const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
-  return isAbsent ? {} : await readFields(context, overlap);
+  return isAbsent ? {} : await readAdministrationFields(context, overlap);
 }
 
-/** The id in `/project/apikeys/{id}…`. What is no id is no key's. */
-function keyIdOf(context: Context): string {
-  const id = context.rawPath.split("/")[3] ?? "";
-  if (!z.uuid().safeParse(id).success) fail("KEY_NOT_FOUND", "There is no such key in this project.");
+/** The id of a key in the URL. A malformed one belongs to no key. */
+function parseKeyId({ params: { id } }: RequestData): string {
+  if (!z.uuid().safeParse(id).success) fail("KEY_NOT_FOUND", ERRORS.KEY_NOT_FOUND.message);
   return id;
 }
 
-const common = { needsKey: false } as const;
-const commonDocument = {
-  credentials: "account or key",
-  headers: PROJECT_HEADERS,
-} satisfies Partial<RouteDocument>;
+const credentials = "account or key";
+const headers = PROJECT_HEADERS;
 const ROTATION_ERRORS = [
   ...ACCOUNT_OR_KEY_ERRORS,
   ...BODY_ERRORS,
@@ -92,106 +99,104 @@ const ROTATION_ERRORS = [
   "KEY_LIMIT_REACHED",
 ] as const;
 
-export const listKeys: Route = {
-  ...common,
+export const listKeys = defineRoute({
   method: "GET",
   pattern: "/project/apikeys",
   operation: "list_api_keys",
+  credentials,
+  parse: noParameters,
   async handle(context) {
-    await context.gate.identifyAccount(context.request.headers, true);
-    const keys = z.array(key).parse(await context.gate.administer("keys", {}));
+    const keys = z.array(key).parse(await administer(context, "keys", {}));
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
   },
-  document: {
-    ...commonDocument,
+  openapi: {
+    headers,
     id: "listApiKeys",
     summary: "The project's keys, newest first; of keys, with the scope `admin`",
     answer: z.object({ keys: z.array(key) }).meta({ id: "ApiKeyList" }),
     errors: ACCOUNT_OR_KEY_ERRORS,
   },
-};
+});
 
-export const createKey: Route = {
-  ...common,
+export const createKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys",
   operation: "create_api_key",
+  credentials,
+  parse: noParameters,
   async handle(context) {
-    await context.gate.identifyAccount(context.request.headers, true);
-    const fields = await readFields(context, creation);
-    const data = newKey.parse(await storeNew(context, "create_key", fields));
+    const fields = await readAdministrationFields(context, creation);
+    const data = newKey.parse(await storeNewKey(context, "create_key", fields));
     return success("create_api_key", data, "Created. The key is shown this once.");
   },
-  document: {
-    ...commonDocument,
+  openapi: {
+    headers,
     id: "createApiKey",
     summary: "Make a key; of keys, with the scope `admin`",
     body: creation,
     answer: newKey,
     errors: ROTATION_ERRORS,
   },
-};
+});
 
-export const rotateKey: Route = {
-  ...common,
+export const rotateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys/:id/rotate",
   operation: "rotate_api_key",
-  async handle(context) {
-    await context.gate.identifyAccount(context.request.headers, true);
-    const id = await context.gate.check(() => keyIdOf(context));
+  credentials,
+  parse: parseKeyId,
+  async handle(context, id) {
     const fields = await readOverlap(context);
-    const data = rotatedKey.parse(await storeNew(context, "rotate_key", { ...fields, id }));
+    const data = rotatedKey.parse(await storeNewKey(context, "rotate_key", { ...fields, id }));
     return success("rotate_api_key", data, "Rotated. The new key is shown this once.");
   },
-  document: {
-    ...commonDocument,
+  openapi: {
+    headers,
     id: "rotateApiKey",
     summary: "A new key in the place of one, with the same rights",
     body: overlap,
     answer: rotatedKey,
     errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
-};
+});
 
-export const regenerateKey: Route = {
-  ...common,
+export const regenerateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikey/regenerate",
   operation: "regenerate_api_key",
+  credentials,
+  parse: noParameters,
   async handle(context) {
-    await context.gate.identifyAccount(context.request.headers, true);
     const fields = await readOverlap(context);
-    const made = await storeNew(context, "regenerate_key", fields);
-    const data = rotatedKey.parse({ replaced: null, ...made });
+    const stored = await storeNewKey(context, "regenerate_key", fields);
+    const data = rotatedKey.parse({ replaced: null, ...stored });
     return success("regenerate_api_key", data, "Regenerated. The new key is shown this once.");
   },
-  document: {
-    ...commonDocument,
+  openapi: {
+    headers,
     id: "regenerateApiKey",
     summary: "A new key in the place of the newest one that works",
     body: overlap,
     answer: rotatedKey,
     errors: ROTATION_ERRORS,
   },
-};
+});
 
-export const revokeKey: Route = {
-  ...common,
+export const revokeKey = defineRoute({
   method: "DELETE",
   pattern: "/project/apikeys/:id",
   operation: "revoke_api_key",
-  async handle(context) {
-    await context.gate.identifyAccount(context.request.headers, true);
-    const id = await context.gate.check(() => keyIdOf(context));
-    const data = key.parse(await context.gate.administer("revoke_key", { id }));
+  credentials,
+  parse: parseKeyId,
+  async handle(context, id) {
+    const data = key.parse(await administer(context, "revoke_key", { id }));
     return success("revoke_api_key", data, "Revoked. It no longer works.");
   },
-  document: {
-    ...commonDocument,
+  openapi: {
+    headers,
     id: "revokeApiKey",
     summary: "End a key at once",
     answer: key,
     errors: [...ACCOUNT_OR_KEY_ERRORS, "KEY_NOT_FOUND"],
   },
-};
+});

@@ -1,32 +1,31 @@
 /** PUT /files/copy/{path}: the current content becomes the next version of another path. */
-import { commitRequest } from "../files/commit_request.ts";
-import { copyBody, destinationOf } from "./copy_body.ts";
-import { written } from "../http/respond.ts";
-import type { Route } from "./route.ts";
+import { readFields } from "../auth/read_fields.ts";
+import { commit } from "../files/commit.ts";
+import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
+import { copyBody, parseDestination } from "./copy_body.ts";
+import { writeResponse } from "../http/respond.ts";
+import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
-export const copy: Route = {
+export const copy = defineRoute({
   method: "PUT",
   pattern: "/files/copy/*",
   operation: "copy_file",
-  needsKey: true,
-  handle: async (context) => {
-    const committed = await commitRequest(
-      context,
-      "/files/copy/",
-      "copy",
-      copyBody,
-      true,
-      (basis, fields) => ({
-        kind: "copy",
-        ...basis,
-        ...destinationOf(basis.path, fields),
-      }),
-    );
+  credentials: "key",
+  parse: parseCommitRequest,
+  async handle(context, request) {
+    const fields = await readFields(context, copyBody);
+    const basis = await commitBasis(request, "copy", fields);
+    const destination = parseDestination(request.path, fields);
+    const committed = await commit(context, {
+      kind: "copy",
+      ...basis,
+      ...destination,
+    });
     const { path, version } = committed.file;
-    return written("copy_file", committed, `Copied; version ${version} of ${path}.`);
+    return writeResponse("copy_file", committed, `Copied; version ${version} of ${path}.`);
   },
-  document: {
+  openapi: {
     id: "copyFile",
     summary: "Copy a file to another path",
     description: "The current content becomes the next version of the destination. Moves no bytes.",
@@ -35,4 +34,4 @@ export const copy: Route = {
     answer: fileRecord,
     errors: [...WRITE_ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS"],
   },
-};
+});

@@ -1,4 +1,4 @@
-/** What copy and move are told, and the one thing they refuse alike. */
+/** The body of copy and move. */
 import { z } from "zod";
 import { checkPath } from "../http/path.ts";
 import { fail } from "../errors.ts";
@@ -8,11 +8,11 @@ export const copyBody = z.object({
   overwrite: z.boolean().nullish().meta({ description: "Let a file at the destination get a next version." }),
 });
 
-/** The destination, which is another path. Throws INVALID_PATH and VALIDATION_ERROR. */
-export function destinationOf(path: string, fields: z.infer<typeof copyBody>) {
+/** The destination. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */
+export function parseDestination(path: string, fields: z.infer<typeof copyBody>) {
   const destination = checkPath(fields.destination);
   if (destination === path) {
-    const reason = "is the path itself";
+    const reason = "must differ from the source path";
     fail("VALIDATION_ERROR", `destination: ${reason}`, { issues: [{ path: "destination", reason }] });
   }
   return { destination, overwrite: fields.overwrite ?? false };

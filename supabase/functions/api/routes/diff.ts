@@ -1,12 +1,10 @@
 /** GET /diff/{path}: what changed between two versions. */
 import { z } from "zod";
-import type { Context } from "../context.ts";
 import { pick } from "../http/query.ts";
-import { diffTexts, textOf } from "../files/diff.ts";
-import { filePath } from "../http/request_path.ts";
+import { diffTexts, readSide } from "../files/diff.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 import { wholeNumber } from "./schemas.ts";
 
 const query = z.object({
@@ -30,32 +28,30 @@ const answer = z.object({
   deletions: z.int().min(0),
 }).meta({ id: "Diff" });
 
-async function handle(context: Context): Promise<Response> {
-  const { gate, metadata } = context;
-  const { path, from, to } = await gate.check(() => ({
-    path: filePath(context, "/diff/"),
-    ...validate(query, pick(context.query, Object.keys(query.shape))),
-  }));
-  const compared = gate.take(await metadata.comparison(gate.caller, path, from, to));
-  const [before, after] = await Promise.all([
-    textOf(context, compared.before),
-    textOf(context, compared.after),
-  ]);
-  const diff = await diffTexts(path, before, after);
-  return success(
-    "diff_file",
-    { from: compared.from, to: compared.to, ...diff },
-    `${diff.additions} lines added, ${diff.deletions} removed.`,
-  );
-}
-
-export const diff: Route = {
+export const diff = defineRoute({
   method: "GET",
   pattern: "/diff/*",
   operation: "diff_file",
-  needsKey: true,
-  handle,
-  document: {
+  credentials: "key",
+  parse: ({ params, query: given }) => ({
+    path: params.path,
+    ...validate(query, pick(given, Object.keys(query.shape))),
+  }),
+  async handle(context, { path, from, to }) {
+    const { gate, metadata } = context;
+    const compared = gate.unwrap(await metadata.comparison(gate.caller, path, from, to));
+    const [before, after] = await Promise.all([
+      readSide(context, compared.before),
+      readSide(context, compared.after),
+    ]);
+    const diff = await diffTexts(path, before, after);
+    return success(
+      "diff_file",
+      { from: compared.from, to: compared.to, ...diff },
+      `${diff.additions} lines added, ${diff.deletions} removed.`,
+    );
+  },
+  openapi: {
     id: "diffFile",
     summary: "What changed between two versions",
     query,
@@ -70,4 +66,4 @@ export const diff: Route = {
       "CONTENT_CORRUPT",
     ],
   },
-};
+});

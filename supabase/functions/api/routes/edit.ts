@@ -1,17 +1,17 @@
 /** PUT /files/edit/{path}: replace old strings by new ones. */
 import { z } from "zod";
-import { idempotencyKey, preconditions } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
+import { type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
 import { EDIT_STRING_LENGTH_MAX, EDITS_BYTES_MAX, EDITS_MAX } from "../limits.ts";
 import { editFile, previewEdit } from "../files/edit_file.ts";
 import type { Edit } from "../files/edit_text.ts";
 import type { Answer } from "../ports/answer.ts";
 import type { EditBase } from "../ports/files.ts";
-import { isLargeBody, readBody, textField } from "../http/body.ts";
-import { filePath } from "../http/request_path.ts";
-import { success, written } from "../http/respond.ts";
+import { isLargeBody } from "../http/body.ts";
+import { readBody, textField } from "../http/json_request.ts";
+import { success, writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, editRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const pair = z.object({
@@ -61,33 +61,37 @@ function singleEdit(edit: z.infer<typeof one>) {
   return { edits: [edit], dryRun: edit.dryRun };
 }
 
-async function handle(context: Context): Promise<Response> {
-  const { gate, metadata, request } = context;
-  const conditions = await gate.check(() => ({
-    path: filePath(context, "/files/edit/"),
-    idempotencyKey: idempotencyKey(request.headers),
-    ...preconditions(request.headers, false),
-  }));
-  // Reading the file admits the key; before a large body that comes first. With an idempotency key it must wait
-  // for the body, which is part of what the key stands for.
-  let first: Answer<EditBase> | undefined;
-  const admit = async () => {
-    if (conditions.idempotencyKey !== undefined) return await gate.admit();
-    first = gate.note(await metadata.editBase(gate.caller, conditions.path, undefined));
-    const isRefused = !first.ok && first.refusal.code !== "FILE_NOT_FOUND";
-    if (isRefused) gate.take(first);
-  };
-  const fields = await readBody(
+/**
+ * Reading the file authorizes the request; before a large body that comes first. With an idempotency key it must wait
+ * for the body, which is part of the fingerprint.
+ */
+async function authorize(
+  { gate, metadata }: Context,
+  { path, idempotencyKey }: CommitRequest,
+): Promise<Answer<EditBase> | undefined> {
+  if (idempotencyKey !== undefined) {
+    await gate.authorize();
+    return undefined;
+  }
+  const base = gate.observe(await metadata.editBase(gate.caller, path, undefined));
+  // What is wrong with the body comes before a file that does not exist.
+  if (!base.ok && base.refusal.code !== "FILE_NOT_FOUND") gate.throwRefusal(base.refusal);
+  return base;
+}
+
+async function handle(context: Context, request: CommitRequest): Promise<Response> {
+  const isLarge = isLargeBody(context.request.headers);
+  const { fields, authorization: base } = await readBody(
     context,
     z.unknown(),
-    isLargeBody(request.headers) ? admit : null,
+    isLarge ? () => authorize(context, request) : null,
     EDITS_BYTES_MAX,
   );
-  const { edits, dryRun } = await gate.check(() => parseBody(fields));
-  const asked = { ...conditions, edits };
-  if (dryRun) return success("write_file", await previewEdit(context, asked, first), "Nothing was written.");
-  const committed = await editFile(context, asked, first);
-  return written("write_file", committed, `Edited; this is version ${committed.file.version}.`);
+  const { edits, dryRun } = parseBody(fields);
+  const asked = { ...request, edits };
+  if (dryRun) return success("write_file", await previewEdit(context, asked, base), "Nothing was written.");
+  const committed = await editFile(context, asked, base);
+  return writeResponse("write_file", committed, `Edited; this is version ${committed.file.version}.`);
 }
 
 const preview = editRecord.extend({
@@ -97,15 +101,16 @@ const preview = editRecord.extend({
   deletions: z.int().min(0),
 }).meta({ id: "EditPreview" });
 
-export const edit: Route = {
+export const edit = defineRoute({
   method: "PUT",
   pattern: "/files/edit/*",
   operation: "write_file",
-  needsKey: true,
-  // Its refusals tell what is in the file.
+  credentials: "key",
+  // Its errors reveal content of the file.
   scopes: ["read", "write"],
+  parse: parseCommitRequest,
   handle,
-  document: {
+  openapi: {
     id: "editFile",
     summary: "Replace old strings by new ones",
     description: "An edit that meets a newer version is tried again on it, then VERSION_CONFLICT.",
@@ -123,4 +128,4 @@ export const edit: Route = {
       "DIFF_TOO_LARGE",
     ],
   },
-};
+});

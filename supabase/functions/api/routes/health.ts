@@ -4,9 +4,9 @@ import type { Context } from "../context.ts";
 import { isPresent } from "../http/query.ts";
 import { ApiError } from "../errors.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
-import { document } from "../http/respond.ts";
+import { json } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 
 const query = z.object({ deep: z.literal("").optional() });
 
@@ -27,39 +27,40 @@ async function isDown(ping: Promise<void>): Promise<boolean> {
   }
 }
 
-async function handle(context: Context): Promise<Response> {
+async function handle(context: Context, isDeep: boolean): Promise<Response> {
   const record = { timestamp: new Date(context.now()).toISOString(), version: VERSION };
-  if (!isPresent(context.query, "deep")) {
-    return document({ status: "ok", ...record, message: "The service is running." });
+  if (!isDeep) {
+    return json({ status: "ok", ...record, message: "The service is running." });
   }
   const [database, storage] = await Promise.all([
     isDown(context.metadata.ping()),
     isDown(context.segments.ping()),
   ]);
   if (!database && !storage) {
-    return document({
+    return json({
       status: "ok",
       ...record,
       message: "The service, its database and its storage are running.",
     });
   }
   const down = [database && "database", storage && "storage"].filter(Boolean).join(" and ");
-  const response = document({ status: "degraded", ...record, message: `Not answering: ${down}.` }, 503);
+  const response = json({ status: "degraded", ...record, message: `Not answering: ${down}.` }, 503);
   response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
   return response;
 }
 
-export const health: Route = {
+export const health = defineRoute({
   method: "GET",
   pattern: "/health",
   operation: null,
-  needsKey: false,
+  credentials: "none",
+  parse: ({ query }) => isPresent(query, "deep"),
   handle,
-  document: {
+  openapi: {
     id: "health",
     summary: "Whether the service runs",
     query,
     answer,
     errors: ["SERVICE_UNAVAILABLE"],
   },
-};
+});

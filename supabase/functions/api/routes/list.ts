@@ -1,28 +1,27 @@
 /** GET /files: list a directory. */
 import { z } from "zod";
-import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 import { fileRecord, mediaType, pageLimit, pageOffset } from "./schemas.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
-/** An ISO 8601 date (midnight UTC) or date and time with its zone; as ISO 8601 in UTC. */
+/** An ISO 8601 date (midnight UTC) or date and time with a zone; parsed to ISO 8601 in UTC. */
 const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time with a zone")
   .transform((text, context) => {
     const time = new Date(text.replace(" ", "T"));
     const year = time.getUTCFullYear();
-    // A zone can lead out of the four digits that a date has. NaN is in no range.
+    // A zone can move a time beyond the four digits of a year. NaN is in no range.
     if (year >= 1 && year <= 9999 && isDay(text.slice(0, 10))) return time.toISOString();
     context.addIssue({ code: "custom", message: "is not a date" });
     return z.NEVER;
   })
   .meta({ type: "string", format: "date-time" });
 
-/** Whether the calendar has the day: `Date` takes 30 February for 1 March. */
+/** Whether the day exists: `Date` parses 30 February as 1 March. */
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
@@ -30,7 +29,7 @@ function isDay(day: string): boolean {
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
 
-/** `true` or `false`, spelled so; absent is false. */
+/** The literal `true` or `false`; absent is false. */
 const truth = z.string().regex(/^(true|false)$/, "must be true or false").transform((text) => text === "true")
   .default(false);
 
@@ -72,31 +71,28 @@ const answer = z.object({
   hasMore: z.boolean(),
 }).meta({ id: "FileList" });
 
-async function handle(context: Context): Promise<Response> {
-  const { gate, metadata } = context;
-  const parameters = await gate.check(() => {
-    const { directory, after, ...rest } = validate(query, pick(context.query, Object.keys(query.shape)));
+export const list = defineRoute({
+  method: "GET",
+  pattern: "/files",
+  operation: "list_files",
+  credentials: "key",
+  parse({ query: given }) {
+    const { directory, after, ...rest } = validate(query, pick(given, Object.keys(query.shape)));
     return {
       directory: normalizeDirectory(directory),
       after: after === undefined ? undefined : checkPath(after),
       ...rest,
     };
-  });
-  const page = gate.take(await metadata.list(gate.caller, parameters));
-  return success("list_files", page, `${page.files.length} of ${page.total} files.`);
-}
-
-export const list: Route = {
-  method: "GET",
-  pattern: "/files",
-  operation: "list_files",
-  needsKey: true,
-  handle,
-  document: {
+  },
+  async handle({ gate, metadata }, parameters) {
+    const page = gate.unwrap(await metadata.list(gate.caller, parameters));
+    return success("list_files", page, `${page.files.length} of ${page.total} files.`);
+  },
+  openapi: {
     id: "listFiles",
     summary: "List a directory",
     query,
     answer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR"],
   },
-};
+});

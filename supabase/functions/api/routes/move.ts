@@ -1,33 +1,32 @@
 /** PUT /files/move/{path}: copy, and a tombstone of the source, both or neither. */
-import { commitRequest } from "../files/commit_request.ts";
-import { copyBody, destinationOf } from "./copy_body.ts";
-import { written } from "../http/respond.ts";
-import type { Route } from "./route.ts";
+import { readFields } from "../auth/read_fields.ts";
+import { commit } from "../files/commit.ts";
+import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
+import { copyBody, parseDestination } from "./copy_body.ts";
+import { writeResponse } from "../http/respond.ts";
+import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
-export const move: Route = {
+export const move = defineRoute({
   method: "PUT",
   pattern: "/files/move/*",
   operation: "move_file",
-  needsKey: true,
-  handle: async (context) => {
-    const committed = await commitRequest(
-      context,
-      "/files/move/",
-      "move",
-      copyBody,
-      true,
-      (basis, fields) => ({
-        kind: "move",
-        ...basis,
-        ...destinationOf(basis.path, fields),
-        sourceCommitId: crypto.randomUUID(),
-      }),
-    );
+  credentials: "key",
+  parse: parseCommitRequest,
+  async handle(context, request) {
+    const fields = await readFields(context, copyBody);
+    const basis = await commitBasis(request, "move", fields);
+    const destination = parseDestination(request.path, fields);
+    const committed = await commit(context, {
+      kind: "move",
+      ...basis,
+      ...destination,
+      sourceCommitId: crypto.randomUUID(),
+    });
     const { path, version } = committed.file;
-    return written("move_file", committed, `Moved; version ${version} of ${path}.`);
+    return writeResponse("move_file", committed, `Moved; version ${version} of ${path}.`);
   },
-  document: {
+  openapi: {
     id: "moveFile",
     summary: "Move a file to another path",
     description: "A copy and a tombstone of the source, in one transaction. Moves no bytes.",
@@ -36,4 +35,4 @@ export const move: Route = {
     answer: fileRecord,
     errors: [...WRITE_ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS"],
   },
-};
+});

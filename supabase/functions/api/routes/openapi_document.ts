@@ -1,29 +1,28 @@
 /** OpenAPI 3.1 from the routes, their schemas and the error table. */
 import { z } from "zod";
 import { type ErrorCode, ERRORS } from "../errors.ts";
-import { ROUTES } from "./mod.ts";
 import type { Route } from "./route.ts";
 import { VERSION } from "../version.ts";
 
 type Json = Record<string, unknown>;
 
-/** A JSON Schema as OpenAPI 3.1 takes it. `io` says whether a client sends or receives it. */
+/** A JSON Schema for OpenAPI 3.1. `io`: whether a client sends it (`input`) or receives it. */
 function schemaOf(schema: z.ZodType, io: "input" | "output") {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
     reused: "inline",
     override: ({ zodSchema, jsonSchema }) => {
-      // zod leaves a default out where a text is transformed, but a client wants to know it.
+      // zod omits a default of a transformed string, but it is part of the description.
       if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-      // In a query numbers and truths are texts of their own form before they are what they stand for.
+      // In a query numbers and booleans are strings of a certain form; the description shows what they stand for.
       if (jsonSchema.type !== "string") delete jsonSchema.pattern;
     },
   });
   return rest;
 }
 
-/** Moves the named schemas, which zod puts beside each use, to the one place where a document has them. */
+/** Moves the named schemas, which zod repeats at each use, to `components/schemas`. */
 function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
   const schemas: Json = {};
   const hoist = (value: unknown): Json =>
@@ -36,7 +35,7 @@ function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
   return { hoisted: hoist(paths), schemas };
 }
 
-/** Errors that any route with credentials may answer. */
+/** Errors of every route with credentials. */
 const EVERYWHERE: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR"];
 /** Errors of a route about files: it takes a key, or an access token with x-project-id. */
 const OF_FILES: readonly ErrorCode[] = [
@@ -47,18 +46,18 @@ const OF_FILES: readonly ErrorCode[] = [
   "VALIDATION_ERROR",
 ];
 
-/** How to come in: any one of these. */
-function securityOf({ needsKey, document }: Route): Record<string, []>[] {
+/** The accepted credentials: any one of these. */
+function securityOf({ credentials }: Route): Record<string, []>[] {
   const keys: Record<string, []>[] = [{ apiKey: [] }, { bearer: [] }];
-  if (document.credentials === "account") return [{ account: [] }];
-  if (document.credentials === "account or key") return [{ account: [] }, ...keys];
-  return needsKey ? [...keys, { account: [] }] : [];
+  if (credentials === "account") return [{ account: [] }];
+  if (credentials === "account or key") return [{ account: [] }, ...keys];
+  return credentials === "key" ? [...keys, { account: [] }] : [];
 }
 
 function errorsOf(route: Route): readonly ErrorCode[] {
-  const { errors, credentials } = route.document;
-  if (route.needsKey) return [...new Set([...OF_FILES, ...errors, ...EVERYWHERE])];
-  return credentials ? [...new Set([...errors, ...EVERYWHERE])] : errors;
+  const { credentials, openapi: { errors } } = route;
+  if (credentials === "none" || credentials === "secret key") return errors;
+  return [...new Set([...credentials === "key" ? OF_FILES : [], ...errors, ...EVERYWHERE])];
 }
 
 const RATE_HEADERS = Object.fromEntries(
@@ -80,12 +79,12 @@ function parametersOf(route: Route): Json[] {
   for (const [, name] of route.pattern.matchAll(/:(\w+)/g)) {
     parameters.push({ name, in: "path", required: true, schema: { type: "string", format: "uuid" } });
   }
-  const ofProject = route.needsKey ? ["x-project-id"] : [];
-  for (const name of [...ofProject, ...route.document.headers ?? []]) {
+  const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
+  for (const name of [...ofProject, ...route.openapi.headers ?? []]) {
     parameters.push({ name, in: "header", required: false, schema: { type: "string" } });
   }
-  if (!route.document.query) return parameters;
-  const { properties = {}, required = [] } = schemaOf(route.document.query, "input");
+  if (!route.openapi.query) return parameters;
+  const { properties = {}, required = [] } = schemaOf(route.openapi.query, "input");
   for (const [name, schema] of Object.entries(properties)) {
     parameters.push({
       name,
@@ -100,7 +99,7 @@ function parametersOf(route: Route): Json[] {
 }
 
 function responsesOf(route: Route): Json {
-  const answer = schemaOf(route.document.answer, "output");
+  const answer = schemaOf(route.openapi.answer, "output");
   const ok = route.operation === null ? answer : {
     type: "object",
     required: ["success", "data", "operation", "message"],
@@ -127,22 +126,22 @@ function responsesOf(route: Route): Json {
 }
 
 /** The whole document, without `servers`. */
-export function openapiDocument(): Json {
+export function openapiDocument(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {};
-  for (const route of ROUTES) {
+  for (const route of routes) {
     const path = route.pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
     const item = paths[path] ??= {};
     item[route.method.toLowerCase()] = {
-      operationId: route.document.id,
-      summary: route.document.summary,
-      description: route.document.description,
+      operationId: route.openapi.id,
+      summary: route.openapi.summary,
+      description: route.openapi.description,
       security: securityOf(route),
       parameters: parametersOf(route),
-      requestBody: route.document.body && {
+      requestBody: route.openapi.body && {
         required: true,
         content: {
-          "application/json": { schema: schemaOf(route.document.body, "input") },
-          ...(route.document.takesRaw && {
+          "application/json": { schema: schemaOf(route.openapi.body, "input") },
+          ...(route.openapi.takesRaw && {
             "application/octet-stream": {
               schema: { description: "The bytes themselves, up to the tier's size." },
             },

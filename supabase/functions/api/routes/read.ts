@@ -1,16 +1,16 @@
 /** GET /files/{path}: content, file record (`?metadata`) or version list (`?versions`). */
 import { z } from "zod";
-import { checkReadConditions, isNotModified } from "../http/conditions.ts";
+import { ensureReadConditions, isNotModified } from "../http/conditions.ts";
 import type { Context } from "../context.ts";
 import { wantsRaw } from "../http/accept.ts";
 import { entityTag } from "../http/entity_tag.ts";
 import { parseLines } from "../files/line_window.ts";
-import { isPresent, pick } from "../http/query.ts";
+import { isPresent, pick, type Query } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
 import { jsonResponse, rawResponse } from "../files/content_response.ts";
-import { filePath } from "../http/request_path.ts";
 import { notModified, type Operation, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 import { fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
@@ -48,56 +48,72 @@ const versionList = z.object({
   offset: z.int(),
 }).meta({ id: "VersionList" });
 
-/** `versions` beats `metadata` beats content. */
-export function readOperation(context: Context): Operation {
-  if (context.query.has("versions")) return "get_file_versions";
-  return context.query.has("metadata") ? "get_file_metadata" : "read_file";
+type ReadMode = "versions" | "record" | "content";
+
+const OPERATIONS: Record<ReadMode, Operation> = {
+  versions: "get_file_versions",
+  record: "get_file_metadata",
+  content: "read_file",
+};
+
+/** `versions` takes precedence over `metadata`, and that over content. */
+function modeOf(query: Query): ReadMode {
+  if (query.has("versions")) return "versions";
+  return query.has("metadata") ? "record" : "content";
 }
 
-function parse(context: Context) {
-  const path = filePath(context, "/files/");
-  const versions = isPresent(context.query, "versions");
-  const record = isPresent(context.query, "metadata");
-  // A version list is of all versions: it ignores which one is asked for.
-  const names = Object.keys(query.shape).filter((name) => !versions || name !== "version");
-  const parameters = validate(query, pick(context.query, names));
-  checkReadConditions(context.request.headers);
-  return { path, mode: versions ? "versions" : record ? "record" : "content", ...parameters };
+function parse({ params, query: given, headers }: RequestData) {
+  // Each throws if the parameter has a value.
+  isPresent(given, "versions");
+  isPresent(given, "metadata");
+  const mode = modeOf(given);
+  // A version list covers all versions, so `version` is ignored.
+  const names = Object.keys(query.shape).filter((name) => mode !== "versions" || name !== "version");
+  const parameters = validate(query, pick(given, names));
+  ensureReadConditions(headers);
+  return { path: params.path, mode, ...parameters };
 }
 
-async function handle(context: Context): Promise<Response> {
-  const { gate, metadata, request } = context;
-  const asked = await gate.check(() => parse(context));
-  const { path, version } = asked;
-  if (asked.mode === "versions") {
-    const list = gate.take(await metadata.versions(gate.caller, path, asked.limit, asked.offset));
+async function handle(context: Context, request: ReturnType<typeof parse>): Promise<Response> {
+  if (request.mode === "content") return await readContent(context, request);
+  const { gate, metadata, request: { headers } } = context;
+  const { path, version, limit, offset } = request;
+  if (request.mode === "versions") {
+    const list = gate.unwrap(await metadata.versions(gate.caller, path, limit, offset));
     return success("get_file_versions", list, `${list.versions.length} of ${list.total} versions.`);
   }
-  if (asked.mode === "record") {
-    const file = gate.take(await metadata.record(gate.caller, path, version));
-    if (isNotModified(request.headers, file, "m")) return notModified(entityTag(file, "m"));
-    const response = success("get_file_metadata", file, `Version ${file.version}.`);
-    response.headers.set("ETag", entityTag(file, "m"));
-    response.headers.set("Vary", "Accept");
-    return response;
-  }
-  const content = gate.take(await metadata.content(gate.caller, path, version));
-  const isRaw = wantsRaw(request.headers.get("accept")) && asked.lines === undefined;
+  const file = gate.unwrap(await metadata.record(gate.caller, path, version));
+  if (isNotModified(headers, file, "m")) return notModified(entityTag(file, "m"));
+  const response = success("get_file_metadata", file, `Version ${file.version}.`);
+  response.headers.set("ETag", entityTag(file, "m"));
+  response.headers.set("Vary", "Accept");
+  return response;
+}
+
+async function readContent(
+  context: Context,
+  { path, version, encoding, lines }: ReturnType<typeof parse>,
+): Promise<Response> {
+  const { gate, metadata, request: { headers } } = context;
+  const content = gate.unwrap(await metadata.content(gate.caller, path, version));
+  const isRaw = wantsRaw(headers.get("accept")) && lines === undefined;
   const representation = isRaw ? "r" : "j";
-  if (isNotModified(request.headers, content.file, representation)) {
+  if (isNotModified(headers, content.file, representation)) {
     return notModified(entityTag(content.file, representation));
   }
   if (isRaw) return await rawResponse(context, content);
-  return await jsonResponse(context, content, asked.encoding, asked.lines);
+  return await jsonResponse(context, content, encoding, lines);
 }
 
-export const read: Route = {
+export const read = defineRoute({
   method: "GET",
   pattern: "/files/*",
   operation: "read_file",
-  needsKey: true,
+  operationOf: (query) => OPERATIONS[modeOf(query)],
+  credentials: "key",
+  parse,
   handle,
-  document: {
+  openapi: {
     id: "readFile",
     summary: "Content, file record (`?metadata`) or versions (`?versions`)",
     description:
@@ -115,4 +131,4 @@ export const read: Route = {
       "CONTENT_CORRUPT",
     ],
   },
-};
+});

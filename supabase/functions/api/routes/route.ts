@@ -1,28 +1,61 @@
 /** What a route is: the table in `routes/mod.ts` makes the router, the `Allow` headers and /openapi.json from it. */
 import type { z } from "zod";
+import type { Credentials } from "../auth/identify.ts";
 import type { Context } from "../context.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { Scope } from "../ports/answer.ts";
+import type { Query } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
 import type { Operation } from "../http/respond.ts";
+import type { Scope } from "../ports/answer.ts";
 
-export interface Route {
+interface RouteProperties {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the function's address. A trailing `/*` stands for the path of a file, slashes and all; `:id` for one segment. */
+  /** Below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id` one segment. */
   readonly pattern: string;
-  /** Named in answers and refusals; null outside the envelope. */
+  /** Part of every response in the envelope; null for responses without one. */
   readonly operation: Operation | null;
-  /** False for routes that anyone may call, or that look at credentials themselves. */
-  readonly needsKey: boolean;
-  /** What the key must be allowed; by default `read` for GET, else `write`. */
+  /** The operation, where the query decides it. */
+  readonly operationOf?: (query: Query) => Operation;
+  readonly credentials: Credentials;
+  /** What a key must be allowed to do; by default `read` for GET, otherwise `write`. */
   readonly scopes?: readonly Scope[];
-  readonly handle: (context: Context) => Promise<Response> | Response;
-  readonly document: RouteDocument;
+  readonly openapi: OpenapiProperties;
+}
+
+interface RouteDefinition<Parameters> extends RouteProperties {
+  /** Validates the request's own data, without its body. Pure. Throws ApiError. */
+  readonly parse: (data: RequestData) => Parameters;
+  readonly handle: (context: Context, parameters: Parameters) => Promise<Response> | Response;
+}
+
+export interface Route extends RouteProperties {
+  /** Parses the request; what it returns handles it. */
+  readonly prepare: (data: RequestData) => (context: Context) => Promise<Response> | Response;
+}
+
+/** A route of the table, which holds routes of different parameters. */
+export function defineRoute<Parameters>(definition: RouteDefinition<Parameters>): Route {
+  const { parse, handle, ...route } = definition;
+  return {
+    ...route,
+    prepare: (data) => {
+      const parameters = parse(data);
+      return (context) => handle(context, parameters);
+    },
+  };
+}
+
+/** `parse` of a route that takes no parameters. */
+export function noParameters(): void {}
+
+/** What a key must be allowed to do for a route about files. What keys may do with projects is decided in the database. */
+export function scopesOf({ scopes, method, credentials }: Route): readonly Scope[] {
+  if (credentials !== "key") return [];
+  return scopes ?? [method === "GET" ? "read" : "write"];
 }
 
 /** For /openapi.json. */
-export interface RouteDocument {
-  /** Of an account's access token, and of a key where that will do; by default a key, where the route needs one. */
-  readonly credentials?: "account" | "account or key";
+export interface OpenapiProperties {
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
@@ -31,9 +64,9 @@ export interface RouteDocument {
   readonly body?: z.ZodType;
   /** Whether the body may also be the bytes themselves. */
   readonly takesRaw?: boolean;
-  /** Request headers that matter, besides the key. */
+  /** Request headers that matter, besides the credentials. */
   readonly headers?: readonly string[];
-  /** The schema of `data`, or of the whole answer where there is no envelope. */
+  /** The schema of `data`, or of the whole response where there is no envelope. */
   readonly answer: z.ZodType;
   readonly errors: readonly ErrorCode[];
 }

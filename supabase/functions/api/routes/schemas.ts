@@ -1,4 +1,4 @@
-/** The records of the contract. They validate requests, document answers and give the types. */
+/** The records of the contract: they validate requests, document responses and define the types. */
 import { z } from "zod";
 import { MEDIA_TYPES } from "../files/media_type.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
@@ -34,9 +34,9 @@ export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {
 export const pageLimit = wholeNumber(1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT);
 export const pageOffset = wholeNumber(0).default(0);
 
-/** Headers of every write. */
+/** Request headers of every write. */
 export const WRITE_HEADERS = ["If-Match", "Idempotency-Key"] as const;
-/** Refusals of every write to a file that exists. */
+/** Errors of every write to a file that exists. */
 export const WRITE_ERRORS = [
   "INVALID_PATH",
   "VALIDATION_ERROR",
@@ -45,7 +45,7 @@ export const WRITE_ERRORS = [
   "PRECONDITION_FAILED",
   "IDEMPOTENCY_KEY_REUSED",
 ] as const;
-/** Refusals of every write with a JSON body. */
+/** Errors of every request with a JSON body. */
 export const BODY_ERRORS = ["INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "CONTENT_TOO_LARGE"] as const;
 
 /** Marks the body of a PUT as the bytes themselves, whatever its Content-Type. */

@@ -3,6 +3,9 @@ import { z } from "zod";
 import type { Context } from "../context.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
 import {
   PAGE_LIMIT_DEFAULT,
   SEARCH_GLOB_LENGTH_MAX,
@@ -12,9 +15,7 @@ import {
 import { planSearch } from "../search/plan.ts";
 import { rank } from "../search/rank.ts";
 import { scan } from "../search/scan.ts";
-import { success } from "../http/respond.ts";
-import { validate } from "../http/validate.ts";
-import type { Route } from "./route.ts";
+import { defineRoute } from "./route.ts";
 import { fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
@@ -72,15 +73,16 @@ const answer = z.object({
   }),
 }).meta({ id: "SearchResults" });
 
-async function handle(context: Context): Promise<Response> {
-  const plan = await context.gate.check(() => {
-    const parameters = validate(query, pick(context.query, Object.keys(query.shape)));
-    return planSearch({ ...parameters, directory: normalizeDirectory(parameters.directory) });
-  });
-  const answer = plan.kind === "scan" ? await scan(context, plan) : await rank(context, plan);
-  const { results, mode, hasMore, pending } = answer;
-  if (pending > 0) context.onPending();
+function parse(data: RequestData) {
+  const { directory, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
+  return planSearch({ ...parameters, directory: normalizeDirectory(directory) });
+}
+
+async function handle(context: Context, plan: ReturnType<typeof parse>): Promise<Response> {
+  const found = plan.kind === "scan" ? await scan(context, plan) : await rank(context, plan);
+  const { results, mode, hasMore, pending } = found;
   const { limit, offset } = plan;
+  if (pending > 0) context.onPending();
   return success(
     "search_files",
     { results, mode, hasMore, limit, offset, indexed: { pending } },
@@ -88,17 +90,18 @@ async function handle(context: Context): Promise<Response> {
   );
 }
 
-export const search: Route = {
+export const search = defineRoute({
   method: "GET",
   pattern: "/search",
   operation: "search_files",
-  needsKey: true,
+  credentials: "key",
+  parse,
   handle,
-  document: {
+  openapi: {
     id: "searchFiles",
     summary: "Search the current text of files",
     query,
     answer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
   },
-};
+});

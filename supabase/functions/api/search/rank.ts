@@ -11,9 +11,9 @@ import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
 /** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
 export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
   const { gate, metadata, embedder } = searcher;
-  if (plan.mode === "semantic" && !embedder) await gate.check(throwUnconfigured);
+  if (plan.mode === "semantic" && !embedder) throwUnconfigured();
   const vector = await embedQuery(searcher, plan);
-  const page = gate.take(
+  const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
       ...(plan.mode === "hybrid" && { words: plan.q }),
@@ -51,7 +51,7 @@ async function embedQuery(
 ): Promise<readonly number[] | undefined> {
   if (!embedder) return undefined;
   // The model costs money: it is called only for a key that the database has authorized.
-  if (!gate.grant) await gate.admit();
+  if (!gate.grant) await gate.authorize();
   try {
     const [vector] = await embedder.embed([q]);
     return vector;

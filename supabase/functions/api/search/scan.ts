@@ -54,7 +54,7 @@ async function nextPage(
   { directory, glob, contentType, clauses, caseSensitive, isExact, limit, offset }: ScanPlan,
   after: string | undefined,
 ): Promise<SearchPage> {
-  return gate.take(
+  return gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "scan",
       clauses,

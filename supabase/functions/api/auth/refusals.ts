@@ -1,0 +1,42 @@
+/** What is thrown for a request that the database, or the memory of its answers, refuses. */
+import { ApiError, ERRORS, fail } from "../errors.ts";
+import { secondsUntil } from "../http/respond.ts";
+import type { RateView, Refusal } from "../ports/answer.ts";
+import type { FailedAuthLimiter } from "./failed_auth_limiter.ts";
+
+/** Whose failed authentications are counted. */
+export interface Client {
+  /** The client address that the platform vouches for. */
+  readonly address: string;
+  readonly failedAuth: FailedAuthLimiter;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Throws the refusal as the contract has it; `otherStatus` for the one code that has two. `rate` is the window shown. */
+export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, otherStatus?: number): never {
+  const { code } = refusal;
+  if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
+  if (code === "RATE_LIMIT_EXCEEDED") throwRateLimitExceeded(rate.reset, client.now());
+  if (code === "ROPE_FULL") throw new Error("a full segment list was not compacted");
+  const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
+  const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
+  throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);
+}
+
+/** 401, the same for every kind of bad key; 429 once the address has failed too often. */
+export function throwUnauthenticated(
+  code: "INVALID_API_KEY" | "INVALID_SESSION",
+  { address, failedAuth, now }: Client,
+): never {
+  if (!failedAuth.consume(address, now())) {
+    throwRateLimitExceeded(failedAuth.view(address, now()).reset, now());
+  }
+  fail(code, ERRORS[code].message);
+}
+
+/** `reset` in UTC epoch seconds, `now` in milliseconds. */
+export function throwRateLimitExceeded(reset: number, now: number): never {
+  const headers = { "Retry-After": String(Math.max(1, secondsUntil(reset, now))) };
+  fail("RATE_LIMIT_EXCEEDED", ERRORS.RATE_LIMIT_EXCEEDED.message, undefined, headers);
+}

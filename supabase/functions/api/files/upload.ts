@@ -1,0 +1,114 @@
+/** Storing new content as segments, before a commit references them. */
+import { ApiError } from "../errors.ts";
+import { UPLOADS_AT_ONCE } from "../limits.ts";
+import { segmentName } from "../ports/segment_name.ts";
+import type { Segment, Segments } from "../ports/segments.ts";
+import { describeSegment, SegmentCutter } from "./segment.ts";
+
+/** Where new content is stored: the segments of one project. */
+export interface Uploader {
+  readonly segments: Segments;
+  readonly gate: { readonly projectId: string };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/**
+ * Cuts content into segments and stores them; returns them in order once all are durable. If `chunks` fails, nothing is
+ * left behind. `mayBeText`: false if the content is not text even though it may look like it, as part of a binary file.
+ */
+export async function storeContent(
+  uploader: Uploader,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  mayBeText = true,
+): Promise<Segment[]> {
+  const uploads = new Uploads(uploader, mayBeText);
+  const cutter = new SegmentCutter();
+  try {
+    for await (const chunk of chunks) {
+      for (const piece of cutter.push(chunk)) await uploads.add(piece);
+    }
+    for (const piece of cutter.finish()) await uploads.add(piece);
+    return await uploads.finish();
+  } catch (error) {
+    await uploads.discard();
+    throw error;
+  }
+}
+
+/** Uploads pieces as they come, UPLOADS_AT_ONCE at a time, and keeps their order. After a failure it uploads no more. */
+export class Uploads {
+  private readonly stored: Promise<Segment>[] = [];
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+  private hasFailed = false;
+  private readonly projectId: string;
+
+  constructor(
+    private readonly uploader: Uploader,
+    /** False if the pieces are not text even though they may look like it. */
+    private readonly mayBeText = true,
+  ) {
+    this.projectId = uploader.gate.projectId;
+  }
+
+  /** Uploads one piece of 1 to SEGMENT_BYTES_MAX bytes. Resolves to its index in `finish()` once the next may be added. */
+  async add(bytes: Uint8Array): Promise<number> {
+    if (this.running >= UPLOADS_AT_ONCE) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    if (this.hasFailed) await this.finish();
+    this.running++;
+    const stored = this.store(bytes);
+    // Avoid an unhandled rejection; `finish()` rethrows it.
+    stored.catch(() => this.hasFailed = true);
+    return this.stored.push(stored) - 1;
+  }
+
+  /** The segment at an index that `add` returned, once it is durable. */
+  async at(index: number): Promise<Segment> {
+    const segment = await this.stored[index];
+    if (!segment) throw new RangeError(`nothing was added at ${index}`);
+    return segment;
+  }
+
+  /** All segments in order, once all are durable. Throws the first failure. */
+  finish(): Promise<Segment[]> {
+    return Promise.all(this.stored);
+  }
+
+  /**
+   * Removes what was stored, best effort: for content that no commit will reference. If the storage was just
+   * unreachable, the request does not wait for it again; the sweep removes what was stored.
+   */
+  async discard(): Promise<void> {
+    const settled = await Promise.allSettled(this.stored);
+    const isUnreachable = settled.some((result) =>
+      result.status === "rejected" && result.reason instanceof ApiError && result.reason.status === 503
+    );
+    if (isUnreachable) return;
+    const stored = settled.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+    await discard(this.uploader.segments, stored);
+  }
+
+  private async store(bytes: Uint8Array): Promise<Segment> {
+    try {
+      const id = crypto.randomUUID();
+      const name = segmentName(this.projectId, new Date(this.uploader.now()), id);
+      const described = await describeSegment(id, name, bytes);
+      const segment = this.mayBeText ? described : { ...described, isText: false };
+      await this.uploader.segments.put(segment, bytes);
+      return segment;
+    } finally {
+      this.running--;
+      this.waiting.shift()?.();
+    }
+  }
+}
+
+/** Removes segments that no commit references or still may. What cannot be removed is left to the sweep. */
+export async function discard(segments: Segments, unreferenced: readonly Segment[]): Promise<void> {
+  try {
+    await segments.remove(unreferenced.map((segment) => segment.name));
+  } catch {
+    // Garbage takes space and has no other effect.
+  }
+}

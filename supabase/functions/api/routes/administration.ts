@@ -1,0 +1,45 @@
+/** What the routes about projects and keys have in common. */
+import { z } from "zod";
+import { readFields } from "../auth/read_fields.ts";
+import type { Context } from "../context.ts";
+import { ADMINISTRATION_BYTES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
+import type { AdministrativeAction } from "../ports/accounts.ts";
+
+/** Errors of every route about accounts. */
+export const ACCOUNT_ERRORS = ["INVALID_SESSION", "PROJECT_NOT_FOUND", "SERVICE_UNAVAILABLE"] as const;
+/** Errors of those that also take a key. */
+export const ACCOUNT_OR_KEY_ERRORS = [
+  ...ACCOUNT_ERRORS,
+  "INVALID_API_KEY",
+  "FORBIDDEN_SCOPE",
+  "RATE_LIMIT_EXCEEDED",
+] as const;
+export const PROJECT_HEADERS = ["x-project-id"] as const;
+
+/** The name of a project or key: no control characters, no space at either end. */
+export function nameSchema(minimum: number) {
+  return z.string().min(minimum, "must not be empty")
+    .max(NAME_LENGTH_MAX, `must have at most ${NAME_LENGTH_MAX} characters`)
+    .regex(/^(?!\s)[^\p{Cc}]*(?<!\s)$/u, "must have no control characters and no space at either end")
+    .refine((text) => text.isWellFormed(), "must be well-formed Unicode");
+}
+
+/** The body of a request about projects and keys. */
+export function readAdministrationFields<Fields>(
+  context: Context,
+  schema: z.ZodType<Fields>,
+): Promise<Fields> {
+  return readFields(context, schema, ADMINISTRATION_BYTES_MAX);
+}
+
+/** Performs `action` on the caller's project: the key's, or the one that the account names. Throws its refusal. */
+export async function administer(
+  { gate, metadata, accounts }: Context,
+  action: AdministrativeAction,
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const { account } = gate;
+  if (!account) return gate.unwrap(await metadata.administer(gate.caller, action, parameters));
+  const { accessToken, projectId } = account;
+  return gate.unwrapAccount(await accounts.administer(accessToken, projectId, action, parameters));
+}
