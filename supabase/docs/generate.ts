@@ -60,13 +60,14 @@ export function regenerate(document: string, blocks = BLOCKS): Generated {
   return { text, names, stale };
 }
 
-/** The README and everything in this folder, as paths relative to the repository; sorted. */
+/** The README and every other document, as paths relative to the repository; sorted. */
 export async function documents(): Promise<string[]> {
   const found = ["README.md"];
-  const folders = ["supabase/docs"];
+  const folders = ["supabase", "tests"];
   for (const folder of folders) {
     for await (const { name, isDirectory } of Deno.readDir(join(REPOSITORY, folder))) {
-      if (isDirectory) folders.push(`${folder}/${name}`);
+      // `.temp` holds data.
+      if (isDirectory && !name.startsWith(".") && name !== "node_modules") folders.push(`${folder}/${name}`);
       else if (name.endsWith(".md")) found.push(`${folder}/${name}`);
     }
   }

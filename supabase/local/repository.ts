@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 export const MIGRATIONS_DIRECTORY = at("../migrations");
+export const SCHEMAS_DIRECTORY = at("../schemas");
 export const FUNCTION_ENTRY = at("../functions/api/index.ts");
 export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
 export const IMPORT_MAP = at("../../import_map.json");

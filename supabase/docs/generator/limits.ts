@@ -37,7 +37,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["ACCOUNT_PROJECTS_MAX", "projects of an account"],
   ["PROJECT_KEYS_MAX", "working keys of a project"],
   ["NAME_LENGTH_MAX", "name of a project or key, in characters"],
-  ["KEY_OVERLAP_SECONDS_MAX", "grace period of a rotated key"],
+  ["KEY_GRACE_PERIOD_SECONDS_MAX", "grace period of a rotated key"],
   ["ADDRESS_REQUESTS_PER_MINUTE", "failed authentications per client address and minute"],
   ["ACCESS_TOKEN_LENGTH_MAX", "access token, in characters"],
   ["BODY_IDLE_MILLISECONDS", "pause in an upload before it is given up"],

@@ -1,6 +1,9 @@
 /**
  * Every bound of the service, with its unit in its name. The documents, the OpenAPI description and the tests
  * read this file instead of repeating its numbers. Limits that depend on a tier live in the table `filestore.tiers`.
+ *
+ * "In SQL" marks those that the database enforces: they are also in `supabase/schemas/01_limits.sql`, or written out in a
+ * table, and `tests/database/limits.test.ts` compares the two.
  */
 
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
@@ -20,7 +23,7 @@ export const UNAUTHORIZED_BODY_BYTES_MAX = 64 * 1024;
 export const JSON_FIELDS_BYTES_MAX = 4 * 1024 * 1024;
 /** Nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 256;
-/** A path in bytes of UTF-8. */
+/** A path in bytes of UTF-8. In SQL. */
 export const PATH_BYTES_MAX = 1024;
 /** `oldString` and `newString` of an edit, in UTF-16 code units. */
 export const EDIT_STRING_LENGTH_MAX = 100_000;
@@ -47,27 +50,29 @@ export const EDIT_MEMORY_BYTES = 8 * 1024 * 1024;
 export const DIFF_BYTES_MAX = 1024 * 1024;
 /** After this time the search for a shortest diff ends, and a longer one is returned. */
 export const DIFF_TIMEOUT_MILLISECONDS = 300;
-/** An Idempotency-Key, in characters. */
+/** An Idempotency-Key, in characters. In SQL. */
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+/** How long the response to a write with an Idempotency-Key is stored. In SQL. */
+export const IDEMPOTENCY_KEY_SECONDS = 86_400;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
 /** Body of a request about projects and keys, in bytes. */
 export const ADMINISTRATION_BYTES_MAX = 64 * 1024;
 
-/** Records of one list page. */
+/** Records of one page of a list or of the activity. In SQL. */
 export const PAGE_LIMIT_MAX = 100;
 export const PAGE_LIMIT_DEFAULT = 10;
-/** Sub-folder names in one list response. */
+/** Sub-folder names in one list response. In SQL. */
 export const LIST_DIRECTORIES_MAX = 1000;
 /** Largest integer accepted for offsets and versions (a Postgres `integer`). */
 export const INTEGER_MAX = 2_147_483_647;
 
-/** Content is cut into segments of at most this many bytes. */
+/** Content is cut into segments of at most this many bytes. In SQL: the bucket allows no more. */
 export const SEGMENT_BYTES_MAX = 1024 * 1024;
-/** Compaction is considered whenever a file's segment count passes a multiple of this (also in SQL). */
+/** A commit returns the segment list for compaction whenever its length passes a multiple of this. In SQL. */
 export const COMPACTION_CHECK_EVERY_SEGMENTS = 8;
-/** A file may have this many segments, and SEGMENT_LIST_MAX_PER_MIB more for each MiB or part of one (also in SQL). */
+/** A file has at most this many segments, and SEGMENT_LIST_MAX_PER_MIB more for each MiB or part of one. In SQL. */
 export const SEGMENT_LIST_MAX_BASE = 128;
 export const SEGMENT_LIST_MAX_PER_MIB = 2;
 /** One compaction takes at most this many segments and bytes. */
@@ -118,19 +123,19 @@ export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
 
 /** How long an isolate relies on what the database returned for a key. */
 export const KEY_REMEMBERED_SECONDS = 60;
-/** How long a console session is valid as a key, unless it is opened again (also in SQL). */
+/** How long a console session is valid as a key, unless it is opened again. In SQL. */
 export const CONSOLE_SESSION_SECONDS = 600;
 /** How long an isolate relies on a verified access token; less than CONSOLE_SESSION_SECONDS. */
 export const ACCESS_TOKEN_REMEMBERED_SECONDS = 60;
 /** Longest access token, in characters. */
 export const ACCESS_TOKEN_LENGTH_MAX = 8192;
-/** Projects an account may have, and working keys a project (also in SQL). */
+/** Projects an account may have, and active keys a project may have. In SQL. */
 export const ACCOUNT_PROJECTS_MAX = 20;
 export const PROJECT_KEYS_MAX = 100;
-/** A name of a project or key, in characters. */
+/** A name of a project or key, in characters. In SQL. */
 export const NAME_LENGTH_MAX = 100;
 /** Longest grace period of a rotated key beside the new one, in seconds: a week. */
-export const KEY_OVERLAP_SECONDS_MAX = 604_800;
+export const KEY_GRACE_PERIOD_SECONDS_MAX = 604_800;
 /** Writes in one response about the project's activity, by default. */
 export const ACTIVITY_DEFAULT = 20;
 /** Keys an isolate caches. */
@@ -142,6 +147,8 @@ export const ADDRESSES_REMEMBERED_MAX = 10_000;
 /** The value of the rate headers where there is no limit. */
 export const NO_LIMIT_SHOWN = 2_147_483_647;
 
+/** How long a call to Postgres waits for a lock that another one holds. In SQL. */
+export const LOCK_TIMEOUT_MILLISECONDS = 2_000;
 /** Longest wait for one call to Postgres or Storage. */
 export const BACKEND_CALL_TIMEOUT_MILLISECONDS = 10_000;
 /** Calls that begin within this time share one time-out, so that the last of them has up to this much less. */
@@ -196,8 +203,18 @@ export const SEARCH_REGEX_DFA_STATES_MAX = 1_000;
 export const SEARCH_REGEX_STEPS_PER_CLOCK_CHECK = 256;
 /** Clauses of literals that the database looks up for a pattern. */
 export const SEARCH_LITERALS_MAX = 4;
+/** A pattern that occurs in up to this many files is looked up in the index and sorted. In SQL. */
+export const SEARCH_FOUND_AT_ONCE_MAX = 1_000;
+/** Of the files that contain the words, this many are ranked. In SQL. */
+export const SEARCH_WORD_MATCHES_MAX = 10_000;
+/** In a project with up to this many chunks all of them are compared with the query, exactly. In SQL. */
+export const SEARCH_EXACT_CHUNKS_MAX = 10_000;
+/** Files in the ranking by words, and chunks in the one by meaning. In SQL. */
+export const SEARCH_RANKED_MAX = 200;
+/** Files waiting to be indexed are counted up to this number. In SQL. */
+export const SEARCH_PENDING_MAX = 10_000;
 
-/** Dimensions of an embedding (also in SQL). */
+/** Dimensions of an embedding. In SQL. */
 export const EMBEDDING_DIMENSIONS = 384;
 /** Length of an embedded chunk, in UTF-16 code units: gte-small reads 512 tokens. */
 export const SEARCH_CHUNK_LENGTH = 1_200;
@@ -211,7 +228,7 @@ export const SEARCH_CLAIM_CHUNKS = 16;
 export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
 /** How long a claim is valid; a file whose indexing was interrupted is claimed again after that. */
 export const SEARCH_LEASE_SECONDS = 30;
-/** A file is re-indexed at most once in this time, plus a time per byte: every 9.4 s at 1 MiB (also in SQL). */
+/** A file is re-indexed at most once in this time, plus a time per byte: every 9.4 s at 1 MiB. In SQL. */
 export const REINDEX_DEBOUNCE_MILLISECONDS = 1_000;
 export const REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE = 8;
 /** Delay from a commit to its indexing: consecutive commits are indexed together, and responses have priority. */

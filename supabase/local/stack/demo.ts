@@ -1,4 +1,4 @@
-/** The demo project and its key, so that the first curl works: made once per database, kept in the data folder. */
+/** The demo project and its key, so that the first curl works: created once per database, stored in the data folder. */
 import { isWellFormedApiKey } from "../../functions/api/auth/api_key.ts";
 import { type Administration, AdministrationError } from "../admin/administration.ts";
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
@@ -6,13 +6,13 @@ import { newKey } from "../admin/new_key.ts";
 
 const DEMO = { project: "demo", tier: "pro", key: "printed by deno task start" } as const;
 
-/** The demo project's key; a new one where the kept one is lost, revoked or unknown to this database. */
+/** Returns the key of the demo project, and creates a new one if the stored key is missing, revoked or unknown to this database. */
 export async function demoKey(administration: Administration, file: string): Promise<string> {
   await ensureProject(administration);
-  const kept = parseStoredKey(await readJsonFile(file));
-  if (kept !== null && await isLive(administration, kept)) return kept.apiKey;
-  const { apiKey, stored } = await newKey();
-  const { id } = await administration.createKey(DEMO.project, DEMO.key, stored, null);
+  const stored = parseStoredKey(await readJsonFile(file));
+  if (stored !== null && await isActive(administration, stored)) return stored.apiKey;
+  const { apiKey, stored: toStore } = await newKey();
+  const { id } = await administration.createKey(DEMO.project, DEMO.key, toStore, null);
   await writeJsonFile(file, { id, apiKey });
   return apiKey;
 }
@@ -25,10 +25,10 @@ async function ensureProject(administration: Administration): Promise<void> {
   }
 }
 
-async function isLive(administration: Administration, kept: { id: string }): Promise<boolean> {
+async function isActive(administration: Administration, stored: { id: string }): Promise<boolean> {
   const keys = await administration.listKeys(DEMO.project);
   return keys.some(({ id, revokedAt, expiresAt }) =>
-    id === kept.id && revokedAt === null && expiresAt === null
+    id === stored.id && revokedAt === null && expiresAt === null
   );
 }
 

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** One request to the service: session, envelope, lost connection, and the wait that a 429 asks for. */
+/** Sends one request to the service: session, envelope, lost connection, retries after a 429 or 503. */
 import type * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
@@ -12,7 +12,7 @@ import { envelopeSchema } from "./records.ts";
 
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the function's address, segments encoded: `/files/a%20b/c`. */
+  /** Path below the URL of the function, with encoded segments: `/files/a%20b/c`. */
   readonly path: string;
   readonly projectId?: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -22,7 +22,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The data of an enveloped answer. Throws `ApiFailure`. */
+/** Returns the `data` of the response's envelope. Throws `ApiFailure`. */
 export async function call<T extends z.ZodMiniType>(request: Call, schema: T): Promise<z.output<T>> {
   const response = await send(request);
   const envelope = envelopeSchema.safeParse(await readJson(response));
@@ -31,7 +31,7 @@ export async function call<T extends z.ZodMiniType>(request: Call, schema: T): P
   return data.data;
 }
 
-/** The answer to a request that succeeded. Throws `ApiFailure`. */
+/** Returns the response of a successful request. Throws `ApiFailure`. */
 export async function send(request: Call): Promise<Response> {
   let sessionRenewed = false;
   let waits = 0;
@@ -63,7 +63,7 @@ export function buildUrl({ path, query = {} }: Pick<Call, "path" | "query">): st
   return `${config().functionUrl}${path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Headers that say who asks, and for which project. */
+/** Returns the headers that identify the account and the project. */
 export async function authHeaders(projectId: string | undefined): Promise<Record<string, string>> {
   const token = await accessToken();
   return {
@@ -77,13 +77,13 @@ export function retryAfterSeconds(header: string | null): number {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : RETRY_AFTER_SECONDS_DEFAULT;
 }
 
-/** The failure that an answer's text tells; any answer that is not an envelope is unexpected. */
+/** Parses the body of an error response; a body without an envelope is an UNEXPECTED_ANSWER. */
 export function parseFailure(status: number, text: string, requestId: string | null): ApiFailure {
   const envelope = envelopeSchema.safeParse(parseJson(text));
   if (!envelope.success || envelope.data.success) {
     return new ApiFailure(
       "UNEXPECTED_ANSWER",
-      `The service answered ${status}.`,
+      `The service returned an unexpected response (status ${status}).`,
       status,
       undefined,
       requestId,
@@ -103,7 +103,7 @@ async function attempt(request: Call): Promise<Response> {
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
-      // The version decides what is fresh; the browser's cache must not answer for a file that changed.
+      // The service decides by version what is fresh: the browser's cache must not return a file that has changed.
       cache: "no-store",
     });
     connectionRestored();
@@ -116,12 +116,12 @@ async function attempt(request: Call): Promise<Response> {
   }
 }
 
-/** Routes of the account show another window than the project's. */
+/** Returns whether the response's headers show the project's rate window; account routes have another one. */
 function isCounted({ path }: Call): boolean {
   return !path.startsWith("/project");
 }
 
-/** Only a read: whether a write was done before the service went away is not known. */
+/** Only reads: whether a failed write has been committed is unknown. */
 function mayRepeat({ method = "GET" }: Call, response: Response): boolean {
   return method === "GET" && response.status === 503;
 }
@@ -147,7 +147,7 @@ function unexpected(response: Response): ApiFailure {
   const id = response.headers.get("x-request-id");
   return new ApiFailure(
     "UNEXPECTED_ANSWER",
-    "The service's answer was not understood.",
+    "The response of the service could not be read.",
     response.status,
     undefined,
     id,

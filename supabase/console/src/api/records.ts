@@ -1,4 +1,4 @@
-/** What the service answers, checked where it arrives. */
+/** Schemas of the responses; each response is validated when it is received. */
 import * as z from "zod/mini";
 
 const limit = z.nullable(z.number());

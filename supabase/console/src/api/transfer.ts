@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** One upload or download, with progress: session, lost connection and rate as for any request. */
+/** Sends one upload or download with progress; session, lost connection and rate limit are handled as in `client.ts`. */
 import { RATE_RETRIES_MAX } from "../limits.ts";
 import { connectionLost, connectionRestored, waitForRate } from "../session/connection.ts";
 import { renewSession } from "../session/session.ts";
@@ -16,7 +16,7 @@ export interface TransferRequest {
   readonly onProgress: (progress: number) => void;
 }
 
-/** One exchange, again after a 429's wait or with a renewed session. */
+/** Retries after a 429, and once with a renewed session after a 401. Throws `ApiFailure`. */
 export async function sendTransfer(request: TransferRequest): Promise<Blob> {
   let renewed = false;
   for (let waits = 0;;) {
@@ -33,7 +33,7 @@ export async function sendTransfer(request: TransferRequest): Promise<Blob> {
   }
 }
 
-/** XMLHttpRequest, because fetch tells no progress of an upload. */
+/** Uses XMLHttpRequest because fetch does not report upload progress. */
 function once(
   request: TransferRequest,
   headers: Record<string, string>,
@@ -67,7 +67,7 @@ function once(
 }
 
 function uploadBroke(): Error {
-  return new Error("The file could not be read or the connection broke.");
+  return new Error("The file could not be read, or the connection was lost.");
 }
 
 function parseHeaders(xhr: XMLHttpRequest): Headers {

@@ -12,7 +12,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      notifyProblem("The browser did not allow copying. Select the text and copy it by hand.");
+      notifyProblem("The browser did not allow copying. Select the text and copy it manually.");
     }
   };
   return (

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Arrow keys in a list: the focus moves from link to link; Enter opens, as on any link. */
+/** Arrow keys in a list move the focus from link to link; Enter opens the link as usual. */
 const ROW_LINK = "a.row-link";
 
 export function moveInList(event: KeyboardEvent): void {
@@ -14,7 +14,7 @@ export function moveInList(event: KeyboardEvent): void {
   links[next]?.focus();
 }
 
-/** From a filter field into the list below it: arrow down goes to the first entry, Enter opens it. */
+/** Handles keys of a filter field above a list: arrow down focuses the first entry, Enter opens it. */
 export function enterList(event: KeyboardEvent, list: HTMLElement | null): void {
   const first = list?.querySelector<HTMLElement>(ROW_LINK);
   if (!first || (event.key !== "ArrowDown" && event.key !== "Enter")) return;

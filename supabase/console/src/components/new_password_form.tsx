@@ -14,7 +14,7 @@ export function NewPasswordForm({ onDone }: { readonly onDone: () => void }) {
     const { error } = await supabase().auth.updateUser({ password });
     if (error !== null) throw error;
     setPassword("");
-    notify("The password is changed.");
+    notify("Your password was changed.");
     onDone();
   });
   return (

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A form's way to the service: one submission at a time, and the failure kept for the fields to show. */
+/** Submits a form: one submission at a time; the failure is kept for the fields to show. */
 import { useState } from "preact/hooks";
 
 export interface Submission {

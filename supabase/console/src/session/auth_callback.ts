@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** What a link in a mail, or the way back from GitHub, leaves in the page's address. */
+/** The parameters that an e-mail link, or the redirect from GitHub, adds to the address of the page. */
 
 export type AuthCallback =
   | { readonly kind: "code"; readonly code: string; readonly isRecovery: boolean }
@@ -18,14 +18,14 @@ interface AuthRequest {
 
 const AUTH_REQUEST = "filestore.auth-request";
 
-/** Remembers where the person was and why a link was asked for; answers the address that the link leads to. */
+/** Stores the current place and the purpose of the link, and returns the URL to redirect to. */
 export function prepareAuthCallback(purpose: AuthRequest["purpose"]): string {
   const { hash, origin, pathname } = globalThis.location;
   localStorage.setItem(AUTH_REQUEST, `${purpose} ${hash}`);
   return `${origin}${pathname}`;
 }
 
-/** Takes the link's parameters out of the address and puts the remembered place back. */
+/** Removes the parameters from the address and restores the stored place. Null if there are no parameters. */
 export function readAuthCallback(): AuthCallback | null {
   const { search, hash, pathname } = globalThis.location;
   const fragment = new URLSearchParams(/^#[^/]/.test(hash) ? hash.slice(1) : "");
@@ -50,11 +50,11 @@ function parseCallback(
   const isRecovery = pending?.purpose === "recovery" || get("type") === "recovery";
   if (code !== null) return { kind: "code", code, isRecovery };
   if (accessToken === null || refreshToken === null) return null;
-  // Somebody else's link must not sign this browser in to somebody else's account.
+  // A link that was requested elsewhere must not sign this browser in to another account.
   if (pending === null) {
     return {
       kind: "problem",
-      message: "The link was not asked for in this browser. Ask for a new one here.",
+      message: "The link was not requested in this browser. Request a new one here.",
     };
   }
   return { kind: "tokens", accessToken, refreshToken, isRecovery };

@@ -1,8 +1,8 @@
-/** Supabase Auth's errors in words, beside the field that they are about. */
+/** Messages for the errors of Supabase Auth, and the field that each concerns. */
 import { isAuthError } from "@supabase/supabase-js";
 
 export interface AuthProblem {
-  /** Null: about none of the fields. */
+  /** Null: no particular field. */
   readonly field: "email" | "password" | null;
   readonly text: string;
 }
@@ -24,12 +24,12 @@ export function authProblem(error: unknown): AuthProblem {
     return { field: null, text: "The service cannot be reached. Try again in a moment." };
   }
   if (error.code === "invalid_credentials") {
-    return { field: null, text: "E-mail and password do not belong together." };
+    return { field: null, text: "Wrong e-mail or password." };
   }
   return { field: FIELDS[error.code ?? ""] ?? fieldNamed(error.message), text: error.message };
 }
 
-/** Auth's validation errors name the field in their text only. */
+/** Validation errors of Auth name the field in their message only. */
 function fieldNamed(message: string): AuthProblem["field"] {
   if (/password/i.test(message)) return "password";
   return /e-?mail/i.test(message) ? "email" : null;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A project's request window, as the headers of its answers tell it: no request is spent on asking. */
+/** The rate window of each project, read from the headers of its responses: it costs no request of its own. */
 import { signal } from "@preact/signals";
 
 export interface RateWindow {
@@ -10,7 +10,7 @@ export interface RateWindow {
   readonly resetsAt: number;
 }
 
-/** What the contract sends where there is no limit. */
+/** Value of `X-RateLimit-Limit` without a limit. */
 const NO_LIMIT = 2_147_483_647;
 
 export const rateWindows = signal<ReadonlyMap<string, RateWindow>>(new Map());

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Signed out or in; then the project's frame around the view that the address names. */
+/** The sign-in page, or the frame of the open project around the view that the address names. */
 import { useEffect } from "preact/hooks";
 import { Banner } from "./banner.tsx";
 import { Notices } from "./notices.tsx";
@@ -25,7 +25,7 @@ import { Frame } from "./frame.tsx";
 export function App() {
   const who = account.value;
   useEffect(() => {
-    // Another account must not see what this one had; a session that merely expired comes back to its work.
+    // Another account must not see this account's data; an expired session keeps it.
     if (who !== null || hasExpired.value) return;
     clearProjects();
     clearKeys();

@@ -3,13 +3,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { isOffline, waitingUntil } from "../session/connection.ts";
 
-/** A lost connection, or the wait that the request limit asks for. */
+/** Shows a lost connection, or the wait for the rate limit. */
 export function Banner() {
   const until = waitingUntil.value;
   return (
     <div role="status" aria-live="assertive" class="banner-place">
       {isOffline.value
-        ? <p class="banner">The connection is lost. Trying again …</p>
+        ? <p class="banner">The connection is lost. Reconnecting …</p>
         : until === null
         ? null
         : <Countdown until={until} />}
@@ -27,9 +27,9 @@ function Countdown({ until }: { readonly until: number }) {
   }, [until]);
   return (
     <p class="banner">
-      The project's requests of this minute are used up. Going on
+      The project has used its requests for this minute. Continuing
       <span aria-hidden="true">{` in ${seconds} s`}</span>
-      <span class="visually-hidden">when the minute is over</span>.
+      <span class="visually-hidden">at the end of the minute</span>.
     </p>
   );
 }

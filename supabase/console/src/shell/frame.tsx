@@ -44,7 +44,7 @@ export function Frame({ project }: { readonly project: Project }) {
   );
 }
 
-/** The address's fragment is the place; a plain anchor would change it. */
+/** The fragment of the address is the current place, which a plain anchor would replace. */
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();

@@ -7,7 +7,7 @@ import { openSession } from "../session/session.ts";
 import "../state/theme.ts";
 
 const root = document.getElementById("app");
-if (root === null) throw new Error("the page has no place for the console");
+if (root === null) throw new Error("the page has no element #app");
 try {
   await loadConfig();
   await openSession();

@@ -2,7 +2,7 @@
 import { dismiss, notices } from "../state/notices.ts";
 import { Icon } from "../components/icon.tsx";
 
-/** The live region is always there, so that a screen reader notices what comes into it. */
+/** The live region is always rendered, so that screen readers announce what is added to it. */
 export function Notices() {
   return (
     <div class="notices" role="status" aria-live="polite" aria-label="Notices">

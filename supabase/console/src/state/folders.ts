@@ -1,10 +1,10 @@
-/** Names of folders as lists told them; the tree asks only for what no list has shown. */
+/** Folder names from the lists that were loaded; the tree loads only the folders that no list contains. */
 import { signal } from "@preact/signals";
 import { listFiles } from "../api/files.ts";
 
 const known = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 
-/** Undefined until some list has shown the folder. */
+/** Undefined if no list has shown the folder yet. */
 export function foldersIn(projectId: string, directory: string): readonly string[] | undefined {
   return known.value.get(keyOf(projectId, directory));
 }

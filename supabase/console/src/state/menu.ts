@@ -1,4 +1,4 @@
-/** On a phone the sidebar is a menu that is opened and closed. */
+/** Whether the sidebar is open; on a phone it is a menu. */
 import { signal } from "@preact/signals";
 
 export const isMenuOpen = signal(false);

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Short messages about what was done, with a way back where there is one. */
+/** Short messages about what was done, with an undo button where possible. */
 import { signal } from "@preact/signals";
 import { NOTICE_MILLISECONDS, UNDO_MILLISECONDS } from "../limits.ts";
 

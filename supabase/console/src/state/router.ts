@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The place in the console, kept in the address's fragment: any static host can serve it. */
+/** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
 import { computed, signal } from "@preact/signals";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
@@ -36,7 +36,7 @@ export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
 }
 
-/** Goes there without a step in the browser's history. */
+/** Navigates without an entry in the browser's history. */
 export function replaceWith(next: Place): void {
   history.replaceState(null, "", hrefOf(next));
   hash.value = globalThis.location.hash;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Uploads and downloads: a few at a time, with progress, each can be cancelled. */
+/** Uploads and downloads: `TRANSFERS_AT_ONCE` at a time, with progress; each can be cancelled. */
 import { signal } from "@preact/signals";
 import { buildUrl } from "../api/client.ts";
 import { sendTransfer } from "../api/transfer.ts";
@@ -26,7 +26,7 @@ const aborts = new Map<number, AbortController>();
 let running = 0;
 let nextId = 1;
 
-/** Counts batches of uploads that came to their end: what is listed has changed. */
+/** Number of finished batches of uploads: lists reload after each. */
 export const uploadsSettled = signal(0);
 
 export function upload(projectId: string, path: string, file: File): void {

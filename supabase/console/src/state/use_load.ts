@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Data that a view shows: loaded when its inputs change, and again after a lost connection came back. */
+/** Loads the data of a view when its inputs change, and again after a reconnection. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort } from "../api/failure.ts";
 import { account } from "../session/session.ts";
@@ -9,7 +9,7 @@ export interface Load<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** Loads again and shows the old data meanwhile. */
+  /** Loads again, showing the old data meanwhile. */
   readonly reload: () => void;
 }
 
@@ -19,7 +19,7 @@ interface Outcome<T> {
   readonly error?: unknown;
 }
 
-/** `key` names what is loaded: with another key the old data is not shown. */
+/** `key` identifies what is loaded: after a change of the key the old data is not shown. */
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Load<T> {
   const [outcome, setOutcome] = useState<Outcome<T> | null>(null);
   const [isLoading, setLoading] = useState(true);

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The latest writes across the project, asked for again now and then while the page is looked at. */
+/** The latest writes in the project, reloaded periodically while the page is visible. */
 import { useEffect } from "preact/hooks";
 import { listActivity } from "../api/projects.ts";
 import type { ActivityEntry } from "../api/records.ts";
@@ -39,8 +39,8 @@ export function ActivityView({ projectId }: { readonly projectId: string }) {
         ? error === undefined && <Loading what="the activity" />
         : data.length === 0
         ? (
-          <Empty icon="activity" title="Nothing was written yet.">
-            <p>Writes of your agents and of this console appear here, the latest first.</p>
+          <Empty icon="activity" title="Nothing has been written yet.">
+            <p>Writes by your agents and by this console appear here, the latest first.</p>
           </Empty>
         )
         : <Table projectId={projectId} entries={data} />}

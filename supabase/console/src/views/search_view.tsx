@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What is written where: by words, by pattern, or by meaning. */
+/** Search by words, by regular expression, or by meaning. */
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
 import { search } from "../api/files.ts";
@@ -111,7 +111,7 @@ interface OutcomeProperties extends Properties {
 function Outcome({ projectId, q, data, error, reload }: OutcomeProperties) {
   if (isCode(error, "ROUTE_NOT_FOUND")) {
     return (
-      <Empty icon="search" title="This service has no search yet.">
+      <Empty icon="search" title="This service does not support search.">
         <p>Filter by name in a folder instead.</p>
       </Empty>
     );

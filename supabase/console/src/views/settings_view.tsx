@@ -36,7 +36,7 @@ export function SettingsView() {
         <h2 id="name-title">Project</h2>
         <RenameForm key={current.id} project={current} />
         <p class="hint">
-          Made {formatTime(current.createdAt)}. Id <code>{current.id}</code>
+          Created {formatTime(current.createdAt)}. Id <code>{current.id}</code>
         </p>
       </section>
       <section class="card" aria-labelledby="account-title">
@@ -51,7 +51,7 @@ export function SettingsView() {
 function Tier({ project: { tier, limits } }: { readonly project: Project }) {
   const requests = limits.requestsPerMinute === null
     ? "no limit on requests"
-    : `${formatNumber(limits.requestsPerMinute)} requests a minute`;
+    : `${formatNumber(limits.requestsPerMinute)} requests per minute`;
   const size = limits.maxFileBytes === null
     ? "files of any size"
     : `files of up to ${formatBytes(limits.maxFileBytes)}`;
@@ -66,7 +66,7 @@ function RenameForm({ project: { id, name } }: { readonly project: Project }) {
   const [text, setText] = useState(name);
   const { isBusy, error, submit } = useSubmit(async () => {
     updateProject(await renameProject(id, text));
-    notify("The project is renamed.");
+    notify("The project was renamed.");
   });
   const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
   return (

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What changed between two versions, as one text with marks or side by side. */
+/** The changes between two versions, as a unified diff or side by side. */
 import { useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
@@ -39,7 +39,7 @@ export function CompareTab({ place, latest }: Properties) {
         />
       </div>
       {latest === 1 && place.from === undefined
-        ? <Empty icon="history" title="There is one version only." />
+        ? <Empty icon="history" title="There is only one version." />
         : layout === "unified"
         ? <Unified place={place} from={from} to={to} />
         : <SideBySide place={place} from={from} to={to} />}

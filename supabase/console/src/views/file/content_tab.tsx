@@ -56,7 +56,7 @@ export function ContentTab({ place, latest, onRestored }: Properties) {
 
 interface Loaded {
   readonly record: FileRecord;
-  /** Null where nothing of it is shown. */
+  /** Null if the content is not shown. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
   readonly isPart: boolean;
 }
@@ -89,8 +89,8 @@ function Preview({ projectId, record, bytes, isPart }: Loaded & { readonly proje
     <>
       {isPart && (
         <p class="note" role="status">
-          This is the beginning, {formatBytes(bytes.length)} of{" "}
-          {formatBytes(record.size)}. Download the file to see all of it.
+          This is the beginning: {formatBytes(bytes.length)} of{" "}
+          {formatBytes(record.size)}. Download the file to see the rest.
         </p>
       )}
       <TextPreview key={id} text={text} bytes={bytes} record={record} />

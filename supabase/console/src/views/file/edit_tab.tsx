@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Editing in the page. Saving names the version that was edited; a newer one is shown, never overwritten. */
+/** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
 import { overwriteFile, readBytes } from "../../api/files.ts";
@@ -26,7 +26,7 @@ interface Properties {
 export function EditTab({ place, record, onSaved }: Properties) {
   const { projectId, path } = place;
   const key = draftKey(projectId, path);
-  // A draft is edited on from the version it began with; only without one the latest is loaded.
+  // A draft continues from the version it is based on; without a draft the latest version is loaded.
   const [version] = useState(() => drafts.value.get(key)?.version ?? record.version);
   const isEditable = previewKind(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {
@@ -41,8 +41,8 @@ export function EditTab({ place, record, onSaved }: Properties) {
   return (
     <Empty icon="edit" title="This file cannot be edited here.">
       <p>
-        Text of up to {formatBytes(TEXT_PREVIEW_BYTES_MAX)}{" "}
-        can. Download the file and upload it again instead.
+        Only text of up to {formatBytes(TEXT_PREVIEW_BYTES_MAX)}{" "}
+        can be edited. Download the file, edit it, and upload it again.
       </p>
     </Empty>
   );
@@ -57,7 +57,7 @@ async function loadOriginal(
   const { bytes, etag } = await readBytes(projectId, path, version, { signal });
   const text = decodeText(bytes);
   if (text === null) return null;
-  if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The answer has no ETag.", 200);
+  if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The response has no ETag.", 200);
   return { text, version, etag };
 }
 
@@ -92,7 +92,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
     <form class="editor" onSubmit={submit}>
       <div class="editor-head">
         <p role="status">
-          {draft ? "Changes are not saved yet." : "No changes yet."} Editing version {start.version}.
+          {draft ? "Unsaved changes." : "No changes yet."} Editing version {start.version}.
         </p>
         <button type="button" onClick={discard}>{draft ? "Discard changes" : "Close"}</button>
         <button type="submit" class="primary" disabled={isBusy || !draft}>Save</button>

@@ -43,7 +43,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
       {data && <Facts record={data} />}
       {data === null && (
         <p class="note" role="status">
-          This file is deleted. Its history has all versions; restore one to have it back.
+          This file is deleted. Its history has all versions; restore one to recover the file.
         </p>
       )}
       {data !== undefined && <Tabs place={place} isDeleted={data === null} />}

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Every version: who wrote it, when, how large; two of them to compare, any to restore. */
+/** All versions with writer, time and size; two can be compared, any can be restored. */
 import { useEffect, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import type { Version } from "../../api/records.ts";

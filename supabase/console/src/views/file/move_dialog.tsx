@@ -16,7 +16,7 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** The history stays with the old path, which becomes a deleted file. */
+/** The history stays at the old path, which becomes a deleted file. */
 export function MoveDialog({ projectId, path, onClose }: Properties) {
   const [destination, setDestination] = useState(path);
   const { isBusy, error, submit } = useSubmit(async () => {
@@ -32,7 +32,7 @@ export function MoveDialog({ projectId, path, onClose }: Properties) {
         label="New path"
         value={destination}
         onInput={setDestination}
-        hint="The versions until now stay with the old path, under deleted files."
+        hint="The existing versions stay at the old path, under deleted files."
         problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />

@@ -1,6 +1,6 @@
-/** Bytes as text, without changing any of them. */
+/** Decodes bytes as text without loss. */
 
-/** Null where the bytes are not UTF-8. A byte order mark is content. */
+/** Returns null if the bytes are not UTF-8. A byte order mark is kept as content. */
 export function decodeText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -9,7 +9,7 @@ export function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
-/** The text of the first bytes of a larger file: a character or line that was cut is left out. */
+/** Decodes the first bytes of a larger file without a truncated last line or character. */
 export function decodeFirstText(bytes: Uint8Array): string | null {
   const lastBreak = bytes.lastIndexOf(0x0a);
   if (lastBreak >= 0) return decodeText(bytes.subarray(0, lastBreak + 1));
@@ -22,7 +22,7 @@ export function decodeFirstText(bytes: Uint8Array): string | null {
 
 export type Kind = "text" | "image" | "pdf" | "binary";
 
-/** How a type is shown. SVG is text: as a picture it is shown on request. */
+/** Returns how a media type is shown. SVG is text; it is shown as an image on request. */
 export function previewKind(mimeType: string): Kind {
   if (mimeType === "application/pdf") return "pdf";
   if (mimeType === "image/svg+xml") return "text";

@@ -1,11 +1,11 @@
-/** Finding names by their beginning in a folder that is larger than a page, with one request. */
+/** A cursor for finding names by prefix, with one request, in a folder that is larger than a page. */
 import { joinPath } from "../../format.ts";
 
 const LAST_CHARACTER = "\u{10FFFF}";
 
 /**
- * A path that sorts before every path that begins with `directory/prefix` and after all others that come before it,
- * for the API's `after`. Undefined where the list may as well start at its beginning.
+ * Returns a value for the `after` parameter: a path that sorts before every path that begins with `directory/prefix`, and
+ * after all paths that sort before those. Undefined if the list can start at its beginning.
  */
 export function cursorBefore(directory: string, prefix: string): string | undefined {
   const characters = [...prefix];
@@ -17,7 +17,7 @@ export function cursorBefore(directory: string, prefix: string): string | undefi
   return joinPath(directory, `${start}${String.fromCodePoint(previous)}${LAST_CHARACTER}`);
 }
 
-/** The nearest lower character that a path may have there. */
+/** Returns the nearest lower character that is valid in a path, or null. */
 function previousCharacter(character: number): number | null {
   for (let one = character - 1; one >= 0x20; one--) {
     if (one === 0x2f || one === 0x5c) continue;

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A folder: its sub-folders and files. */
+/** The subfolders and files of a folder. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../../components/icon.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -46,7 +46,7 @@ export function FolderView({ projectId, directory }: Properties) {
       />
       {listing.isFilterPartial && (
         <p class="hint">
-          Names on this page that contain the text, and all names of the folder that begin with it.
+          Shows names on this page that contain the text, and all names in the folder that begin with it.
         </p>
       )}
       <div ref={list} aria-busy={listing.isLoading}>
@@ -143,7 +143,7 @@ function EmptyFolder({ projectId, directory, filter, isSearching }: EmptyFolderP
   if (filter !== "") {
     return (
       <Empty icon="search" title={`No name contains “${filter}”.`}>
-        <p>Clear the filter to see all.</p>
+        <p>Clear the filter to see all files.</p>
       </Empty>
     );
   }
@@ -151,7 +151,7 @@ function EmptyFolder({ projectId, directory, filter, isSearching }: EmptyFolderP
     <Empty icon="folder" title={directory === "" ? "There are no files yet." : "This folder has no files."}>
       <p>
         Drop files here, upload some, or let an agent write:{" "}
-        <a href={hrefOf({ name: "keys", projectId })}>make an API key</a> for it.
+        <a href={hrefOf({ name: "keys", projectId })}>create an API key</a> for it.
       </p>
     </Empty>
   );

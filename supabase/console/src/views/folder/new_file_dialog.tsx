@@ -15,7 +15,7 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** Makes an empty file and opens it for editing. */
+/** Creates an empty file and opens it for editing. */
 export function NewFileDialog({ projectId, directory, onClose }: Properties) {
   const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
   const { isBusy, error, submit } = useSubmit(async () => {
@@ -30,7 +30,7 @@ export function NewFileDialog({ projectId, directory, onClose }: Properties) {
         label="Path"
         value={path}
         onInput={setPath}
-        hint="With its folders: notes/plan.md. The ending decides the type."
+        hint="Including folders, such as notes/plan.md. The extension determines the type."
         problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />

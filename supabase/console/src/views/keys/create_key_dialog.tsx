@@ -36,7 +36,7 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
         label="Name"
         value={settings.name}
         onInput={set("name")}
-        hint="Who uses it: the agent or the machine."
+        hint="The agent or machine that uses the key."
         problem={reasonFor(error, "name")}
         input={{ autoFocus: true, autoComplete: "off" }}
       />
@@ -52,7 +52,7 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
         label="Path prefix"
         value={settings.pathPrefix}
         onInput={set("pathPrefix")}
-        hint="Optional: a folder such as agents/a. The key sees and writes only what is below it."
+        hint="Optional: a folder such as agents/a. The key can read and write only below it."
         problem={reasonFor(error, "pathPrefix")}
         input={{ autoComplete: "off", spellcheck: false }}
       />
@@ -61,7 +61,7 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
         type="datetime-local"
         value={settings.expiry}
         onInput={set("expiry")}
-        hint="Optional: in your time zone. Without it the key works until it is revoked."
+        hint="Optional, in your time zone. Without it, the key is valid until it is revoked."
         problem={reasonFor(error, "expiresAt")}
       />
       <FormProblem error={error} fields={FIELDS} />
@@ -69,7 +69,7 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
   );
 }
 
-/** The field has no zone: it means the browser's. */
+/** The field has no time zone; its value is in the time zone of the browser. */
 function isoOf(local: string): string | undefined {
   return local === "" ? undefined : new Date(local).toISOString();
 }

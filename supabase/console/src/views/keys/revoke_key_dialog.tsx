@@ -19,13 +19,13 @@ export function RevokeKeyDialog({ projectId, revoked, onClose, onDone }: Propert
   const title = keyTitle(revoked);
   const { isBusy, error, submit } = useSubmit(async () => {
     await revokeKey(projectId, revoked.id);
-    notify(`${title} is revoked.`);
+    notify(`${title} was revoked.`);
     onClose();
     onDone();
   });
   return (
     <FormDialog title={`Revoke ${title}?`} action="Revoke key" isDangerous {...{ isBusy, submit, onClose }}>
-      <p>Whoever uses this key is refused from now on. That cannot be taken back.</p>
+      <p>Requests with this key are refused from now on. This cannot be undone.</p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>
   );

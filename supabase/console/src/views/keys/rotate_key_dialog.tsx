@@ -18,7 +18,7 @@ interface Properties {
 }
 
 /** In seconds, up to the API's longest, a week. */
-const OVERLAPS = [
+const GRACE_PERIODS = [
   ["0", "Ends at once"],
   ["3600", "Works for one more hour"],
   ["86400", "Works for one more day"],
@@ -26,21 +26,21 @@ const OVERLAPS = [
 ] as const;
 
 export function RotateKeyDialog({ projectId, old, onClose, onMade }: Properties) {
-  const [overlap, setOverlap] = useState("3600");
+  const [gracePeriod, setGracePeriod] = useState("3600");
   const { isBusy, error, submit } = useSubmit(async () => {
-    onMade(await rotateKey(projectId, old.id, Number(overlap)));
+    onMade(await rotateKey(projectId, old.id, Number(gracePeriod)));
   });
   return (
     <FormDialog title={`Rotate ${keyTitle(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
-      <p>A new key with the same name, scopes and path takes the place of this one.</p>
+      <p>A new key with the same name, scopes and path prefix replaces this one.</p>
       <SelectField
         label="The old key"
-        value={overlap}
-        onChange={setOverlap}
-        options={OVERLAPS}
-        problem={reasonFor(error, "overlapSeconds")}
+        value={gracePeriod}
+        onChange={setGracePeriod}
+        options={GRACE_PERIODS}
+        problem={reasonFor(error, "gracePeriodSeconds")}
       />
-      <FormProblem error={error} fields={["overlapSeconds"]} />
+      <FormProblem error={error} fields={["gracePeriodSeconds"]} />
     </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The page that a reset link leads to. */
+/** The page that a reset link opens. */
 import { NewPasswordForm } from "../../components/new_password_form.tsx";
 import { needsNewPassword } from "../../session/session.ts";
 
@@ -15,7 +15,7 @@ export function NewPasswordPage() {
         <h1>Choose a new password</h1>
         <NewPasswordForm onDone={done} />
         <nav class="signin-links" aria-label="Other choices">
-          <button type="button" class="link" onClick={done}>Keep the old one</button>
+          <button type="button" class="link" onClick={done}>Keep the old password</button>
         </nav>
       </div>
     </main>

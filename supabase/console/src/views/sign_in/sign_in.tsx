@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Sign in, sign up, a link by mail, a new password: one form, four purposes. */
+/** The form to sign in, to sign up, to request a sign-in link, or to reset the password. */
 import { useState } from "preact/hooks";
 import { config } from "../../config.ts";
 import { TextField } from "../../components/field.tsx";
@@ -42,7 +42,7 @@ export function SignIn() {
         </p>
         <h1>{title}</h1>
         {hasExpired.value && (
-          <p class="note" role="status">Your session has ended. Sign in to go on where you were.</p>
+          <p class="note" role="status">Your session has expired. Sign in to continue where you left off.</p>
         )}
         {linkProblem.value && <p class="form-problem" role="alert">{linkProblem.value}</p>}
         {sent === null
@@ -141,7 +141,7 @@ function Others(
   );
 }
 
-/** What to tell when a mail is on its way; null when the session has begun. Throws Auth's error. */
+/** Returns the message to show after an e-mail was sent, or null if the session has begun. Throws the error of Supabase Auth. */
 async function attempt(purpose: Purpose, email: string, password: string): Promise<string | null> {
   const { auth } = supabase();
   if (purpose === "sign-in") {

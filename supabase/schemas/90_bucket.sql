@@ -1,5 +1,5 @@
--- Purpose: the private bucket that holds the segments. No policies: only the secret key opens an object, and only
--- the function holds the secret key.
+-- The private bucket that holds the segments. It has no policies: only the secret key opens an object, and only the
+-- edge function holds the secret key.
 
 insert into storage.buckets (id, name, public, file_size_limit)
 values ('filestore-segments', 'filestore-segments', false, 1048576)
