@@ -107,11 +107,17 @@ export function metadataContract(name: string, target: MetadataTarget): void {
     assertEquals(await segments("f"), [a]);
     value(await commit({ kind: "append", path: "f", segments: [b] }));
     assertEquals(await segments("f"), [a, b]);
-    const edit = { kind: "edit", path: "f", segments: [c], baseVersion: 2, rope: [a.id, c.id] } as const;
+    const edit = {
+      kind: "edit",
+      path: "f",
+      segments: [c],
+      baseVersion: 2,
+      segmentIds: [a.id, c.id],
+    } as const;
     value(await commit(edit));
     assertEquals(await segments("f"), [a, c]);
     assertEquals(
-      refusal(await commit({ ...edit, segments: [d], rope: [a.id, d.id] })).code,
+      refusal(await commit({ ...edit, segments: [d], segmentIds: [a.id, d.id] })).code,
       "VERSION_CONFLICT",
     );
     assertEquals(await segments("f"), [a, c], "a refused commit changes nothing");
@@ -158,10 +164,10 @@ export function metadataContract(name: string, target: MetadataTarget): void {
     const first = value(await commit(request));
     assertEquals([first.isReplayed, "replacements" in first.file && first.file.replacements], [false, 7]);
     const replayed = value(await commit(request));
-    assertEquals(replayed, { ...first, isReplayed: true, rope: replayed.rope });
+    assertEquals(replayed, { ...first, isReplayed: true, segments: replayed.segments });
     const other = { ...request, idempotency: { key: "k", fingerprint: "2".repeat(64) } };
     assertEquals(refusal(await commit(other)).code, "IDEMPOTENCY_KEY_REUSED");
-    assertEquals(value(await metadata.editBase(caller, "b", idempotency)), { answered: first.file });
+    assertEquals(value(await metadata.editBase(caller, "b", idempotency)), { storedResponse: first.file });
     assertEquals(value(await metadata.editBase(caller, "b", undefined)), {
       file: value(await recordOf("b")),
       segments: [],
@@ -372,6 +378,6 @@ function value<T>(answer: Answer<T>): T {
 
 function refusal<T>(answer: Answer<T>): Refusal {
   if (answer.ok) throw new Error(`not refused: ${JSON.stringify(answer.value)}`);
-  const { rope: _, ...rest } = answer.refusal;
+  const { segments: _, ...rest } = answer.refusal;
   return rest;
 }

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { ROUTES } from "../../functions/api/routes/mod.ts";
 import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
-import { ROUTES } from "../../functions/api/routes/mod.ts";
 
 const property = z.looseObject({ type: z.unknown().optional(), enum: z.array(z.string()).optional() });
 const fields = z.looseObject({
