@@ -1,4 +1,4 @@
-/** When an isolate asks for what is to be indexed. */
+/** When an isolate claims files to be indexed. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import type { ClaimedFile } from "../../../supabase/functions/api/ports/search_index.ts";
@@ -13,15 +13,15 @@ import {
 import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
 
 interface Waiting {
-  /** Files that wait; a claim takes one. */
+  /** Queued files; a claim takes one. */
   readonly files?: number;
-  /** What a claim costs. */
+  /** How long a claim takes. */
   readonly milliseconds?: number;
-  /** What the claims that find nothing are told of when something will be due; the last ones that nothing will be. */
+  /** `nextDueMilliseconds` of the empty claims, in order; the further ones return null. */
   readonly nextDue?: readonly number[];
 }
 
-/** Nothing of it is left, so that there is no text to be read. */
+/** A tombstone, so that there is no text to read. */
 const DELETED_FILE: ClaimedFile = {
   projectId: "",
   fileId: "",
@@ -70,33 +70,33 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   };
 }
 
-Deno.test("IndexScheduler ends when nothing waits", async () => {
+Deno.test("IndexScheduler ends its run when nothing is queued", async () => {
   const { indexing: it, runs, claims } = indexing();
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, claims()], [1, 1]);
 });
 
-Deno.test("IndexScheduler goes on by itself when a text that rests is due", async () => {
+Deno.test("IndexScheduler continues by itself when a debounced file is due", async () => {
   const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, claims()], [1, 3]);
 });
 
-Deno.test("IndexScheduler is not kept by a text that rests from what comes meanwhile", async () => {
+Deno.test("IndexScheduler sleeping until a debounced file is due is woken by new work", async () => {
   const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
   const first = asked();
   it.start();
   await first;
-  // The rest begins once the claim's answer has been read.
+  // The sleep begins once the claim's answer has been read.
   await new Promise((resolve) => setTimeout(resolve, 0));
   it.start();
   await Promise.all(runs);
   assertEquals([runs.length, claims()], [1, 2]);
 });
 
-Deno.test("IndexScheduler asks once more for what came while it was asking", async () => {
+Deno.test("IndexScheduler claims once more for work that arrives during a claim", async () => {
   const { indexing: it, runs, claims, asked } = indexing();
   const first = asked();
   it.start();
@@ -106,7 +106,7 @@ Deno.test("IndexScheduler asks once more for what came while it was asking", asy
   assertEquals([runs.length, claims()], [1, 2]);
 });
 
-Deno.test("IndexScheduler takes what is left without a pause while no commits come, a bounded number of claims a run", async () => {
+Deno.test("IndexScheduler drains the queue without pauses while no commits come, in a bounded number of claims per run", async () => {
   const { indexing: it, runs, claims } = indexing({ files: SEARCH_CLAIMS_PER_RUN + 1 });
   const started = performance.now();
   it.start();
@@ -116,7 +116,7 @@ Deno.test("IndexScheduler takes what is left without a pause while no commits co
   assert(milliseconds < SEARCH_CLAIMS_PER_RUN * SEARCH_INDEX_DELAY_MILLISECONDS, `${milliseconds} ms`);
 });
 
-Deno.test("IndexScheduler takes no notice of the commits before it, which are what it takes", async () => {
+Deno.test("IndexScheduler does not pause for the commits before its first claim, which covers them", async () => {
   const { indexing: it, runs, claims } = indexing({ files: 2, milliseconds: 500 });
   const started = performance.now();
   for (let n = 0; n < 100; n++) it.committed();
@@ -126,7 +126,7 @@ Deno.test("IndexScheduler takes no notice of the commits before it, which are wh
   assert(milliseconds < 500 * SEARCH_INDEX_PAUSE_FACTOR, `${milliseconds} ms`);
 });
 
-/** How long it is from one claim to the next, when so much comes while the first takes so long. */
+/** Time from the first claim to the second, with `times` calls of `what` during the first. */
 async function betweenClaims(
   waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
   times: number,
@@ -146,12 +146,12 @@ async function betweenClaims(
 }
 
 for (const files of [0, 1]) {
-  const after = files > 0 ? "after a claim that took something" : "after a claim in vain";
+  const after = files > 0 ? "after a claim that took something" : "after an empty claim";
 
-  Deno.test(`IndexScheduler leaves many commits that keep coming the greater part of the time ${after}`, async () => {
+  Deno.test(`IndexScheduler leaves most of the time to commits that keep coming ${after}`, async () => {
     const milliseconds = 50;
     const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
-    assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is looked at");
+    assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is measured");
     // Timers may be early by parts of a millisecond.
     assertGreaterOrEqual(
       await betweenClaims({ files, milliseconds }, 100),
@@ -159,7 +159,7 @@ for (const files of [0, 1]) {
     );
   });
 
-  Deno.test(`IndexScheduler lets a few commits wait for less than that, however long it took, ${after}`, async () => {
+  Deno.test(`IndexScheduler pauses less for a few commits, however long the claim took, ${after}`, async () => {
     const milliseconds = 1_000;
     const between = await betweenClaims({ files, milliseconds }, 4);
     assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
@@ -167,7 +167,7 @@ for (const files of [0, 1]) {
   });
 }
 
-Deno.test("IndexScheduler is not put off by searches that ask for it", async () => {
+Deno.test("IndexScheduler does not pause for searches that request a run", async () => {
   const milliseconds = 500;
   const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");
   assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
