@@ -9,8 +9,6 @@ import { ByteSearch } from "./byte_search.ts";
 import { SegmentCutter } from "./segment.ts";
 import { countNewlines } from "../runtime/utf8.ts";
 
-export { nearMisses } from "./near_misses.ts";
-
 /** A part of a rope: a stored segment, or bytes that are not stored yet, at most SEGMENT_BYTES_MAX of them. */
 export type Piece =
   | { readonly kind: "stored"; readonly segment: Segment }

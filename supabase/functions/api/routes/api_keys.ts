@@ -1,4 +1,4 @@
-/** /project/apikeys: the keys of a project. A new key is shown once; what is stored is its hash. */
+/** /project/apikeys: the keys of a project. A new key is shown once; only its hash is stored. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
@@ -58,7 +58,7 @@ const creation = z.object({
     .refine((time) => time === null || Date.parse(time) > Date.now(), "must lie in the future"),
 }).refine((fields) => fields.pathPrefix === null || !fields.scopes.includes("admin"), {
   path: ["pathPrefix"],
-  message: "does not go with the scope admin",
+  message: "must not be combined with the scope admin",
 });
 const overlap = z.object({
   overlapSeconds: z.int().min(0).max(KEY_OVERLAP_SECONDS_MAX).nullish()

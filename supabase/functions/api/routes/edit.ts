@@ -30,14 +30,14 @@ const dryRun = z.boolean().nullish().meta({ description: "Answer the diff and ma
 function isChange(fields: { oldString: string; newString: string }): boolean {
   return fields.oldString !== fields.newString;
 }
-const noChange = { path: ["newString"], message: "is the same as oldString" };
+const noChange = { path: ["newString"], message: "must differ from oldString" };
 
 const one = pair.extend({ dryRun }).refine(isChange, noChange);
 const several = z.object({
   edits: z.array(pair.refine(isChange, noChange)).min(1).max(EDITS_MAX)
     .meta({ description: "Instead of the pair: applied in order, all or none." }),
-  oldString: z.null("cannot come with edits").optional(),
-  newString: z.null("cannot come with edits").optional(),
+  oldString: z.null("must not be combined with edits").optional(),
+  newString: z.null("must not be combined with edits").optional(),
   dryRun,
 });
 

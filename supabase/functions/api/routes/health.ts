@@ -1,4 +1,4 @@
-/** GET /health: whether the service runs; with `?deep` whether database and storage answer, too. */
+/** GET /health: whether the service runs; with `?deep` also whether database and storage are reachable. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { isPresent } from "../http/query.ts";

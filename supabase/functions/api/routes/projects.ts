@@ -1,4 +1,4 @@
-/** /projects and /project: what an account has, and one project with its limits and usage. */
+/** /projects and /project: an account's projects, and one project with its limits and usage. */
 import { z } from "zod";
 import { pick } from "../http/query.ts";
 import { ACTIVITY_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
