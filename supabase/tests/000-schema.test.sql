@@ -77,7 +77,7 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{account_id_of,administer,search_ranked,search_scan}',
+  '{administer,find_account_id,search_pattern_candidates,search_rank_candidates}',
   'what is behind them runs as its caller, but for what keys administer, what finds an account and what finds candidates for a search');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,

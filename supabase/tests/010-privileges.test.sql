@@ -81,13 +81,13 @@ $$;
 select is(pg_temp.attempt(role, statement), '42501', role || ' is refused: ' || statement)
 from unnest(array['anon', 'authenticated']) role,
   unnest(array[
-    'select public.filestore_admit(''00'', gen_random_uuid())',
+    'select public.filestore_authorize(''00'', gen_random_uuid())',
     'select public.filestore_list(''00'', gen_random_uuid(), ''{}'')',
     'select public.filestore_admin_list_keys()',
     'select * from filestore.files'
   ]) statement;
 select is(pg_temp.attempt('service_role', 'select * from filestore.files'), '42501', 'the secret key reads no table');
-select is(pg_temp.attempt('service_role', 'select filestore.admit(''00'', null, null)'), '42501', 'nor calls an internal function');
+select is(pg_temp.attempt('service_role', 'select filestore.authorize(''00'', null, null)'), '42501', 'nor calls an internal function');
 select is(pg_temp.attempt('filestore_engine', 'delete from filestore.files'), '42501', 'the engine deletes no file');
 select is(pg_temp.attempt('filestore_engine', 'update filestore.file_versions set size = 0'), '42501', 'nor changes a version');
 

@@ -91,13 +91,13 @@ select is(
   public.filestore_list(pg_temp.key('a'), null,
     '{"directory": "", "recursive": true, "limit": 100, "offset": 0, "sortBy": "path", "sortOrder": "asc"}') #>> '{value,total}',
   '1', 'the total counts own files only');
-select is(public.filestore_admit(pg_temp.key('a'), null, 'secret.txt') #> '{value,file}', 'null', 'admission with a path b has');
-select is(public.filestore_admit(pg_temp.key('a'), null, 'same.txt') #>> '{value,file,size}', '10', 'admission with a path both have');
+select is(public.filestore_authorize(pg_temp.key('a'), null, 'secret.txt') #> '{value,file}', 'null', 'admission with a path b has');
+select is(public.filestore_authorize(pg_temp.key('a'), null, 'same.txt') #>> '{value,file,size}', '10', 'admission with a path both have');
 select is(
-  public.filestore_admit(pg_temp.key('a'), null) #>> '{grant,projectId}', 'a0000000-0000-4000-8000-000000000000', 'the key decides the project');
+  public.filestore_authorize(pg_temp.key('a'), null) #>> '{grant,projectId}', 'a0000000-0000-4000-8000-000000000000', 'the key decides the project');
 
 -- Writing.
-select is(pg_temp.code(pg_temp.commit('a', kind, '{"path": "secret.txt", "version": 1, "baseVersion": 2, "rope": []}')), 'FILE_NOT_FOUND', kind || ' of a path b has')
+select is(pg_temp.code(pg_temp.commit('a', kind, '{"path": "secret.txt", "version": 1, "baseVersion": 2, "segmentIds": []}')), 'FILE_NOT_FOUND', kind || ' of a path b has')
 from unnest(array['overwrite', 'append', 'edit', 'delete', 'restore']) kind;
 select is(pg_temp.code(pg_temp.commit('a', kind, jsonb_build_object(
   'path', 'secret.txt', 'destination', 'mine.txt', 'sourceCommitId', gen_random_uuid()))), 'FILE_NOT_FOUND', kind || ' from a path b has')
@@ -105,12 +105,12 @@ from unnest(array['copy', 'move']) kind;
 select is(pg_temp.code(pg_temp.commit('a', 'restore', '{"path": "gone.txt", "version": 1}')), 'FILE_NOT_FOUND', 'restoring what b deleted');
 select is(pg_temp.code(pg_temp.commit('a', 'restore', '{"path": "same.txt", "version": 2}')), 'VERSION_NOT_FOUND', 'restoring a version of b');
 select throws_ok(
-  format($q$select pg_temp.commit('a', 'edit', '{"path": "same.txt", "baseVersion": 1, "rope": [%s]}')$q$, pg_temp.segment(2, 0) -> 'id'),
+  format($q$select pg_temp.commit('a', 'edit', '{"path": "same.txt", "baseVersion": 1, "segmentIds": [%s]}')$q$, pg_temp.segment(2, 0) -> 'id'),
   'P0001', null, 'an edit cannot take a segment of b');
 select is(
-  public.filestore_merge(pg_temp.key('a'), null, 'secret.txt',
+  public.filestore_compact(pg_temp.key('a'), null, 'secret.txt',
     array[(pg_temp.segment(3, 0) ->> 'id')::uuid, (pg_temp.segment(6, 0) ->> 'id')::uuid], jsonb_build_array(pg_temp.segment(90, 2000))) -> 'value',
-  'false', 'merge at a path b has');
+  'false', 'compaction at a path b has');
 select is(
   pg_temp.commit('a', 'write', jsonb_build_object('path', 'secret.txt', 'commitId', md5('secret.txt'))) #>> '{value,file,version}',
   '1', 'a path and a commit id of b are free for a');

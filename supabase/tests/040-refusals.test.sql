@@ -33,11 +33,11 @@ update filestore.projects set max_file_bytes = 100, max_project_bytes = 250 wher
 
 set local role service_role;
 -- Keys. One answer for all that is wrong with one.
-select is(public.filestore_admit(pg_temp.key(key), gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', key || ' key is refused')
+select is(public.filestore_authorize(pg_temp.key(key), gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', key || ' key is refused')
 from unnest(array['unknown', 'revoked', 'expired']) key;
-select is(public.filestore_admit(text, gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', 'refused: ' || coalesce(quote_literal(text), 'null'))
+select is(public.filestore_authorize(text, gen_random_uuid()), '{"refusal": {"code": "INVALID_API_KEY", "details": {}}}', 'refused: ' || coalesce(quote_literal(text), 'null'))
 from unnest(array['', null]) text;
-select is(public.filestore_admit(pg_temp.key('later'), gen_random_uuid()) ? 'refusal', false, 'a key is good until it expires');
+select is(public.filestore_authorize(pg_temp.key('later'), gen_random_uuid()) ? 'refusal', false, 'a key is good until it expires');
 select is(pg_temp.code(answer), 'INVALID_API_KEY', 'every operation asks for the key')
 from unnest(array[
   public.filestore_record(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
@@ -45,12 +45,12 @@ from unnest(array[
   public.filestore_versions(pg_temp.key('unknown'), gen_random_uuid(), 'x', 10, 0)::jsonb,
   public.filestore_diff(pg_temp.key('unknown'), gen_random_uuid(), 'x'),
   public.filestore_list(pg_temp.key('unknown'), gen_random_uuid(), '{"directory": ""}')::jsonb,
-  public.filestore_merge(pg_temp.key('unknown'), gen_random_uuid(), 'x', '{}', '[]'),
+  public.filestore_compact(pg_temp.key('unknown'), gen_random_uuid(), 'x', '{}', '[]'),
   pg_temp.commit('unknown', 'write', '{"path": "x"}')
 ]) answer;
 
 -- Files.
-select is(pg_temp.code(pg_temp.commit('a', kind, '{"path": "none.txt", "rope": [], "version": 1}')), 'FILE_NOT_FOUND', kind || ' needs a file')
+select is(pg_temp.code(pg_temp.commit('a', kind, '{"path": "none.txt", "segmentIds": [], "version": 1}')), 'FILE_NOT_FOUND', kind || ' needs a file')
 from unnest(array['overwrite', 'append', 'edit', 'delete', 'restore']) kind;
 select is(pg_temp.commit('a', 'write', jsonb_build_object('path', 'f.txt', 'segments', jsonb_build_array(pg_temp.segment(1, 100)))) ? 'refusal', false,
   'a file may be as large as the limit');
@@ -59,7 +59,7 @@ select is(
   '{"code": "CONTENT_TOO_LARGE", "details": {"limitBytes": 100, "sizeBytes": 101, "tier": "enterprise"}}', kind || ' over the limit')
 from (values ('write', 101), ('overwrite', 101), ('append', 1)) o (kind, size);
 select is(
-  pg_temp.commit('a', 'edit', '{"path": "f.txt", "baseVersion": 7, "rope": []}') #> '{refusal}',
+  pg_temp.commit('a', 'edit', '{"path": "f.txt", "baseVersion": 7, "segmentIds": []}') #> '{refusal}',
   '{"code": "VERSION_CONFLICT", "details": {"version": 1}}', 'an edit of another version than the latest');
 select is(
   public.filestore_record(pg_temp.key('a'), null, 'f.txt', 9) #> '{refusal}',

@@ -1,4 +1,4 @@
--- Versions: dense numbers, repeated commits, merges, tombstones, counts of directories.
+-- Versions: dense numbers, repeated commits, compactions, tombstones, counts of directories.
 begin;
 select plan(31);
 
@@ -25,7 +25,7 @@ $$;
 create function pg_temp.code(p_answer jsonb) returns text
 language sql as $$ select p_answer #>> '{refusal,code}' $$;
 
-create function pg_temp.rope(p_path text) returns uuid[]
+create function pg_temp.segment_ids(p_path text) returns uuid[]
 language sql as $$ select f.segment_ids from filestore.files f where f.project_id = 'a0000000-0000-4000-8000-000000000000' and f.path = p_path $$;
 create function pg_temp.ids(variadic p_numbers integer[]) returns uuid[]
 language sql as $$ select array_agg((pg_temp.segment(n, 0) ->> 'id')::uuid order by o) from unnest(p_numbers) with ordinality t (n, o) $$;
@@ -41,10 +41,10 @@ $$;
 select is((pg_temp.commit('a', 'write', pg_temp.one('v/a.txt', 1)) #>> '{value,file,version}'), '1', 'write creates version 1');
 select is((pg_temp.commit('a', 'append', pg_temp.one('v/a.txt', 2)) #>> '{value,file,version}'), '2', 'append');
 select is((pg_temp.commit('a', 'append', pg_temp.one('v/a.txt', 3)) #>> '{value,file,version}'), '3', 'append');
-select is(pg_temp.rope('v/a.txt'), pg_temp.ids(1, 2, 3), 'an append adds to the rope');
-select is((pg_temp.commit('a', 'edit', pg_temp.one('v/a.txt', 4) || jsonb_build_object('baseVersion', 3, 'rope', to_jsonb(pg_temp.ids(1, 4, 3))))
+select is(pg_temp.segment_ids('v/a.txt'), pg_temp.ids(1, 2, 3), 'an append adds to the segment list');
+select is((pg_temp.commit('a', 'edit', pg_temp.one('v/a.txt', 4) || jsonb_build_object('baseVersion', 3, 'segmentIds', to_jsonb(pg_temp.ids(1, 4, 3))))
   #>> '{value,file,version}'), '4', 'edit');
-select is(pg_temp.rope('v/a.txt'), pg_temp.ids(1, 4, 3), 'an edit orders kept and new segments');
+select is(pg_temp.segment_ids('v/a.txt'), pg_temp.ids(1, 4, 3), 'an edit orders kept and new segments');
 select is((pg_temp.commit('a', 'overwrite', pg_temp.one('v/a.txt', 5, 7)) #>> '{value,file,size}'), '7', 'overwrite');
 select is(
   array(select v.version || ':' || v.size from filestore.file_versions v order by v.version),
@@ -62,29 +62,29 @@ select is(
   '1', 'repeated later, it still answers its own version');
 select is((select sum(u.versions) from filestore.project_usage u), 7::numeric, 'repeats are not counted');
 
--- Merges replace a run of the current rope by segments of the same size, and make no version.
+-- Compaction replaces a run of the current segment list by segments of the same size, and makes no version.
 select pg_temp.commit('a', 'write', pg_temp.one('m.txt', 10)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 11)),
   pg_temp.commit('a', 'append', pg_temp.one('m.txt', 12)), pg_temp.commit('a', 'append', pg_temp.one('m.txt', 13));
 select is(
-  public.filestore_merge(pg_temp.key('a'), null, 'm.txt', pg_temp.ids(11, 12), jsonb_build_array(pg_temp.segment(20, 20))) -> 'value',
+  public.filestore_compact(pg_temp.key('a'), null, 'm.txt', pg_temp.ids(11, 12), jsonb_build_array(pg_temp.segment(20, 20))) -> 'value',
   'true', 'a run in the middle');
-select is(pg_temp.rope('m.txt'), pg_temp.ids(10, 20, 13), 'is replaced where it was');
+select is(pg_temp.segment_ids('m.txt'), pg_temp.ids(10, 20, 13), 'is replaced where it was');
 select is((select f.version || ':' || f.size from filestore.files f where f.path = 'm.txt'), '4:40', 'version and size stay');
 select is(
   array(select v.segment_ids::text from filestore.file_versions v join filestore.files f on f.id = v.file_id where f.path = 'm.txt' and v.version in (3, 4) order by v.version),
   array[pg_temp.ids(10, 11, 12)::text, pg_temp.ids(10, 11, 12, 13)::text], 'versions keep their lists');
 select is(
-  public.filestore_merge(pg_temp.key('a'), null, path, run, jsonb_build_array(pg_temp.segment(21, 20))) -> 'value', 'false', what)
+  public.filestore_compact(pg_temp.key('a'), null, path, run, jsonb_build_array(pg_temp.segment(21, 20))) -> 'value', 'false', what)
 from (values
-  ('m.txt', pg_temp.ids(11, 12), 'a run that was merged already'),
+  ('m.txt', pg_temp.ids(11, 12), 'a run that was compacted already'),
   ('m.txt', pg_temp.ids(13, 10), 'segments in another order'),
   ('m.txt', pg_temp.ids(13, 99), 'a run that goes on beyond the end'),
   ('none.txt', pg_temp.ids(10, 20), 'a file that is not there')) m (path, run, what);
 select throws_ok(
-  format($q$select public.filestore_merge(pg_temp.key('a'), null, 'm.txt', %L, %L)$q$, pg_temp.ids(10, 20), merged), 'P0001', null,
-  'merged segments of another size: ' || merged::text)
-from unnest(array['[]'::jsonb, jsonb_build_array(pg_temp.segment(22, 29))]) merged;
-select is(pg_temp.rope('m.txt'), pg_temp.ids(10, 20, 13), 'and the rope is as it was');
+  format($q$select public.filestore_compact(pg_temp.key('a'), null, 'm.txt', %L, %L)$q$, pg_temp.ids(10, 20), compacted), 'P0001', null,
+  'compacted segments of another size: ' || compacted::text)
+from unnest(array['[]'::jsonb, jsonb_build_array(pg_temp.segment(22, 29))]) compacted;
+select is(pg_temp.segment_ids('m.txt'), pg_temp.ids(10, 20, 13), 'and the segment list is unchanged');
 
 -- Directories count live files, directly and below.
 select pg_temp.commit('a', 'write', pg_temp.one('v/w/c.txt', 30));
@@ -96,7 +96,7 @@ select is(
 select is(pg_temp.code(pg_temp.commit('a', 'delete', '{"path": "v/a.txt"}')), 'FILE_NOT_FOUND', 'what is deleted is not deleted again');
 select is(
   pg_temp.commit('a', 'restore', '{"path": "v/a.txt", "version": 1}') #>> '{value,file,version}', '7', 'a restored file continues its numbers');
-select is(pg_temp.rope('v/a.txt'), pg_temp.ids(1), 'with the old rope');
+select is(pg_temp.segment_ids('v/a.txt'), pg_temp.ids(1), 'with the old segment list');
 select pg_temp.commit('a', 'move', jsonb_build_object('path', 'v/w/c.txt', 'destination', 'x/y/z.txt', 'sourceCommitId', gen_random_uuid()));
 select is(
   array[pg_temp.directory(''), pg_temp.directory('v'), pg_temp.directory('v/w'), pg_temp.directory('x'), pg_temp.directory('x/y')],

@@ -34,38 +34,38 @@ insert into filestore.rate_windows values
 
 create function pg_temp.rate(p_key text default 'a', p_request_id uuid default gen_random_uuid()) returns text
 language sql as $$
-  select coalesce(pg_temp.code(a), 'admitted') || ' ' || coalesce(a #>> '{rate,remaining}', 'null') || ' of ' || coalesce(a #>> '{rate,limit}', 'null')
-  from public.filestore_admit(pg_temp.key(p_key), p_request_id) a
+  select coalesce(pg_temp.code(a), 'authorized') || ' ' || coalesce(a #>> '{rate,remaining}', 'null') || ' of ' || coalesce(a #>> '{rate,limit}', 'null')
+  from public.filestore_authorize(pg_temp.key(p_key), p_request_id) a
 $$;
 create function pg_temp.counted() returns integer
 language sql as $$ select w.request_count from filestore.rate_windows w where w.project_id = 'a0000000-0000-4000-8000-000000000000' $$;
 
-select is(pg_temp.rate('a', null), 'admitted 3 of 3', 'a request that was counted already is not counted again');
-select is(pg_temp.rate(), 'admitted 2 of 3', 'one');
-select is(pg_temp.rate('second'), 'admitted 1 of 3', 'another key of the project spends the same limit');
-select is(pg_temp.rate(), 'admitted 0 of 3', 'the limit itself is admitted');
+select is(pg_temp.rate('a', null), 'authorized 3 of 3', 'a request that was counted already is not counted again');
+select is(pg_temp.rate(), 'authorized 2 of 3', 'one');
+select is(pg_temp.rate('second'), 'authorized 1 of 3', 'another key of the project spends the same limit');
+select is(pg_temp.rate(), 'authorized 0 of 3', 'the limit itself is authorized');
 select is(pg_temp.rate(), 'RATE_LIMIT_EXCEEDED 0 of 3', 'one more is not');
 select is(pg_temp.rate('second'), 'RATE_LIMIT_EXCEEDED 0 of 3', 'with no key');
 select is(pg_temp.counted(), 3, 'what was refused is not counted');
-select is(pg_temp.rate('a', null), 'admitted 0 of 3', 'further calls of an admitted request go on');
+select is(pg_temp.rate('a', null), 'authorized 0 of 3', 'further calls of an authorized request go on');
 select is(
   pg_temp.code(public.filestore_commit(pg_temp.key('a'), gen_random_uuid(), 'write', '{"path": "x", "mimeType": "text/plain", "commitId": "c0000000-0000-4000-8000-000000000000"}')),
   'RATE_LIMIT_EXCEEDED', 'an operation over the limit is refused');
 select is((select count(*) from filestore.files), 0::bigint, 'and does nothing');
-select is(pg_temp.rate('b'), 'admitted null of null', 'another project has its own limit, or none');
+select is(pg_temp.rate('b'), 'authorized null of null', 'another project has its own limit, or none');
 select is((select count(*) from filestore.rate_windows where project_id = 'b0000000-0000-4000-8000-000000000000'), 0::bigint, 'without a limit nothing is counted');
 select is(
-  (public.filestore_admit(pg_temp.key('a'), gen_random_uuid()) #>> '{rate,reset}')::bigint,
+  (public.filestore_authorize(pg_temp.key('a'), gen_random_uuid()) #>> '{rate,reset}')::bigint,
   extract(epoch from date_trunc('minute', now()) + interval '61 minutes')::bigint, 'the reset is the end of the window');
 
 -- The window moves on.
 update filestore.rate_windows set window_start = date_trunc('minute', clock_timestamp()) - interval '1 minute';
-select is(pg_temp.rate(), 'admitted 2 of 3', 'in the next minute the limit is whole again');
+select is(pg_temp.rate(), 'authorized 2 of 3', 'in the next minute the limit is whole again');
 select is(pg_temp.counted(), 1, 'counted from one');
 select is(
   (select w.window_start > clock_timestamp() - interval '61 seconds' from filestore.rate_windows w), true, 'the window is the present minute');
 update filestore.rate_windows set window_start = date_trunc('minute', clock_timestamp()) + interval '1 hour', request_count = 1;
-select is(pg_temp.rate(), 'admitted 1 of 3', 'a clock that steps back');
+select is(pg_temp.rate(), 'authorized 1 of 3', 'a clock that steps back');
 select is(
   (select w.window_start > clock_timestamp() from filestore.rate_windows w), true, 'never takes a window back');
 
@@ -73,20 +73,20 @@ select is(
 update filestore.projects set requests_per_minute = 3 where name = 'pgtap a';
 update filestore.rate_windows set window_start = date_trunc('minute', now()) + interval '1 hour', request_count = 0, request_ids = '{}';
 create function pg_temp.id(p_number integer) returns uuid language sql as $$ select md5('request ' || p_number)::uuid $$;
-select is(pg_temp.rate('a', pg_temp.id(1)), 'admitted 2 of 3', 'a request');
-select is(pg_temp.rate('a', pg_temp.id(1)), 'admitted 2 of 3', 'asked again it counts once');
-select is(pg_temp.rate('second', pg_temp.id(1)), 'admitted 2 of 3', 'whatever it asks with');
+select is(pg_temp.rate('a', pg_temp.id(1)), 'authorized 2 of 3', 'a request');
+select is(pg_temp.rate('a', pg_temp.id(1)), 'authorized 2 of 3', 'asked again it counts once');
+select is(pg_temp.rate('second', pg_temp.id(1)), 'authorized 2 of 3', 'whatever it asks with');
 select pg_temp.rate('a', pg_temp.id(2)), pg_temp.rate('a', pg_temp.id(3));
 select is(pg_temp.rate('a', pg_temp.id(4)), 'RATE_LIMIT_EXCEEDED 0 of 3', 'the window is full');
 select is(pg_temp.rate('a', pg_temp.id(4)), 'RATE_LIMIT_EXCEEDED 0 of 3', 'what was refused is not known: asked again it is refused again');
-select is(pg_temp.rate('a', pg_temp.id(1)), 'admitted 0 of 3', 'in a full window the first of those that were counted is admitted');
-select is(pg_temp.rate('a', pg_temp.id(3)), 'admitted 0 of 3', 'and the last');
+select is(pg_temp.rate('a', pg_temp.id(1)), 'authorized 0 of 3', 'in a full window the first of those that were counted is authorized');
+select is(pg_temp.rate('a', pg_temp.id(3)), 'authorized 0 of 3', 'and the last');
 select is(pg_temp.counted(), 3, 'which counts nothing');
 update filestore.rate_windows set window_start = date_trunc('minute', clock_timestamp()) - interval '1 minute';
-select is(split_part(pg_temp.rate('a', pg_temp.id(3)), ' ', 1), 'admitted', 'across the end of the window it is admitted');
+select is(split_part(pg_temp.rate('a', pg_temp.id(3)), ' ', 1), 'authorized', 'across the end of the window it is authorized');
 select is(pg_temp.counted(), 3, 'and not counted in the next one either');
-select is(pg_temp.rate('a', pg_temp.id(5)), 'admitted 2 of 3', 'another one begins the next window');
-select is(pg_temp.rate('a', pg_temp.id(3)), 'admitted 2 of 3', 'in which it is still known');
+select is(pg_temp.rate('a', pg_temp.id(5)), 'authorized 2 of 3', 'another one begins the next window');
+select is(pg_temp.rate('a', pg_temp.id(3)), 'authorized 2 of 3', 'in which it is still known');
 update filestore.projects set requests_per_minute = 100 where name = 'pgtap a';
 select count(pg_temp.rate('a', pg_temp.id(n))) from generate_series(6, 60) n;
 select is((select cardinality(w.request_ids) from filestore.rate_windows w), 32, 'the last 32 requests are known, and no more');
@@ -96,10 +96,10 @@ update filestore.rate_windows set window_start = date_trunc('minute', clock_time
 
 -- The limit in force is the project's own, else its tier's; refused keys count nothing.
 update filestore.projects set requests_per_minute = null where name = 'pgtap a';
-select is(pg_temp.rate(), 'admitted 97 of 100', 'free');
+select is(pg_temp.rate(), 'authorized 97 of 100', 'free');
 update filestore.projects set tier = 'pro' where name = 'pgtap a';
-select is(pg_temp.rate(), 'admitted 996 of 1000', 'pro');
-select public.filestore_admit(pg_temp.key('unknown'), gen_random_uuid());
+select is(pg_temp.rate(), 'authorized 996 of 1000', 'pro');
+select public.filestore_authorize(pg_temp.key('unknown'), gen_random_uuid());
 select is(pg_temp.counted(), 4, 'a refused key spends nothing');
 update filestore.projects set requests_per_minute = 2 where name = 'pgtap a';
 select is(pg_temp.rate(), 'RATE_LIMIT_EXCEEDED 0 of 2', 'a lower limit holds at once');

@@ -30,12 +30,12 @@ language sql as $$
     || p_more
 $$;
 create function pg_temp.code(p_answer jsonb) returns text language sql as $$ select p_answer #>> '{refusal,code}' $$;
-create function pg_temp.admitted(p_key text) returns text
-language sql as $$ select coalesce(pg_temp.code(public.filestore_admit(pg_temp.hash(p_key), null)), 'admitted') $$;
+create function pg_temp.authorized(p_key text) returns text
+language sql as $$ select coalesce(pg_temp.code(public.filestore_authorize(pg_temp.hash(p_key), null)), 'authorized') $$;
 create function pg_temp.working(p_user text) returns bigint
 language sql as $$
   select count(*) from filestore.api_keys k join filestore.projects p on p.id = k.project_id
-  where p.owner_id = md5(p_user)::uuid and filestore.works(k)
+  where p.owner_id = md5(p_user)::uuid and filestore.is_active(k)
 $$;
 
 -- The new parts.
@@ -135,21 +135,21 @@ select is(
   (pg_temp.rotate('one', 'two') -> 'value') - '{id,createdAt,replaced}'::text[],
   '{"prefix": "oa_two", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
   'a rotated key is like the one it replaces');
-select is(array[pg_temp.admitted('one'), pg_temp.admitted('two')], '{INVALID_API_KEY,admitted}', 'which ends at once');
+select is(array[pg_temp.authorized('one'), pg_temp.authorized('two')], '{INVALID_API_KEY,authorized}', 'which ends at once');
 select is(pg_temp.rotate('one', 'two') #>> '{value,replaced,prefix}', 'oa_one', 'the request repeated says the same');
 select is(pg_temp.working('ann'), 1::bigint, 'and makes nothing twice');
 select is(pg_temp.code(pg_temp.rotate('one', 'three')), 'KEY_REVOKED', 'a key that was replaced is not replaced again');
 select is(pg_temp.code(pg_temp.rotate('nobody''s', 'three')), 'KEY_NOT_FOUND', 'a key that is not there is not replaced');
 select is(
-  (pg_temp.rotate('two', 'three', '{"overlapSeconds": 600}') #>> '{value,replaced,expiresAt}')::timestamptz
+  (pg_temp.rotate('two', 'three', '{"gracePeriodSeconds": 600}') #>> '{value,replaced,expiresAt}')::timestamptz
     between clock_timestamp() + interval '590 seconds' and clock_timestamp() + interval '601 seconds', true, 'with an overlap it ends when that ends');
-select is(array[pg_temp.admitted('two'), pg_temp.admitted('three')], '{admitted,admitted}', 'until then both work');
+select is(array[pg_temp.authorized('two'), pg_temp.authorized('three')], '{authorized,authorized}', 'until then both work');
 update filestore.api_keys set expires_at = clock_timestamp() - interval '1 second' where key_hash = sha256('two');
-select is(array[pg_temp.admitted('two'), pg_temp.admitted('three')], '{INVALID_API_KEY,admitted}', 'then the new one alone');
+select is(array[pg_temp.authorized('two'), pg_temp.authorized('three')], '{INVALID_API_KEY,authorized}', 'then the new one alone');
 select is(pg_temp.code(pg_temp.rotate('two', 'four')), 'KEY_REVOKED', 'an expired key is not replaced');
 update filestore.api_keys set expires_at = clock_timestamp() + interval '1 minute' where key_hash = sha256('three');
 select is(
-  pg_temp.rotate('three', 'four', '{"overlapSeconds": 600}') #> '{value,expiresAt}', pg_temp.rotate('three', 'four') #> '{value,replaced,expiresAt}',
+  pg_temp.rotate('three', 'four', '{"gracePeriodSeconds": 600}') #> '{value,expiresAt}', pg_temp.rotate('three', 'four') #> '{value,replaced,expiresAt}',
   'an overlap prolongs nothing, and the new key ends when the old one would have');
 
 -- And this key is the newest.
@@ -157,7 +157,7 @@ update filestore.api_keys set created_at = now() + interval '1 second' where key
 select is(
   pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five')) #>> '{value,replaced,prefix}', 'oa_four', 'regenerating replaces the newest key that works');
 select pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five'));
-select is(array[pg_temp.admitted('three'), pg_temp.admitted('four'), pg_temp.admitted('five')], '{admitted,INVALID_API_KEY,admitted}', 'once, and no other');
+select is(array[pg_temp.authorized('three'), pg_temp.authorized('four'), pg_temp.authorized('five')], '{authorized,INVALID_API_KEY,authorized}', 'once, and no other');
 select is(
   pg_temp.project('bob', 'regenerate_key', pg_temp.new_key('bobs')) #- '{value,id}' #- '{value,createdAt}',
   '{"value": {"prefix": "oa_bobs", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null}}',
@@ -165,17 +165,17 @@ select is(
 
 create temporary table revoked as select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text) as answer;
 select isnt((select answer #>> '{value,revokedAt}' from revoked), null, 'revoked');
-select is(pg_temp.admitted('five'), 'INVALID_API_KEY', 'it works no more');
+select is(pg_temp.authorized('five'), 'INVALID_API_KEY', 'it works no more');
 select is(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text), (select answer from revoked), 'revoked again it stays as it was');
 select is(pg_temp.code(pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('bobs'))::text)), 'KEY_NOT_FOUND', 'another project''s key is not there to be revoked');
-select is(pg_temp.admitted('bobs'), 'admitted', 'and goes on working');
+select is(pg_temp.authorized('bobs'), 'authorized', 'and goes on working');
 
 -- The limit of working keys is exact; what works no more does not count.
 select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) from generate_series(2, 99) n;
 select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100', 'the limit of 100 itself is reached');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n101')), '{"refusal": {"code": "KEY_LIMIT_REACHED", "details": {"limit": 100}}}', 'one more is refused');
-select is(pg_temp.code(pg_temp.rotate('n50', 'n101', '{"overlapSeconds": 1}')), 'KEY_LIMIT_REACHED', 'so is a rotation with an overlap');
+select is(pg_temp.code(pg_temp.rotate('n50', 'n101', '{"gracePeriodSeconds": 1}')), 'KEY_LIMIT_REACHED', 'so is a rotation with an overlap');
 select is(pg_temp.rotate('n50', 'n101') #>> '{value,replaced,prefix}', 'oa_n50', 'one without makes no key more');
 select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('n51'))::text);
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n102')) #>> '{value,prefix}', 'oa_n102', 'a revoked key leaves room for one');

@@ -20,7 +20,7 @@ $$;
 create function pg_temp.commit(p_key text, p_kind text, p_path text, p_more jsonb default '{}') returns jsonb
 language sql as $$
   select public.filestore_commit(pg_temp.hash(p_key), null, p_kind, jsonb_build_object(
-    'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain', 'version', 1, 'baseVersion', 1, 'rope', '[]'::jsonb,
+    'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain', 'version', 1, 'baseVersion', 1, 'segmentIds', '[]'::jsonb,
     'sourceCommitId', gen_random_uuid()) || p_more)
 $$;
 -- The refusal with its details, or that there is none.
@@ -56,8 +56,8 @@ language sql as $$
       'keyHash', pg_temp.hash(gen_random_uuid()::text), 'prefix', 'x', 'environment', 'production', 'scopes', '["admin"]'::jsonb))
     when 'rotate_key' then public.filestore_administer(pg_temp.hash(p_key), null, 'rotate_key', '{"id": "f0000000-0000-4000-8000-000000000000"}')
     when 'revoke_key' then public.filestore_administer(pg_temp.hash(p_key), null, 'revoke_key', '{"id": "f0000000-0000-4000-8000-000000000000"}')
-    when 'admit' then public.filestore_admit(pg_temp.hash(p_key), null, 'f ' || p_key)
-    when 'merge' then public.filestore_merge(pg_temp.hash(p_key), null, 'f ' || p_key, array[(pg_temp.segment(99) ->> 'id')::uuid], '[]')
+    when 'authorize' then public.filestore_authorize(pg_temp.hash(p_key), null, 'f ' || p_key)
+    when 'compact' then public.filestore_compact(pg_temp.hash(p_key), null, 'f ' || p_key, array[(pg_temp.segment(99) ->> 'id')::uuid], '[]')
     else pg_temp.commit(p_key, p_operation, 'f ' || p_key, '{"destination": "g", "overwrite": true, "segments": []}'
       || case p_operation when 'copy' then '{}' when 'move' then '{}' else '{"destination": null}' end::jsonb)
   end)
@@ -79,7 +79,7 @@ select unnest(array[
   is(pg_temp.did('both', operation), 'done', operation || ' with the scopes read and write')])
 from (values
   ('record', 'done'), ('content', 'done'), ('versions', 'done'), ('diff', 'done'), ('list', 'done'), ('activity', 'done'),
-  ('merge', 'FORBIDDEN_SCOPE write'), ('append', 'FORBIDDEN_SCOPE write'), ('overwrite', 'FORBIDDEN_SCOPE write'), ('copy', 'FORBIDDEN_SCOPE write'),
+  ('compact', 'FORBIDDEN_SCOPE write'), ('append', 'FORBIDDEN_SCOPE write'), ('overwrite', 'FORBIDDEN_SCOPE write'), ('copy', 'FORBIDDEN_SCOPE write'),
   ('delete', 'FORBIDDEN_SCOPE write'), ('write', 'FORBIDDEN_SCOPE write'), ('restore', 'FORBIDDEN_SCOPE write'), ('move', 'FORBIDDEN_SCOPE write')) o (operation, expected);
 select is(pg_temp.did(key, operation), 'FORBIDDEN_SCOPE admin', operation || ' with the scopes ' || key)
 from unnest(array['read', 'write', 'both']) key, unnest(array['rename', 'keys', 'create_key', 'rotate_key', 'revoke_key']) operation;
@@ -87,7 +87,7 @@ select is(pg_temp.did(key, operation), expected, operation || ' with the scopes 
 from unnest(array['admin', 'all']) key,
   (values ('rename', 'done'), ('keys', 'done'), ('create_key', 'done'), ('rotate_key', 'KEY_NOT_FOUND'), ('revoke_key', 'KEY_NOT_FOUND')) o (operation, expected);
 select is(pg_temp.did(key, operation), 'done', operation || ' asks for no scope: ' || key)
-from unnest(array['read', 'write', 'admin', 'both']) key, unnest(array['project', 'admit']) operation;
+from unnest(array['read', 'write', 'admin', 'both']) key, unnest(array['project', 'authorize']) operation;
 select is(pg_temp.did('in b', operation), 'FORBIDDEN_SCOPE outside a/b', operation || ' is nothing for a key with a prefix')
 from unnest(array['project', 'activity']) operation;
 select is(pg_temp.said(pg_temp.commit('reads b', 'write', path)), 'FORBIDDEN_SCOPE write', 'a prefix gives no scope: ' || path) from unnest(array['a/b/new.txt', 'f']) path;
@@ -132,10 +132,10 @@ from unnest(array['f', 'never', 'a/b', 'a/b0/new', 'a/c/gone.txt']) path, unnest
 select is(pg_temp.said(pg_temp.commit('in b', kind, 'a/b/one.txt', jsonb_build_object('destination', path, 'overwrite', true))), 'FORBIDDEN_SCOPE outside a/b', kind || ' to ' || path)
 from unnest(array['copy', 'move']) kind, unnest(array['f', 'never', 'a/b0/x']) path;
 select is(pg_temp.said(pg_temp.commit('in b', 'copy', path, '{"destination": "a/b/copied.txt"}')), 'FILE_NOT_FOUND', 'copy from ' || path) from unnest(array['f', 'never', 'a/c/gone.txt']) path;
-select is(pg_temp.said(public.filestore_admit(pg_temp.hash('in b'), null, path)), 'FORBIDDEN_SCOPE outside a/b', 'nothing is uploaded for ' || path) from unnest(array['f', 'never']) path;
+select is(pg_temp.said(public.filestore_authorize(pg_temp.hash('in b'), null, path)), 'FORBIDDEN_SCOPE outside a/b', 'nothing is uploaded for ' || path) from unnest(array['f', 'never']) path;
 select is(
-  public.filestore_merge(pg_temp.hash('in b'), null, 'f', array[(pg_temp.segment(1) ->> 'id')::uuid, (pg_temp.segment(11) ->> 'id')::uuid], jsonb_build_array(pg_temp.segment(50) || '{"size": 20}')) -> 'value',
-  'false', 'merging outside finds nothing to merge');
+  public.filestore_compact(pg_temp.hash('in b'), null, 'f', array[(pg_temp.segment(1) ->> 'id')::uuid, (pg_temp.segment(11) ->> 'id')::uuid], jsonb_build_array(pg_temp.segment(50) || '{"size": 20}')) -> 'value',
+  'false', 'compaction outside the prefix finds nothing to compact');
 select pg_temp.commit('both', 'append', 'f', jsonb_build_object('segments', '[]'::jsonb, 'idempotency', '{"key": "once"}'::jsonb || jsonb_build_object('fingerprint', pg_temp.hash('once'))));
 select is(pg_temp.said(public.filestore_content(pg_temp.hash('in b'), null, path, null, asked)), 'FORBIDDEN_SCOPE outside a/b', 'reading to edit at ' || path || ' ' || asked::text)
 from unnest(array['f', 'never']) path,

@@ -22,10 +22,10 @@ begin
   return coalesce(v_answer #>> '{refusal,code}', left(v_answer ->> 'value', 1));
 end
 $$;
-create function pg_temp.admit(p_token text, p_request_id uuid default null) returns jsonb
-language sql as $$ select public.filestore_admit(pg_temp.hash(p_token), p_request_id) $$;
-create function pg_temp.admitted(p_token text) returns text
-language sql as $$ select coalesce(a #>> '{refusal,code}', 'project ' || left(a #>> '{grant,projectId}', 1)) from pg_temp.admit(p_token) a $$;
+create function pg_temp.authorize(p_token text, p_request_id uuid default null) returns jsonb
+language sql as $$ select public.filestore_authorize(pg_temp.hash(p_token), p_request_id) $$;
+create function pg_temp.authorized(p_token text) returns text
+language sql as $$ select coalesce(a #>> '{refusal,code}', 'project ' || left(a #>> '{grant,projectId}', 1)) from pg_temp.authorize(p_token) a $$;
 create function pg_temp.commit(p_token text, p_kind text, p_path text, p_more jsonb default '{}') returns jsonb
 language sql as $$
   select public.filestore_commit(pg_temp.hash(p_token), null, p_kind, jsonb_build_object(
@@ -34,20 +34,20 @@ $$;
 
 -- A session opens for the owner alone, and is for one project.
 select is((select c.relrowsecurity from pg_class c where c.oid = 'filestore.console_sessions'::regclass), true, 'row-level security is on');
-select is(pg_temp.admitted('of a'), 'INVALID_API_KEY', 'a token that nobody opened is no key');
+select is(pg_temp.authorized('of a'), 'INVALID_API_KEY', 'a token that nobody opened is no key');
 select is(pg_temp.open('bob', 'a', 'of a'), 'PROJECT_NOT_FOUND', 'another account does not open it');
 select is(pg_temp.open('bob', 'c', 'of c'), 'PROJECT_NOT_FOUND', 'nor a project that is not there');
-select is(pg_temp.admitted('of a'), 'INVALID_API_KEY', 'so it is no key still');
+select is(pg_temp.authorized('of a'), 'INVALID_API_KEY', 'so it is no key still');
 select is(pg_temp.open('ann', 'a', 'of a'), 'a', 'the owner opens it');
-select is(pg_temp.admitted('of a'), 'project a', 'and it is one');
+select is(pg_temp.authorized('of a'), 'project a', 'and it is one');
 select is(
-  pg_temp.admit('of a') -> 'grant',
+  pg_temp.authorize('of a') -> 'grant',
   '{"projectId": "a0000000-0000-4000-8000-000000000000", "keyId": null, "scopes": ["read", "write", "admin"], "tier": "free", "maxFileBytes": 10485760}',
   'with every scope and no id');
 select is(pg_temp.open('bob', 'b', 'of b'), 'b', 'another account opens its own');
-select is(array[pg_temp.admitted('of a'), pg_temp.admitted('of b')], '{project a,project b}', 'each is for its project');
+select is(array[pg_temp.authorized('of a'), pg_temp.authorized('of b')], '{project a,project b}', 'each is for its project');
 select is(pg_temp.open('ann', 'a', 'another'), 'a', 'opened with another token');
-select is(array[pg_temp.admitted('of a'), pg_temp.admitted('another')], '{INVALID_API_KEY,project a}', 'the first one is no key any more');
+select is(array[pg_temp.authorized('of a'), pg_temp.authorized('another')], '{INVALID_API_KEY,project a}', 'the first one is no key any more');
 select is((select count(*) from filestore.console_sessions), 2::bigint, 'a project has one session');
 
 -- It ends.
@@ -55,13 +55,13 @@ select is(
   (select s.expires_at between clock_timestamp() + interval '9 minutes' and clock_timestamp() + interval '601 seconds'
    from filestore.console_sessions s where s.token_hash = sha256('another')), true, 'it lasts ten minutes');
 update filestore.console_sessions set expires_at = clock_timestamp() - interval '1 second' where token_hash = sha256('another');
-select is(pg_temp.admitted('another'), 'INVALID_API_KEY', 'then it is no key');
+select is(pg_temp.authorized('another'), 'INVALID_API_KEY', 'then it is no key');
 select is(pg_temp.open('ann', 'a', 'another'), 'a', 'until it is opened again');
-select is(pg_temp.admitted('another'), 'project a', 'which makes it one');
+select is(pg_temp.authorized('another'), 'project a', 'which makes it one');
 
 -- What comes by it counts in the project's window.
-select is(pg_temp.admit('another', gen_random_uuid()) #>> '{rate,remaining}', '99', 'a request of the console counts');
-select is(pg_temp.admit('key', gen_random_uuid()) #>> '{rate,remaining}', '98', 'in the window of the project''s keys');
+select is(pg_temp.authorize('another', gen_random_uuid()) #>> '{rate,remaining}', '99', 'a request of the console counts');
+select is(pg_temp.authorize('key', gen_random_uuid()) #>> '{rate,remaining}', '98', 'in the window of the project''s keys');
 
 -- Versions say to the owner which key made them; activity says it too.
 select pg_temp.commit('key', 'write', 'f');
@@ -95,7 +95,7 @@ select is(
 -- Last used.
 select is((select k.last_used_at is not null from filestore.api_keys k), true, 'a key says when it was used');
 update filestore.api_keys set last_used_at = now() - interval '61 seconds';
-select pg_temp.admit('another');
+select pg_temp.authorize('another');
 select is((select k.last_used_at < now() - interval '1 minute' from filestore.api_keys k), true, 'not by the console');
 
 select * from finish();

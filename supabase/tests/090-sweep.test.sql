@@ -14,7 +14,7 @@ select p.id, 'infinity' from filestore.projects p where p.name not like 'pgtap _
 on conflict (project_id) do update set swept_through = 'infinity';
 
 create function pg_temp.day(p_days integer) returns date
-language sql as $$ select (filestore.now() at time zone 'UTC')::date - p_days $$;
+language sql as $$ select (filestore.sweep_clock() at time zone 'UTC')::date - p_days $$;
 create function pg_temp.commit(p_number integer, p_days integer) returns jsonb
 language sql as $$
   select public.filestore_commit(encode(sha256('pgtap a'), 'hex'), null, 'write', jsonb_build_object(
@@ -44,14 +44,14 @@ select is(pg_temp.commit(1, 0) #>> '{value,file,version}', '1', 'a segment of to
 select is(pg_temp.commit(2, 1) #>> '{value,file,version}', '2', 'and one of yesterday');
 select throws_ok('select pg_temp.commit(3, 2)', 'P0001', 'a segment was uploaded too long ago to be committed', 'an older one is not: it may be gone');
 select is(
-  public.filestore_sweep_unnamed('a0000000-0000-4000-8000-000000000000', array[md5('1')::uuid, md5('2')::uuid, md5('3')::uuid]),
+  public.filestore_sweep_unreferenced('a0000000-0000-4000-8000-000000000000', array[md5('1')::uuid, md5('2')::uuid, md5('3')::uuid]),
   jsonb_build_array(md5('3')::uuid), 'only what no row names may go');
 select is(
-  public.filestore_sweep_unnamed('b0000000-0000-4000-8000-000000000000', array[md5('1')::uuid]),
+  public.filestore_sweep_unreferenced('b0000000-0000-4000-8000-000000000000', array[md5('1')::uuid]),
   jsonb_build_array(md5('1')::uuid), 'a name counts in its own project');
 select pg_temp.commit(4, 0);
 select is(
-  public.filestore_sweep_unnamed('a0000000-0000-4000-8000-000000000000', array[md5('1')::uuid, md5('4')::uuid]), '[]',
+  public.filestore_sweep_unreferenced('a0000000-0000-4000-8000-000000000000', array[md5('1')::uuid, md5('4')::uuid]), '[]',
   'what older versions name stays, too');
 
 select * from finish();

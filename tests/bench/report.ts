@@ -1,5 +1,5 @@
 /** What was measured, against what, and whether the bar holds: as a table to read and as JSON to keep. */
-import { answer } from "../../supabase/local/cli/command_line.ts";
+import { printLine } from "../../supabase/local/cli/command_line.ts";
 import { median, type Times } from "./measure.ts";
 
 /** What a row must come to. */
@@ -36,12 +36,12 @@ export class Report {
   /** Begins a group of rows. */
   group(name: string): void {
     this.#group = name;
-    answer(`\n${name}`);
+    printLine(`\n${name}`);
   }
 
   /** A line of explanation below the rows. */
   remark(text: string): void {
-    answer(`    ${text}`);
+    printLine(`    ${text}`);
   }
 
   /** Two medians in milliseconds and their ratio. */
@@ -71,16 +71,16 @@ export class Report {
   #add(row: Omit<Row, "group" | "holds">): void {
     const full: Row = { group: this.#group, ...row, holds: holds(row) };
     this.rows.push(full);
-    answer(line(full));
+    printLine(line(full));
   }
 
   /** How many bars hold, and which do not. */
   summary(): void {
     const barred = this.rows.filter((row) => row.holds !== null);
     const missed = barred.filter((row) => !row.holds);
-    answer(`\n${barred.length - missed.length} of ${barred.length} bars hold.`);
+    printLine(`\n${barred.length - missed.length} of ${barred.length} bars hold.`);
     for (const row of missed) {
-      answer(`  missed: ${row.group}: ${row.what} (${figure(row)}, bar ${barText(row)})`);
+      printLine(`  missed: ${row.group}: ${row.what} (${figure(row)}, bar ${barText(row)})`);
     }
   }
 }

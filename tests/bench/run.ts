@@ -2,12 +2,12 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
-  answer,
   parseCommand,
-  remark,
+  parseWholeNumber,
+  printLine,
+  printNotice,
   run,
   UsageError,
-  wholeNumber,
 } from "../../supabase/local/cli/command_line.ts";
 import { startPostgres } from "../support/postgres.ts";
 import type { Group } from "./bench.ts";
@@ -70,13 +70,13 @@ const OPTIONS = {
 
 await run(async () => {
   const { values } = parseCommand(Deno.args, OPTIONS, USAGE);
-  if (values.help) return answer(USAGE);
+  if (values.help) return printLine(USAGE);
   const storage = otherStorage(values.storage, values["storage-key"]);
   const names = values.only?.split(",") ??
     Object.keys(GROUPS).filter((name) => !storage || !ON_LOCAL_STORAGE.includes(name));
   const rounds = values.rounds === undefined
     ? ROUNDS_DEFAULT
-    : wholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX, USAGE);
+    : parseWholeNumber(values.rounds, "--rounds", 3, ROUNDS_MAX, USAGE);
   for (const name of names) {
     if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`, USAGE);
     if (storage && ON_LOCAL_STORAGE.includes(name)) {
@@ -84,7 +84,7 @@ await run(async () => {
     }
   }
   const report = new Report();
-  answer("what, its median, the baseline's median, their ratio, the difference, the bar");
+  printLine("what, its median, the baseline's median, their ratio, the difference, the bar");
   const onPglite = names.filter((name) => values.db !== undefined || !ON_POSTGRES.includes(name));
   await measure(onPglite, values.db, storage, rounds, report);
   const onPostgres = names.filter((name) => !onPglite.includes(name));
@@ -141,5 +141,5 @@ async function keep(file: string, rounds: number, report: Report): Promise<void>
     series: { ...series, ...report.series },
   };
   await Deno.writeTextFile(file, JSON.stringify(figures, null, 2) + "\n");
-  remark(`Kept in ${file}.`);
+  printNotice(`Kept in ${file}.`);
 }

@@ -12,7 +12,7 @@ import { FunctionPool } from "../../supabase/local/stack/function_pool.ts";
 import { openGateway } from "../../supabase/local/stack/gateway.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
-import { answer } from "../../supabase/local/cli/command_line.ts";
+import { printLine } from "../../supabase/local/cli/command_line.ts";
 import { openStorageFront, type OtherStorage, type StorageFront } from "./storage_front.ts";
 
 export interface StackProcessOptions {
@@ -80,7 +80,7 @@ async function main(options: StackProcessOptions): Promise<void> {
     bareFunctionUrl: `${gateway.url}/functions/v1/api`,
     controlUrl: `http://127.0.0.1:${control.addr.port}`,
   };
-  answer(JSON.stringify(addresses));
+  printLine(JSON.stringify(addresses));
   const reader = Deno.stdin.readable.getReader();
   while (!(await reader.read()).done);
   await bare.stop();

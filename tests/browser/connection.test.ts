@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { browserSuite, SESSION_KEY } from "../support/browser.ts";
 import { follow, isGone, press, says, shownText, typeAtEnd } from "../support/page_actions.ts";
 
-const LOST = "The connection is lost. Trying again …";
+const LOST = "The connection is lost. Reconnecting …";
 
 const { test } = await browserSuite();
 
@@ -17,7 +17,7 @@ test("connection: its loss is told at once, and views load by themselves when it
   await context.setOffline(true);
   await says(page, LOST);
   await follow(page, "Activity");
-  await says(page, "The service cannot be reached. It is tried again as soon as the connection is back.");
+  await says(page, "The service cannot be reached. This view reloads when the connection is back.");
   await context.setOffline(false);
   await page.getByRole("table", { name: "Latest writes" }).getByRole("link", { name: "a.txt" }).waitFor();
   await isGone(page, LOST);
@@ -60,10 +60,10 @@ test("session: after it has ended, signing in leads back to the same place and t
   const place = page.url();
   await loseSession(page);
   await press(page, "Save");
-  await says(page, "Your session has ended. Sign in to go on where you were.");
+  await says(page, "Your session has expired. Sign in to continue where you left off.");
   assertEquals(page.url(), place);
   await signIn(page, account);
-  await says(page, "Changes are not saved yet.");
+  await says(page, "Unsaved changes.");
   assertEquals([page.url(), await shownText(page, "Edit notes/plan.md")], [place, "a\nb\n"]);
   await press(page, "Save");
   await says(page, "Saved as version 2.");

@@ -1,7 +1,7 @@
 /** What a first visit fetches. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { buildDirectory } from "../../supabase/console/build/sources.ts";
+import { buildDirectory } from "../../supabase/local/console/sources.ts";
 import { browserSuite } from "../support/browser.ts";
 
 const FIRST_LOAD_BYTES_MAX = 200 * 1024;

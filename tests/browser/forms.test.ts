@@ -133,7 +133,7 @@ test("forms: each refuses bad input beside the field, in the service's words", a
     await visit.open("file/there.md?tab=compare&from=1&to=1");
     const field = visit.page.getByLabel("From version");
     await field.fill("0");
-    assertStringIncludes(await descriptionOf(field), "must be a whole number from 1");
+    assertStringIncludes(await descriptionOf(field), "must be a whole number, 1 or greater");
   });
 });
 

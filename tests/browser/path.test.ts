@@ -79,7 +79,7 @@ test("console: from sign-up to a revoked key", async (visit) => {
     await follow(page, "API keys");
     await press(page, "Revoke laptop");
     await press(dialog(page, "Revoke laptop?"), "Revoke key");
-    await says(page, "laptop is revoked.");
+    await says(page, "laptop was revoked.");
     await page.getByRole("row", { name: "laptop" }).getByText("revoked").waitFor();
     const [body = "", status] = (await shell(`${line} -w '\\n%{http_code}'`)).split("\n");
     assertEquals([status, JSON.parse(body).error.code], ["401", "INVALID_API_KEY"]);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { bundle } from "../../supabase/console/build/bundle.ts";
+import { bundle } from "../../supabase/local/console/bundle.ts";
 import { newPerson, type Person } from "../support/person.ts";
 import { launchChromium, SESSION_KEY } from "../support/browser.ts";
 import { startService } from "../support/service.ts";

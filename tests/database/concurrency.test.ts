@@ -213,7 +213,7 @@ async function oneEditWins({ owner, clients }: Databases): Promise<void> {
     return commit(clients, project, "edit", {
       path: "e.txt",
       segments: [segment],
-      rope: [segment.id],
+      segmentIds: [segment.id],
       baseVersion: 1,
     });
   });
@@ -238,7 +238,7 @@ async function appendOrMerge(clients: postgres.Sql, project: Project, path: stri
   const segment = newSegment(project);
   for (let attempt = 0; attempt < 100; attempt++) {
     const answer = await commit(clients, project, "append", { path, segments: [segment] });
-    if (answer.refusal?.code !== "ROPE_FULL") {
+    if (answer.refusal?.code !== "SEGMENT_LIST_FULL") {
       valueOf(answer);
       return segment.id;
     }

@@ -47,7 +47,7 @@ function table(...privileges: string[]): IntendedTable {
 
 const engine = internal("filestore_engine");
 const search = internal("filestore_search");
-/** Runs as filestore_search, which sees every project's text, and answers ids to the engine. */
+/** Runs as filestore_search, which sees every project's text, and returns ids to the engine. */
 const searchCandidates: IntendedFunction = {
   ...operation("filestore_search"),
   execute: ["filestore_engine"],
@@ -71,24 +71,24 @@ const accountOperation = operation("filestore_account", "authenticated");
 export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.account_key(p_key filestore.api_keys)": accountInlinable,
   "filestore.account_project(p_project_id uuid)": account,
-  "filestore.account_id_of(p_account text)": { ...internal("filestore_admin"), definer: true },
+  "filestore.find_account_id(p_account text)": { ...internal("filestore_admin"), definer: true },
   "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
   // What an opened project is administered with: for its owner, and from the engine for a key with the scope admin.
   "filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb)": operation(
     "filestore_account",
     "filestore_engine",
   ),
-  "filestore.admit(p_key_hash text, p_request_id uuid, p_scope text)": engine,
-  "filestore.broken_precondition(p_file filestore.files, p_commit jsonb)": engine,
-  "filestore.commit_once(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
+  "filestore.authorize(p_key_hash text, p_request_id uuid, p_scope text)": engine,
+  "filestore.failed_precondition(p_file filestore.files, p_commit jsonb)": engine,
+  "filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
-  "filestore.committed(p_file filestore.files, p_extra jsonb, p_rope jsonb)": engineInlinable,
+  "filestore.commit_result(p_file filestore.files, p_extra jsonb, p_segments jsonb)": engineInlinable,
   "filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb)": engine,
-  "filestore.count_file(p_project_id uuid, p_directory text, p_change integer)": engine,
+  "filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer)": engine,
   "filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
-  "filestore.count_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
+  "filestore.add_usage(p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint)":
     engine,
-  "filestore.create_key(p_project_id uuid, p_key jsonb, p_ending_id uuid)": account,
+  "filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid)": account,
   "filestore.create_project(p_name text, p_id uuid)": account,
   "filestore.current_account_id()": accountInlinable,
   "filestore.current_key_hash()": engineInlinable,
@@ -98,7 +98,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engineInlinable,
   "filestore.find_version(p_session filestore.session, p_path text, p_version integer, p_with_segments boolean)":
     engine,
-  "filestore.first_answer(p_session filestore.session, p_idempotency jsonb)": engine,
+  "filestore.stored_response(p_session filestore.session, p_idempotency jsonb)": engine,
+  "filestore.is_below(p_path text, p_directory text)": inlinable("filestore_engine", "filestore_search"),
   "filestore.is_live(p_file filestore.files)": engineInlinable,
   "filestore.iso(p_time timestamp with time zone)": inlinable(
     "filestore_account",
@@ -107,18 +108,25 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   ),
   "filestore.key_record(p_key filestore.api_keys)": adminInlinable,
   "filestore.latest_writes(p_project_id uuid, p_limit integer)": account,
+  // Not inlined but evaluated by the planner.
+  "filestore.limits()": internal(
+    "filestore_account",
+    "filestore_admin",
+    "filestore_engine",
+    "filestore_search",
+  ),
   "filestore.list_page(p_session filestore.session, p_query jsonb)": engine,
   "filestore.lock_file(p_project_id uuid, p_path text)": engine,
   "filestore.lock_account()": account,
   "filestore.max_segments(p_size bigint)": engineInlinable,
   "filestore.may_write(p_session filestore.session, p_path text)": engineInlinable,
-  "filestore.name_problem(p_name text, p_minimum integer)": accountInlinable,
+  "filestore.validate_name(p_name text, p_minimum integer)": accountInlinable,
   "filestore.not_found(p_file filestore.files)": engineInlinable,
-  "filestore.now()": inlinable("filestore_admin", "filestore_engine"),
+  "filestore.sweep_clock()": inlinable("filestore_admin", "filestore_engine"),
   "filestore.oldest_committable_day()": inlinable("filestore_admin", "filestore_engine"),
   "filestore.open_own_project(p_project_id uuid)": account,
   "filestore.outside_prefix(p_session filestore.session)": engineInlinable,
-  "filestore.page_answer(p_session filestore.session, p_page json)": engineInlinable,
+  "filestore.page_response(p_session filestore.session, p_page json)": engineInlinable,
   "filestore.plain_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer, OUT files json, OUT has_more boolean)":
     plannedOnce,
   "filestore.record_text(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at text, p_updated_at text)":
@@ -127,7 +135,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT refusal jsonb)":
     engine,
-  "filestore.problem(p_code text, p_message text)": adminInlinable,
+  "filestore.error(p_code text, p_message text)": adminInlinable,
   "filestore.project_record(p_project filestore.projects)": adminInlinable,
   "filestore.put_version(p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version, p_commit_id uuid)":
     engine,
@@ -135,10 +143,10 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.refusal(p_code text, p_details jsonb)": inlinable("filestore_account", "filestore_engine"),
   "filestore.repeated_commit(p_file filestore.files, p_commit jsonb)": engine,
   "filestore.repeated_key(p_project_id uuid, p_key jsonb)": account,
-  "filestore.resolve_project(p_project text, OUT project_id uuid, OUT problem jsonb)": admin,
+  "filestore.resolve_project(p_project text, OUT project_id uuid, OUT error jsonb)": admin,
   "filestore.revoke_key(p_project_id uuid, p_id uuid)": account,
   "filestore.rotate_key(p_project_id uuid, p_key jsonb)": account,
-  "filestore.works(p_key filestore.api_keys)": accountInlinable,
+  "filestore.is_active(p_key filestore.api_keys)": accountInlinable,
   "public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb)":
     accountOperation,
   "public.filestore_account_create_project(p_name text, p_id uuid)": accountOperation,
@@ -146,17 +154,17 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_account_session(p_project_id uuid, p_token_hash text)": accountOperation,
   "filestore.queue_for_search()": engine,
   "filestore.search_filter(p_query jsonb)": inlinable("filestore_search"),
-  "filestore.search_fused(p_session filestore.session, p_scope text, p_query jsonb)": engine,
+  "filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb)": engine,
   "filestore.search_has_vectors()": inlinable("filestore_engine", "filestore_search"),
   "filestore.search_nearest(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
     inlinable("filestore_search"),
   "filestore.search_nearest_exact(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
     inlinable("filestore_search"),
   "filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer)": engine,
-  "filestore.search_put_text(p_text jsonb, p_model text)": search,
-  "filestore.search_ranked(p_project_id uuid, p_query jsonb)": searchCandidates,
-  "filestore.search_scan(p_project_id uuid, p_query jsonb)": searchCandidates,
-  "filestore.search_scanned(p_session filestore.session, p_scope text, p_query jsonb)": engine,
+  "filestore.search_store_text(p_text jsonb, p_model text)": search,
+  "filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)": searchCandidates,
+  "filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)": searchCandidates,
+  "filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb)": engine,
   "filestore.search_scope(p_prefix text, p_directory text)": engineInlinable,
   "filestore.search_tsquery(p_words text)": inlinable("filestore_search"),
   "filestore.search_words(p_path text, p_content text)": search,
@@ -176,14 +184,14 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     administration,
   "public.filestore_administer(p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb)":
     fileOperation,
-  "public.filestore_admit(p_key_hash text, p_request_id uuid, p_path text)": fileOperation,
+  "public.filestore_authorize(p_key_hash text, p_request_id uuid, p_path text)": fileOperation,
   "public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb)": fileOperation,
   "public.filestore_content(p_key_hash text, p_request_id uuid, p_path text, p_version integer, p_idempotency jsonb)":
     fileOperation,
   "public.filestore_diff(p_key_hash text, p_request_id uuid, p_path text, p_from integer, p_to integer)":
     fileOperation,
   "public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
-  "public.filestore_merge(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_merged jsonb)":
+  "public.filestore_compact(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb)":
     fileOperation,
   "public.filestore_ping()": fileOperation,
   "public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
@@ -196,7 +204,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_sweep_next()": administration,
   "public.filestore_sweep_progress(p_project_id uuid, p_swept_through date, p_day date, p_kept integer)":
     administration,
-  "public.filestore_sweep_unnamed(p_project_id uuid, p_ids uuid[])": administration,
+  "public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[])": administration,
   "public.filestore_record(p_key_hash text, p_request_id uuid, p_path text, p_version integer)":
     fileOperation,
   "public.filestore_versions(p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer)":

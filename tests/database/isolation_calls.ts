@@ -34,9 +34,6 @@ export function commitId(contents: Contents, number: number): string {
 /** Writes the contents through the operations, as `service_role`. */
 export async function fill(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
   let number = 0;
-  const [signature] = await sql`
-    select from pg_proc where proname = 'filestore_commit' and 'p_request_id' = any (proargnames)`;
-  const takesRequestId = signature !== undefined;
   const commit = async (kind: string, path: string, withSegment = true, extra: object = {}) => {
     number++;
     const id = segmentId(contents, number);
@@ -48,11 +45,9 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
       ...kind === "write" ? { mimeType: "text/plain" } : {},
       ...extra,
     };
-    const counted = contents.isOther ? crypto.randomUUID() : null;
-    // Before accounts it was said whether the request counts, not by which id.
-    const counting = takesRequestId ? sql`${counted}::uuid` : sql`${counted !== null}::boolean`;
+    const requestId = contents.isOther ? crypto.randomUUID() : null;
     const [row] = await sql<{ answer: { refusal?: object } }[]>`
-      select public.filestore_commit(${project.keyHash}, ${counting}, ${kind}, ${
+      select public.filestore_commit(${project.keyHash}, ${requestId}::uuid, ${kind}, ${
       JSON.stringify(body)
     }::text::jsonb) as answer`;
     if (row?.answer.refusal) throw new Error(`${kind} ${path}: ${JSON.stringify(row.answer.refusal)}`);
@@ -168,18 +163,18 @@ function commit(what: string, kind: string, change: { path: string; [key: string
   return call("filestore_commit", what, `null, '${kind}', '${JSON.stringify(body)}'`);
 }
 
-function merge(what: string, path: string, run: readonly string[], size: number): Call {
-  const merged = JSON.stringify([segmentOf(segmentId(OWN, 901), size)]);
-  return call("filestore_merge", what, `null, '${path}', '{${run.join(",")}}', '${merged}'`);
+function compact(what: string, path: string, run: readonly string[], size: number): Call {
+  const compacted = JSON.stringify([segmentOf(segmentId(OWN, 901), size)]);
+  return call("filestore_compact", what, `null, '${path}', '{${run.join(",")}}', '${compacted}'`);
 }
 
 const added = [segmentOf(segmentId(OWN, 902), 7)];
 
 export const calls: readonly Call[] = [
-  call("filestore_admit", "a path that the other has", "null, 'only/secret.txt'"),
-  call("filestore_admit", "a path that both have", "null, 'notes/a.txt'"),
-  call("filestore_admit", "the state of the limit", "null"),
-  call("filestore_admit", "a counted request", "gen_random_uuid()"),
+  call("filestore_authorize", "a path that the other has", "null, 'only/secret.txt'"),
+  call("filestore_authorize", "a path that both have", "null, 'notes/a.txt'"),
+  call("filestore_authorize", "the state of the limit", "null"),
+  call("filestore_authorize", "a counted request", "gen_random_uuid()"),
   ...["project", "keys", "activity"].flatMap((action) => administer(action, action, { limit: 100 })),
   ...administer("rename", "rename", { name: "renamed" }),
   ...administer("make a key", "create_key", {
@@ -273,13 +268,13 @@ export const calls: readonly Call[] = [
     path: "notes/a.txt",
     segments: added,
     baseVersion: 2,
-    rope: [segmentId(OWN, 1), segmentId(OWN, 902)],
+    segmentIds: [segmentId(OWN, 1), segmentId(OWN, 902)],
   }),
   commit("edit with a segment of the other", "edit", {
     path: "notes/a.txt",
     segments: [],
     baseVersion: 2,
-    rope: [segmentId(OTHER, 1)],
+    segmentIds: [segmentId(OTHER, 1)],
   }),
   commit("delete a path that the other has", "delete", { path: "only/secret.txt" }),
   commit("delete a path that both have", "delete", { path: "notes/a.txt" }),
@@ -300,7 +295,7 @@ export const calls: readonly Call[] = [
     destination: "mine.txt",
     sourceCommitId: commitId(OWN, 904),
   }),
-  merge("a run of both", "notes/a.txt", [segmentId(OWN, 1), segmentId(OWN, 2)], 20),
-  merge("a run of the other", "notes/a.txt", [segmentId(OTHER, 1), segmentId(OTHER, 2)], 2000),
-  merge("a path that the other has", "only/secret.txt", [segmentId(OTHER, 8), segmentId(OTHER, 9)], 2000),
+  compact("a run of both", "notes/a.txt", [segmentId(OWN, 1), segmentId(OWN, 2)], 20),
+  compact("a run of the other", "notes/a.txt", [segmentId(OTHER, 1), segmentId(OTHER, 2)], 2000),
+  compact("a path that the other has", "only/secret.txt", [segmentId(OTHER, 8), segmentId(OTHER, 9)], 2000),
 ];

@@ -44,12 +44,11 @@ for (const version of VERSIONS) {
   });
 }
 
-Deno.test("migrations apply on top of a filled database, change none of its rows, and have every text indexed anew", async (t) => {
+Deno.test("migrations apply on top of a filled database, and change none of its rows", async (t) => {
   const server = await startPostgres();
   const files = listMigrations();
-  const operations = files.findIndex((file) => file.endsWith("_operations.sql"));
   try {
-    for (let applied = operations + 1; applied < files.length; applied++) {
+    for (let applied = 1; applied <= files.length; applied++) {
       await t.step(`filled after ${files[applied - 1]}`, async () => {
         const database = await createHostedLike(server, `filled_${applied}`);
         const sql = connect(database.url, 1);

@@ -173,14 +173,14 @@ Deno.test("search by meaning: the vector index in a large project, exact in a sm
     for (const [name, chunks] of [["large", CHUNKS], ["small", 300]] as const) {
       await database.exec(fillVectors(name, hashes[name], chunks));
     }
-    const { rows: [ranked] } = await database.query<{ definition: string }>(
-      "select pg_get_functiondef('filestore.search_ranked'::regproc) as definition",
+    const { rows: [limits] } = await database.query<{ definition: string }>(
+      "select pg_get_functiondef('filestore.limits'::regproc) as definition",
     );
-    const definition = ranked?.definition.replace(
-      /(c_exact_chunks_max constant integer := )10000/,
+    const definition = limits?.definition.replace(
+      /(search_exact_chunks_max := )10000/,
       `$1${EXACT_CHUNKS_MAX}`,
     );
-    assert(definition?.includes(`c_exact_chunks_max constant integer := ${EXACT_CHUNKS_MAX}`));
+    assert(definition?.includes(`search_exact_chunks_max := ${EXACT_CHUNKS_MAX}`));
     await database.exec(definition ?? "");
     await database.exec("analyze filestore.search_chunks; analyze filestore.search_texts");
     const scans = async (): Promise<number> => {

@@ -1,6 +1,6 @@
 /** /project/apikeys: made, shown once, rotated, regenerated, revoked; what is decided holds with the next request. */
 import { assert, assertEquals } from "@std/assert";
-import { KEY_OVERLAP_SECONDS_MAX } from "../../supabase/functions/api/limits.ts";
+import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../../supabase/functions/api/limits.ts";
 import { type Account, owner } from "../support/accounts.ts";
 import {
   type Answer,
@@ -94,11 +94,11 @@ test("400 VALIDATION_ERROR: each bad field of a new key is named with a reason, 
     );
   }
   const { id } = await account.createKey();
-  for (const overlapSeconds of [-1, 0.5, KEY_OVERLAP_SECONDS_MAX + 1, "1"]) {
+  for (const gracePeriodSeconds of [-1, 0.5, KEY_GRACE_PERIOD_SECONDS_MAX + 1, "1"]) {
     for (const path of [`/project/apikeys/${id}/rotate`, "/project/apikey/regenerate"]) {
-      const answer = await account.request("POST", path, { body: { overlapSeconds } });
+      const answer = await account.request("POST", path, { body: { gracePeriodSeconds } });
       assertEquals(issuesOf(assertRefused(answer, "VALIDATION_ERROR")).map(({ path }) => path), [
-        "overlapSeconds",
+        "gracePeriodSeconds",
       ]);
     }
   }
@@ -151,7 +151,7 @@ test("a rotated key ends at once, or after the overlap; the new one has its righ
     ...{ name, scopes, pathPrefix, environment },
   });
   assertEquals([rights(second), second.replaced?.id], [rights(first), first.id]);
-  const third = await rotate(account, second.id, { overlapSeconds: 600 });
+  const third = await rotate(account, second.id, { gracePeriodSeconds: 600 });
   assertEquals([await statusOf(second.key), await statusOf(third.key)], [200, 200]);
   const ends = Date.parse(third.replaced?.expiresAt ?? "") - Date.now();
   assert(ends > 590_000 && ends < 601_000, `it ends in ${ends} ms`);
@@ -172,7 +172,7 @@ test("regenerating makes a key where there is none, and replaces the newest that
     401,
     200,
   ]);
-  const third = await regenerate(account, { overlapSeconds: 60 });
+  const third = await regenerate(account, { gracePeriodSeconds: 60 });
   assertEquals([third.replaced?.id, await statusOf(second.key), await statusOf(third.key)], [
     second.id,
     200,
@@ -209,7 +209,10 @@ test("422 KEY_LIMIT_REACHED after 100 working keys, however many are made at onc
   assertEquals(refused.length, 4);
   const [newest] = await keysOf(account);
   const path = `/project/apikeys/${newest?.id}/rotate`;
-  assertRefused(await account.request("POST", path, { body: { overlapSeconds: 1 } }), "KEY_LIMIT_REACHED");
+  assertRefused(
+    await account.request("POST", path, { body: { gracePeriodSeconds: 1 } }),
+    "KEY_LIMIT_REACHED",
+  );
   assertEquals((await account.request("POST", path)).status, 200);
 });
 

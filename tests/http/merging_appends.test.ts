@@ -241,7 +241,7 @@ test("where nobody takes it along, for the process ended or appends are long or 
       await own.append(PATH, "line\n");
     }
     const { database } = await trafficOf(service, () => own.append(PATH, "line\n"));
-    assert(database.includes("filestore_merge"), name);
+    assert(database.includes("filestore_compact"), name);
     assert(await ropeLength(service, own.project.id) <= 3, name);
   }
 });

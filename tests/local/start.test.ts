@@ -191,7 +191,7 @@ Deno.test("deno task projects, deno task keys", (t) =>
       assertEquals((await runCommand("projects.ts", ...given, ready.secretKey)).code, 0);
       const stranger = await runCommand("projects.ts", ...given, ready.publishableKey);
       assertEquals(stranger.code, 1);
-      assertMatch(stranger.stderr, /^Error: .* does not take this secret key\.\n$/);
+      assertMatch(stranger.stderr, /^Error: .* does not accept this secret key\.\n$/);
     });
 
     await t.step("refuse what they do not understand with one line", async () => {
@@ -202,9 +202,9 @@ Deno.test("deno task projects, deno task keys", (t) =>
         ["projects.ts", ["tier", "nobody", "pro"], /no project 'nobody'/],
         ["projects.ts", ["list", "--frce"], /Unknown option '--frce'/],
         ["keys.ts", ["create"], /--project is missing/],
-        ["keys.ts", ["create", "--project", "demo", "--expires", "2999-02-30"], /--expires is a date/],
+        ["keys.ts", ["create", "--project", "demo", "--expires", "2999-02-30"], /--expires must be a date/],
         ["keys.ts", ["create", "--project", "demo", "--expires", "2000-01-01"], /in the past/],
-        ["keys.ts", ["revoke", "x"], /'x' is not the id of a key/],
+        ["keys.ts", ["revoke", "x"], /'x' is not a key id/],
         ["keys.ts", ["revoke", "00000000-0000-4000-8000-000000000000"], /no key with this id/],
       ];
       await Promise.all(refused.map(async ([script, args, problem]) => {
@@ -218,6 +218,6 @@ Deno.test("deno task projects, deno task keys", (t) =>
     await t.step("say that no stack runs", async () => {
       const { code, stderr } = await runCommand("keys.ts", "list", "--data", data);
       assertEquals(code, 1);
-      assertMatch(stderr, /^Error: No local stack runs on .*\n$/);
+      assertMatch(stderr, /^Error: No local stack is running on .*\n$/);
     });
   }));

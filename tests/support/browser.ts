@@ -1,7 +1,7 @@
 /** The console in a real browser, in front of the whole service: one service and one browser for a test file. */
 import { assertEquals } from "@std/assert";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { bundle } from "../../supabase/console/build/bundle.ts";
+import { bundle } from "../../supabase/local/console/bundle.ts";
 import { newPerson, type Person } from "./person.ts";
 import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
 import { type Service, startService } from "./service.ts";

@@ -46,7 +46,7 @@ const INCONSISTENCIES = `
     or (select coalesce(sum(u.versions), 0) from filestore.project_usage u where u.project_id = p.id)
       <> (select count(*) from filestore.file_versions v where v.project_id = p.id)
   union all
-  select 'idempotency key without an answer: ' || i.key from filestore.idempotency_keys i where i.answer is null`;
+  select 'idempotency key without a response: ' || i.key from filestore.idempotency_keys i where i.response is null`;
 
 /** `sql` answers a statement's rows, as somebody who sees every project. */
 export async function assertConsistent(

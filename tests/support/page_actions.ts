@@ -31,7 +31,7 @@ export async function typeAtEnd(page: Page, path: string, text: string): Promise
   await page.getByRole("textbox", { name: `Edit ${path}` }).click();
   await page.keyboard.press("ControlOrMeta+End");
   await page.keyboard.insertText(text);
-  await says(page, "Changes are not saved yet.");
+  await says(page, "Unsaved changes.");
 }
 
 /** The text that a file's view shows, once it is there. */

@@ -95,7 +95,7 @@ export interface Commit {
   readonly commitId?: string;
   readonly mimeType?: string;
   readonly baseVersion?: number;
-  readonly rope?: readonly string[];
+  readonly segmentIds?: readonly string[];
   readonly destination?: string;
   readonly overwrite?: boolean;
   readonly sourceCommitId?: string;
@@ -103,7 +103,7 @@ export interface Commit {
 
 export interface CommitValue {
   readonly file: FileRecord;
-  readonly rope: readonly Segment[] | null;
+  readonly segments: readonly Segment[] | null;
 }
 
 export type CommitKind = "write" | "overwrite" | "append" | "edit" | "delete" | "restore" | "copy" | "move";
@@ -137,7 +137,7 @@ export async function merge(
   merged: readonly Segment[],
 ): Promise<Answer<boolean>> {
   const [row] = await sql<{ answer: Answer<boolean> }[]>`
-    select public.filestore_merge(
+    select public.filestore_compact(
       ${project.keyHash}, null, ${path}, ${[...run]}::uuid[], ${
     JSON.stringify(merged)
   }::text::jsonb) as answer`;
@@ -151,7 +151,7 @@ export async function admit(
   path: string | null = null,
 ): Promise<Answer> {
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_admit(${project.keyHash}, ${requestId}::uuid, ${path}) as answer`;
+    select public.filestore_authorize(${project.keyHash}, ${requestId}::uuid, ${path}) as answer`;
   return answered(row);
 }
 

@@ -7,7 +7,8 @@
  */
 import postgres from "postgres";
 import { join } from "node:path";
-import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
+import { MIGRATIONS_DIRECTORY, SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { PASSWORD, type PostgresServer } from "./postgres.ts";
 
 /** Cluster-wide, so made once for all databases of a server. */
@@ -112,6 +113,20 @@ export async function applyMigrations(sql: postgres.Sql, files = listMigrations(
       throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
+}
+
+/** Applies the files of `supabase/schemas` instead, in one transaction. */
+export async function applySchemas(sql: postgres.Sql): Promise<void> {
+  await sql.begin(async (transaction) => {
+    for (const file of listSchemas()) {
+      const text = await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file));
+      try {
+        await transaction.unsafe(text).simple();
+      } catch (error) {
+        throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      }
+    }
+  });
 }
 
 /** Runs `work` on one connection of its own and closes it. */

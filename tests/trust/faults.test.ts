@@ -226,7 +226,7 @@ test("every operation asks the back end, so that every fault below meets one", a
   const callsOf = async (wanted: string) =>
     (await expectedOf(OPERATIONS.find(({ name }) => name === wanted)!)).calls;
   const merged = await callsOf("append raw and merge");
-  assert(merged.includes("filestore_merge"), `no merge among ${merged}`);
+  assert(merged.includes("filestore_compact"), `no merge among ${merged}`);
   const takenAlong = await callsOf("append and take a merge along");
   assert(takenAlong.length > (await callsOf("append")).length, `no segment of the run among ${takenAlong}`);
 });

@@ -46,7 +46,7 @@ let daysAhead = 0;
 async function moveClock(days: number): Promise<void> {
   daysAhead = days;
   await lab.stack.script(
-    `create or replace function filestore.now() returns timestamptz language sql volatile
+    `create or replace function filestore.sweep_clock() returns timestamptz language sql volatile
      as $$ select clock_timestamp() + interval '${days} days' $$`,
   );
 }

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-/** What the page is told by `config.json` beside it. */
+/** The settings of the page, from `config.json` next to it. */
 import * as z from "zod/mini";
 
-// Compiled checks need eval, which the Content-Security-Policy forbids.
+// Compiled schemas require eval, which the Content-Security-Policy forbids.
 z.config({ jitless: true });
 
 const configSchema = z.object({
@@ -16,17 +16,18 @@ export type Config = z.infer<typeof configSchema>;
 
 async function load(): Promise<Config> {
   const response = await fetch("config.json", { cache: "no-cache" });
-  if (!response.ok) throw new Error(`config.json answered ${response.status}`);
+  if (!response.ok) throw new Error(`config.json: HTTP status ${response.status}`);
   return configSchema.parse(await response.json());
 }
 
 let loaded: Config | undefined;
 
-/** Reads the settings; to be awaited once, before anything else. */
+/** Loads the settings. Must be awaited once, before anything else. */
 export async function loadConfig(): Promise<void> {
   loaded = await load();
 }
 
+/** Returns the settings. Throws if they are not loaded. */
 export function config(): Config {
   if (loaded === undefined) throw new Error("the settings are not loaded yet");
   return loaded;

@@ -1,8 +1,8 @@
-/** Sizes, times and names as people read them. */
+/** Formats sizes, times and names for display. */
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 
-/** Units of 1024, as the limits are. */
+/** Formats bytes in units of 1024, like the limits. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-/** Resolves after the time, or rejects with the signal's reason before it. */
-export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after `milliseconds`, or rejects with the signal's reason if it is aborted before. */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const timer = setTimeout(resolve, milliseconds);

@@ -1,6 +1,6 @@
 /**
- * Projects and keys of any Supabase project that has this repository's migrations, by the SQL functions
- * `filestore_admin_*`, which only the secret key may call.
+ * Manages projects and keys of any Supabase project that has this repository's migrations. It calls the SQL functions
+ * `filestore_admin_*`, which require the secret key.
  */
 import { createClient } from "@supabase/supabase-js";
 import { z } from "zod";
@@ -21,7 +21,7 @@ export type Project = z.infer<typeof project>;
 
 const key = z.object({
   id: z.string(),
-  /** The first characters, enough to tell keys apart. */
+  /** The first characters of the key, enough to identify it. */
   prefix: z.string(),
   name: z.string(),
   project: z.object({ id: z.string(), name: z.string() }),
@@ -42,14 +42,14 @@ export type SweepSlice = z.infer<typeof sweepSlice>;
 
 const problem = z.object({ error: z.string(), message: z.string() });
 
-/** A no of the administration, such as PROJECT_NOT_FOUND. */
-export class Refused extends StartupError {
+/** A refusal by one of these functions, with its code, such as PROJECT_NOT_FOUND. */
+export class AdministrationError extends StartupError {
   constructor(readonly code: string, message: string) {
     super(message);
   }
 }
 
-/** How a key is stored: never the key itself. */
+/** What is stored of a key: never the key itself. */
 export interface KeyToStore {
   readonly hash: string;
   readonly prefix: string;
@@ -77,7 +77,7 @@ export class Administration {
     return (await this.#call("filestore_admin_list_projects", {}, answer)).projects;
   }
 
-  /** Limits of its own replace those of the tier; without them the tier's apply. */
+  /** Limits that are given replace those of the tier. */
   setTier(
     nameOrId: string,
     tier: string,
@@ -96,7 +96,7 @@ export class Administration {
     }, project);
   }
 
-  /** Gives a project to the account with this e-mail address or id: its owner sees it in the console. */
+  /** Assigns a project to the account with this e-mail address or id: the owner sees it in the console. */
   setOwner(nameOrId: string, account: string): Promise<Project> {
     return this.#call("filestore_admin_set_owner", { p_project: nameOrId, p_account: account }, project);
   }
@@ -128,12 +128,12 @@ export class Administration {
     return this.#call("filestore_admin_revoke_key", { p_id: id }, key);
   }
 
-  /** Ends the old key at once; the answer is the new one. */
+  /** Revokes the old key immediately and returns the new one. */
   rotateKey(id: string, { hash, prefix }: KeyToStore): Promise<Key> {
     return this.#call("filestore_admin_rotate_key", { p_id: id, p_key_hash: hash, p_prefix: prefix }, key);
   }
 
-  /** One slice of the sweep, by the deployed function. */
+  /** Runs one slice of the sweep in the deployed function. */
   async sweep(): Promise<SweepSlice> {
     const response = await fetch(`${this.#url}/functions/v1/api/sweep`, {
       method: "POST",
@@ -152,18 +152,18 @@ export class Administration {
       .abortSignal(AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS));
     if (error) throw new StartupError(`${this.#url} ${reasonOf(status, error)}.`);
     const refusal = problem.safeParse(data);
-    if (refusal.success) throw new Refused(refusal.data.error, refusal.data.message);
+    if (refusal.success) throw new AdministrationError(refusal.data.error, refusal.data.message);
     const answer = shape.safeParse(data);
     if (answer.success) return answer.data;
     throw new StartupError(
-      `${this.#url} answered ${name} in a way this version does not know; are its migrations current?`,
+      `${this.#url} returned an unknown result for ${name}; are its migrations up to date?`,
     );
   }
 }
 
 function reasonOf(status: number, error: { code: string; message: string }): string {
   if (status === 0) return `cannot be reached (${error.message.split("\n")[0]})`;
-  if (status === 401 || error.code === "42501") return "does not take this secret key";
+  if (status === 401 || error.code === "42501") return "does not accept this secret key";
   if (error.code === "PGRST202") {
     return "lacks this repository's migrations; push them with `supabase db push --remote`";
   }

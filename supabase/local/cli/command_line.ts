@@ -1,18 +1,18 @@
-/** What the commands share: strict options, one clear line for an error, output that goes where it should. */
+/** Shared by the commands: strict options, one line for an error, results on standard output and notices on standard error. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { messageOf, StartupError } from "../startup_error.ts";
 
-/** The command was called in a way it does not know. */
+/** Thrown for options or words that the command does not accept. The message ends with the usage line. */
 export class UsageError extends StartupError {
   constructor(problem: string, usage: string) {
     super(`${problem} Usage: ${usage.split("\n")[0]}`);
   }
 }
 
-/** Options by name and whether they take a value. */
+/** Options by name, and whether each takes a value. */
 export type OptionTypes = NonNullable<ParseArgsConfig["options"]>;
 
-/** Reads options and words; anything unknown or given twice is a `UsageError`. */
+/** Parses options and positional words. Throws `UsageError` for an unknown or repeated option. */
 export function parseCommand<T extends OptionTypes>(args: readonly string[], options: T, usage: string) {
   try {
     const parsed = parseArgs({
@@ -24,39 +24,45 @@ export function parseCommand<T extends OptionTypes>(args: readonly string[], opt
     });
     const names = parsed.tokens.flatMap((token) => token.kind === "option" ? [token.name] : []);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice !== undefined) throw new UsageError(`Option '--${twice}' is given twice.`, usage);
+    if (twice !== undefined) throw new UsageError(`Option '--${twice}' must not be repeated.`, usage);
     return parsed;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const [problem = "The options are not understood"] = messageOf(error).split(/\. |\n/);
+    const [problem = "The options are invalid"] = messageOf(error).split(/\. |\n/);
     throw new UsageError(`${problem}.`, usage);
   }
 }
 
-/** A whole number from `min` to `max`. */
-export function wholeNumber(text: string, name: string, min: number, max: number, usage: string): number {
+/** Parses a whole number from `min` to `max`. Throws `UsageError`. */
+export function parseWholeNumber(
+  text: string,
+  name: string,
+  min: number,
+  max: number,
+  usage: string,
+): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return value;
-  throw new UsageError(`${name} is a whole number from ${min} to ${max}.`, usage);
+  throw new UsageError(`${name} must be a whole number from ${min} to ${max}.`, usage);
 }
 
-/** One line on standard output: the command's answer. */
-export function answer(line: string): void {
+/** Prints one line of the command's result on standard output. */
+export function printLine(line: string): void {
   writeLine(Deno.stdout, line);
 }
 
-/** One line on standard error: all that is not the answer. */
-export function remark(line: string): void {
+/** Prints one line on standard error: progress, hints and errors. */
+export function printNotice(line: string): void {
   writeLine(Deno.stderr, line);
 }
 
-/** Runs a command and ends the process: 0, or 1 after one clear line. */
+/** Runs a command and exits: with 0, or with 1 after one line that names the `StartupError`. */
 export async function run(command: () => Promise<void>): Promise<never> {
   try {
     await command();
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
-    remark(`Error: ${error.message}`);
+    printNotice(`Error: ${error.message}`);
     Deno.exit(1);
   }
   Deno.exit(0);

@@ -1,4 +1,4 @@
-/** Which Supabase project the commands `projects` and `keys` talk to. */
+/** The Supabase project that the commands `projects`, `keys` and `sweep` act on. */
 import { loadEnvFile } from "node:process";
 import { Administration } from "../admin/administration.ts";
 import { stateFileOf } from "../stack/data_directory.ts";
@@ -6,7 +6,7 @@ import { DATA_DIRECTORY, ENV_FILE } from "../repository.ts";
 import { codeOf, StartupError } from "../startup_error.ts";
 import { readState } from "../stack/state.ts";
 
-/** Options that `projects` and `keys` share. */
+/** Options that these commands share. */
 export const CONNECTION_OPTIONS = {
   data: { type: "string" },
   url: { type: "string" },
@@ -17,10 +17,10 @@ export const CONNECTION_OPTIONS = {
 
 export const CONNECTION_USAGE = `
   --data DIR        data folder of the local stack (default supabase/.temp/local)
-  --url URL         any Supabase project instead, with its secret key; both also from the
-  --secret-key KEY  environment or .env: SUPABASE_URL and SUPABASE_SECRET_KEY
-  --json            one line of JSON on standard output
-  --help            this text`;
+  --url URL         use another Supabase project instead, with its secret key; both are also read from
+  --secret-key KEY  the environment or .env: SUPABASE_URL and SUPABASE_SECRET_KEY
+  --json            print one line of JSON on standard output
+  --help            print this text`;
 
 export interface ConnectionValues {
   readonly data?: string | undefined;
@@ -28,7 +28,7 @@ export interface ConnectionValues {
   readonly "secret-key"?: string | undefined;
 }
 
-/** Options go before the environment, and --data before both. Throws `StartupError`. */
+/** Options take precedence over the environment, and --data over both. Throws `StartupError`. */
 export async function connect(values: ConnectionValues): Promise<Administration> {
   loadEnv();
   const { data, url = env("SUPABASE_URL", data), "secret-key": key = env("SUPABASE_SECRET_KEY", data) } =
@@ -38,22 +38,22 @@ export async function connect(values: ConnectionValues): Promise<Administration>
   }
   if (url !== undefined && key !== undefined) {
     if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
-      throw new StartupError("--url is an address like https://REF.supabase.co.");
+      throw new StartupError("--url must be an address like https://REF.supabase.co.");
     }
     return new Administration(url.replace(/\/+$/, ""), key);
   }
   if (url !== undefined || key !== undefined) {
-    throw new StartupError("A Supabase project needs both its URL and its secret key.");
+    throw new StartupError("A Supabase project requires both its URL and its secret key.");
   }
   const directory = data ?? DATA_DIRECTORY;
   const running = await readState(stateFileOf(directory));
   if (running === null) {
-    throw new StartupError(`No local stack runs on ${directory}; start it with deno task start.`);
+    throw new StartupError(`No local stack is running on ${directory}; start it with deno task start.`);
   }
   return new Administration(running.supabaseUrl, running.secretKey);
 }
 
-/** Adds what `.env` says to the environment; what is there already stays. */
+/** Adds the variables of `.env` to the environment; variables that are set already take precedence. */
 function loadEnv(): void {
   try {
     loadEnvFile(ENV_FILE);

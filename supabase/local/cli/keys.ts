@@ -1,6 +1,6 @@
 /** `deno task keys`: creates, lists, revokes and rotates API keys. A key is shown once and stored as its SHA-256. */
 import type { Administration, Key } from "../admin/administration.ts";
-import { answer, parseCommand, remark, run, UsageError } from "./command_line.ts";
+import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { newKey } from "../admin/new_key.ts";
 import { table } from "./table.ts";
@@ -8,10 +8,10 @@ import { table } from "./table.ts";
 const USAGE =
   `deno task keys create --project NAME-OR-ID [--name LABEL] [--expires DATE] | list [--project NAME-OR-ID] | revoke ID | rotate ID
 
-  create      makes a key for a project; --expires is a date (2030-01-31, its beginning in UTC) or a time with zone
-  list        all keys, or those of one project
-  revoke ID   ends a key at once
-  rotate ID   ends a key at once and makes one with the same project, name and expiry
+  create      create a key for a project; --expires takes a date (2030-01-31: from 00:00 UTC) or a time with a time zone
+  list        list all keys, or the keys of one project
+  revoke ID   revoke a key immediately
+  rotate ID   revoke a key immediately and create one with the same project, name and expiry
 ${CONNECTION_USAGE}`;
 
 const OPTIONS = {
@@ -22,86 +22,86 @@ const OPTIONS = {
 } as const;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** ISO 8601: a date, or a time that says its zone. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+/** ISO 8601: a date, or a time with its zone. */
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 type Values = ReturnType<typeof parse>["values"];
 
 await run(async () => {
   const { values, positionals } = parse(Deno.args);
-  if (values.help) return answer(`Usage: ${USAGE}`);
-  const command = commandOf(positionals, values);
-  answer(await command(await connect(values)));
+  if (values.help) return printLine(`Usage: ${USAGE}`);
+  const command = parseAction(positionals, values);
+  printLine(await command(await connect(values)));
 });
 
 function parse(args: readonly string[]) {
   return parseCommand(args, OPTIONS, USAGE);
 }
 
-/** What to do, checked before anything is contacted. */
-function commandOf([command, ...words]: readonly string[], values: Values) {
+/** Validates the command before the project is contacted. Throws `UsageError`. */
+function parseAction([command, ...words]: readonly string[], values: Values) {
   const { json = false, project } = values;
-  refuseStray(command, values);
+  rejectUnusedOptions(command, values);
   const [id] = words;
   if (command === "create" && words.length === 0) {
     if (project === undefined) throw new UsageError("--project is missing.", USAGE);
-    const expires = expiry(values.expires);
+    const expires = parseExpiry(values.expires);
     return async (to: Administration) => {
       const { apiKey, stored } = await newKey();
-      return made(apiKey, await to.createKey(project, values.name ?? "", stored, expires), json);
+      return formatNewKey(apiKey, await to.createKey(project, values.name ?? "", stored, expires), json);
     };
   }
   if (command === "list" && words.length === 0) {
-    return async (to: Administration) => listed(await to.listKeys(project ?? null), json);
+    return async (to: Administration) => formatKeys(await to.listKeys(project ?? null), json);
   }
   if ((command === "revoke" || command === "rotate") && id !== undefined && words.length === 1) {
-    if (!UUID.test(id)) throw new UsageError(`'${id}' is not the id of a key.`, USAGE);
+    if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`, USAGE);
     return command === "revoke"
-      ? async (to: Administration) => revoked(await to.revokeKey(id), json)
+      ? async (to: Administration) => formatRevoked(await to.revokeKey(id), json)
       : async (to: Administration) => {
         const { apiKey, stored } = await newKey();
-        return made(apiKey, await to.rotateKey(id, stored), json);
+        return formatNewKey(apiKey, await to.rotateKey(id, stored), json);
       };
   }
   throw new UsageError(
-    command === undefined ? "A command is missing." : "The command is not understood.",
+    command === undefined ? "A command is missing." : "Unknown command, or wrong number of arguments.",
     USAGE,
   );
 }
 
-/** An option that would have no effect is a mistake. */
-function refuseStray(command: string | undefined, { project, name, expires }: Values): void {
+/** Throws `UsageError` for an option that would have no effect. */
+function rejectUnusedOptions(command: string | undefined, { project, name, expires }: Values): void {
   if ((name !== undefined || expires !== undefined) && command !== "create") {
-    throw new UsageError("--name and --expires go with the command create.", USAGE);
+    throw new UsageError("--name and --expires require the command create.", USAGE);
   }
   if (project !== undefined && command !== "create" && command !== "list") {
-    throw new UsageError("--project goes with the commands create and list.", USAGE);
+    throw new UsageError("--project requires the command create or list.", USAGE);
   }
 }
 
-function expiry(text: string | undefined): string | null {
+function parseExpiry(text: string | undefined): string | null {
   if (text === undefined) return null;
-  const moment = MOMENT.test(text) ? Date.parse(text) : NaN;
-  // Date.parse takes 31 February for 3 March.
+  const moment = TIMESTAMP.test(text) ? Date.parse(text) : NaN;
+  // Date.parse accepts 31 February as 3 March.
   const [day] = Number.isNaN(moment)
     ? [""]
     : new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().split("T");
-  if (day !== text.slice(0, 10)) throw new UsageError("--expires is a date like 2030-01-31.", USAGE);
+  if (day !== text.slice(0, 10)) throw new UsageError("--expires must be a date like 2030-01-31.", USAGE);
   if (moment <= Date.now()) throw new UsageError("--expires is in the past.", USAGE);
   return new Date(moment).toISOString();
 }
 
-function made(apiKey: string, { id, prefix, project }: Key, json: boolean): string {
+function formatNewKey(apiKey: string, { id, prefix, project }: Key, json: boolean): string {
   if (json) return JSON.stringify({ id, key: apiKey, prefix });
-  remark(`A key for the project ${project.name}. Keep it now: it is not shown again.`);
+  printNotice(`Created a key for the project ${project.name}. Copy it now: it is not shown again.`);
   return table(["ID", "KEY"], [[id, apiKey]]);
 }
 
-function revoked({ id, prefix, revokedAt }: Key, json: boolean): string {
+function formatRevoked({ id, prefix, revokedAt }: Key, json: boolean): string {
   return json ? JSON.stringify({ id, revokedAt }) : `Revoked ${prefix}… (${id}) at ${revokedAt}.`;
 }
 
-function listed(keys: readonly Key[], json: boolean): string {
+function formatKeys(keys: readonly Key[], json: boolean): string {
   if (json) return JSON.stringify(keys);
   return table(
     ["ID", "PREFIX", "NAME", "PROJECT", "CREATED", "EXPIRES", "REVOKED", "LAST USED"],

@@ -1,7 +1,7 @@
 /**
- * `npx deno task start` puts npx and a shell in front of Deno, and they do not pass SIGTERM on: whoever ends npx
- * would leave everything else running. So under npx the line of parents is watched, and its end is taken for a
- * request to stop. Started any other way the stack may outlive its shell, as `nohup` expects.
+ * `npx deno task start` runs Deno below npx and a shell, and neither forwards SIGTERM: after the end of npx everything
+ * else would keep running. So under npx the ancestor processes are watched, and the end of one of them is a request to
+ * stop. Started in any other way, the stack may outlive its shell, as `nohup` expects.
  */
 import { LAUNCHER_CHECK_MILLISECONDS } from "../limits.ts";
 
@@ -13,20 +13,20 @@ export async function launcherEnded(): Promise<void> {
   if (Deno.env.get("npm_lifecycle_event") !== "npx" || Deno.build.os === "windows") {
     return await new Promise(() => {});
   }
-  const parents = await lineOfParents();
+  const before = await ancestors();
   do {
     await new Promise((resolve) => Deno.unrefTimer(setTimeout(resolve, LAUNCHER_CHECK_MILLISECONDS)));
-  } while (await lineOfParents() === parents);
+  } while (await ancestors() === before);
 }
 
-/** Process ids from the parent up. */
-async function lineOfParents(): Promise<string> {
-  const line = [Deno.ppid];
-  for (let pid = Deno.ppid; line.length < PARENTS && pid > 1;) line.push(pid = await parentOf(pid));
-  return line.join(" ");
+/** Returns the ids of the ancestor processes, the parent first. */
+async function ancestors(): Promise<string> {
+  const ids = [Deno.ppid];
+  for (let pid = Deno.ppid; ids.length < PARENTS && pid > 1;) ids.push(pid = await parentOf(pid));
+  return ids.join(" ");
 }
 
-/** 0 where the process is gone. */
+/** Returns 0 if the process has ended. */
 async function parentOf(pid: number): Promise<number> {
   if (Deno.build.os !== "linux") {
     const { stdout } = await new Deno.Command("ps", { args: ["-o", "ppid=", "-p", String(pid)] }).output();

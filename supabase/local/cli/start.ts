@@ -1,33 +1,33 @@
-/** `deno task start`: the whole service on this machine, until Ctrl+C. */
-import { answer, remark, run } from "./command_line.ts";
+/** `deno task start`: runs the whole service on this machine until Ctrl+C. */
+import { printLine, printNotice, run } from "./command_line.ts";
 import { launcherEnded } from "./launcher.ts";
 import { SECOND_SIGNAL_AFTER_MILLISECONDS } from "../limits.ts";
-import { parseStartOptions, START_USAGE } from "./options.ts";
+import { parseStartOptions, START_USAGE } from "./start_options.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 
 await run(async () => {
   const options = parseStartOptions(Deno.args);
-  if (options.help) return answer(`Usage: ${START_USAGE}`);
+  if (options.help) return printLine(`Usage: ${START_USAGE}`);
   const asked = stopRequest();
   const starting = startStack({
     dataDir: options.dataDir,
     port: options.port,
     databaseUrl: options.databaseUrl,
-    onProgress: (line) => remark(`${line} …`),
-    onFunctionLog: remark,
+    onProgress: (line) => printNotice(`${line} …`),
+    onFunctionLog: printNotice,
   });
   const stack = await Promise.race([starting, asked]);
   if (stack === undefined) return await (await starting).stop();
-  if (options.json) answer(readyJson(stack));
-  else answer(readyText(stack));
+  if (options.json) printLine(readyJson(stack));
+  else printLine(readyText(stack));
   await asked;
-  remark("Stopping …");
+  printNotice("Stopping …");
   await stack.stop();
 });
 
 /**
- * Resolves at the first Ctrl+C or SIGTERM, or when npx is gone. A second one, later, does not wait for anything: at
- * once it is the same Ctrl+C, which comes from the terminal and again from `deno task`.
+ * Resolves at the first Ctrl+C or SIGTERM, or when npx has exited. A later signal exits immediately; one that follows at
+ * once is the same Ctrl+C, which arrives from the terminal and again from `deno task`.
  */
 function stopRequest(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ function readyJson({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey }: 
 function readyText({ baseUrl, apiKey, supabaseUrl }: Stack): string {
   const key = `-H 'x-api-key: ${apiKey}'`;
   return `
-Ready. Ctrl+C stops it; files and keys stay.
+Ready. Press Ctrl+C to stop; files and keys are kept.
 
   Base URL   ${baseUrl}
   API key    ${apiKey}   (project demo, tier pro)

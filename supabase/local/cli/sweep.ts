@@ -1,23 +1,23 @@
-/** `deno task sweep`: removes uploads that were never committed, slice by slice until nothing is left to do. */
-import { answer, parseCommand, remark, run, UsageError } from "./command_line.ts";
+/** `deno task sweep`: removes uploads that were never committed, slice by slice, until none are left. */
+import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task sweep
 
-  Removes objects of days gone by that no version names. The service does that by itself, a slice at a time.
+  Removes objects of past days that no version references. The service also does so by itself, one slice at a time.
 ${CONNECTION_USAGE}`;
 
 await run(async () => {
   const { values, positionals } = parseCommand(Deno.args, CONNECTION_OPTIONS, USAGE);
-  if (values.help) return answer(`Usage: ${USAGE}`);
-  if (positionals.length > 0) throw new UsageError(`Unknown word '${positionals[0]}'.`, USAGE);
+  if (values.help) return printLine(`Usage: ${USAGE}`);
+  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
   const to = await connect(values);
   let seen = 0;
   let removed = 0;
   for (let slice = await to.sweep(); !slice.isDone; slice = await to.sweep()) {
     seen += slice.seen;
     removed += slice.removed;
-    if (slice.seen > 0 && !values.json) remark(`Looked at ${seen} objects, removed ${removed} …`);
+    if (slice.seen > 0 && !values.json) printNotice(`Checked ${seen} objects, removed ${removed} …`);
   }
-  answer(values.json ? JSON.stringify({ seen, removed }) : `Removed ${removed} of ${seen} objects.`);
+  printLine(values.json ? JSON.stringify({ seen, removed }) : `Removed ${removed} of ${seen} objects.`);
 });

@@ -1,4 +1,4 @@
-/** Rows as aligned columns under their headings, for people. */
+/** Formats rows as aligned columns below their headings. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

@@ -4,12 +4,13 @@ import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { pgtap } from "@electric-sql/pglite/pgtap";
 import { vector } from "@electric-sql/pglite/vector";
 import { createPgliteConnection } from "@supabase/lite/pglite";
-import { CompiledQuery, Kysely } from "kysely";
-import type { Database } from "./database.ts";
-import { oneLaneDialect } from "./one_lane.ts";
+import { Kysely } from "kysely";
+import { type Database, rowQuery } from "./database.ts";
+import { PgliteSession } from "./pglite_session.ts";
+import { postgresDialect } from "./postgres_dialect.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
-/** Opens the database in `directory`, making it on a first start. */
+/** Opens the database in `directory` and creates it if it does not exist. Throws `StartupError`. */
 export async function openPglite(directory: string): Promise<Database> {
   const exitCode = Deno.exitCode;
   const connection = await createPgliteConnection({
@@ -17,20 +18,17 @@ export async function openPglite(directory: string): Promise<Database> {
     pgliteOptions: { extensions: { vector, pg_trgm, btree_gin, pgtap } },
   });
   const client = connection.driver;
-  connection.kysely = new Kysely({ dialect: oneLaneDialect(client) });
+  connection.kysely = new Kysely({ dialect: postgresDialect(new PgliteSession(client)) });
   try {
     await client.waitReady;
-    // Its initdb is a program that ends, and leaves its exit code behind as if it were this process's.
+    // PGlite runs initdb as a program; its exit code would become the exit code of this process.
     Deno.exitCode = exitCode;
   } catch (error) {
-    throw new StartupError(`The database in ${directory} does not open (${messageOf(error)}).`);
+    throw new StartupError(`The database in ${directory} cannot be opened (${messageOf(error)}).`);
   }
   return {
     connection,
-    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      const { rows } = await connection.kysely.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
-      return rows;
-    },
+    query: rowQuery(connection),
     async script(sql, record) {
       await connection.kysely.connection().execute(() =>
         client.transaction(async (transaction) => {

@@ -1,19 +1,20 @@
 /** A Postgres server given with --db. */
 import { createPostgresConnection } from "@supabase/lite/postgres";
-import { CompiledQuery, Kysely } from "kysely";
-// The driver that lite asks for as a peer: without an import it would not be installed.
+import { Kysely } from "kysely";
+// A peer dependency of @supabase/lite: without an import it would not be installed.
 import type postgres from "postgres";
 import "postgres";
-import type { Database } from "./database.ts";
+import { type Database, rowQuery } from "./database.ts";
 import {
   DATABASE_CONNECT_TIMEOUT_SECONDS,
   DATABASE_CONNECTIONS_MAX,
   DATABASE_RECONNECT_PAUSE_SECONDS,
 } from "../limits.ts";
+import { postgresDialect } from "./postgres_dialect.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
-/** Connects, and fails soon and clearly where nothing answers. */
+/** Connects. Throws `StartupError` after `DATABASE_CONNECT_TIMEOUT_SECONDS` if the server cannot be reached. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const connect = (onLost: () => void) =>
     createPostgresConnection({
@@ -21,20 +22,20 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
       postgresOptions: {
         max: 1,
         connect_timeout: DATABASE_CONNECT_TIMEOUT_SECONDS,
-        // By default the pauses grow to 20 s, and a database that is back is not noticed for as long.
+        // By default the pause grows to 20 s, and a restarted database would be unreachable for as long.
         backoff: () => DATABASE_RECONNECT_PAUSE_SECONDS,
-        // It would end between two statements of a transaction, too.
+        // A connection would otherwise end at that age, between two statements of a transaction, too.
         max_lifetime: null,
         onclose: onLost,
         onnotice: () => {},
         types: { json: jsonType(114), jsonb: jsonType(3802) },
       },
     });
-  // Its own client is for scripts; whatever is asked goes over the pool.
+  // This client runs the scripts; queries use the pool.
   const connection = connect(() => {});
   const client: postgres.Sql = connection.driver;
   const pool = new PostgresPool((onLost) => connect(onLost).driver, DATABASE_CONNECTIONS_MAX);
-  connection.kysely = new Kysely({ dialect: pool.dialect });
+  connection.kysely = new Kysely({ dialect: postgresDialect(pool) });
   try {
     await client.unsafe("select 1");
   } catch (error) {
@@ -45,10 +46,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   }
   return {
     connection,
-    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      const { rows } = await connection.kysely.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
-      return rows;
-    },
+    query: rowQuery(connection),
     async script(sql, record) {
       await client.begin(async (transaction) => {
         await transaction.unsafe(sql).simple();
@@ -65,8 +63,8 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
 }
 
 /**
- * @supabase/lite hands JSON over as text, and its own type would make a JSON string of that text once more: a jsonb
- * argument of a function would arrive as a string. PGlite takes text as it is; so does this.
+ * @supabase/lite passes JSON as text, and the default type of postgres.js would serialise that text a second time: a
+ * jsonb argument of a function would arrive as a string. Like PGlite, this type passes text unchanged.
  */
 function jsonType(oid: number): postgres.PostgresType {
   return {

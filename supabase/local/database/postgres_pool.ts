@@ -1,39 +1,24 @@
 /**
- * Connections to a Postgres server, each given to one holder at a time. The dialect that @supabase/lite brings reserves
- * connections of postgres.js, and such a one does not survive the server's death: whoever held it may go on in a
- * transaction of the next holder, or nobody gets it any more. Here a connection that is lost is lost for good, and
- * with it what was under way; the next holder gets a new one.
+ * Connections to a Postgres server, each lent to one holder at a time. The dialect of @supabase/lite reserves
+ * connections of postgres.js, and a reserved connection does not survive a crash of the server: its holder may continue
+ * inside the transaction of the next holder, or the connection is never lent again. Here a lost connection is dropped,
+ * the statement or transaction on it fails, and the next holder gets a new connection.
  */
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-  type TransactionSettings,
-} from "kysely";
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type postgres from "postgres";
+import type { SessionPool } from "./postgres_dialect.ts";
 
-/** Opens a client of one connection; `onLost` is called when that ends, for whatever reason. */
+/** Opens a client of one connection; `onLost` is called when the connection ends, for whatever reason. */
 export type OpenClient = (onLost: () => void) => postgres.Sql;
 
-export class PostgresPool {
-  readonly dialect: Dialect = {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new PoolDriver(this),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  };
+export class PostgresPool implements SessionPool<PooledConnection> {
   readonly #idle: PooledConnection[] = [];
   readonly #waiting: ((connection: PooledConnection) => void)[] = [];
   readonly #all = new Set<PooledConnection>();
 
   constructor(private readonly open: OpenClient, private readonly connectionsMax: number) {}
 
-  /** Waits for its turn where all connections are held. */
+  /** Waits while all connections are lent. */
   async acquire(): Promise<PooledConnection> {
     for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
       if (!idle.isLost) return idle;
@@ -62,7 +47,7 @@ export class PostgresPool {
 
   #drop(connection: PooledConnection): void {
     this.#all.delete(connection);
-    connection.client.end({ timeout: 0 }).catch(() => {/* it is gone */});
+    connection.client.end({ timeout: 0 }).catch(() => {/* the connection has ended already */});
   }
 }
 
@@ -75,16 +60,16 @@ class PooledConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    // The client would connect anew by itself, outside of the transaction and under another role.
+    // The client would reconnect by itself, outside of the transaction and under another role.
     if (this.isLost) throw Object.assign(new Error("The connection is lost."), { code: "CONNECTION_CLOSED" });
     try {
-      // What a parameter may be, postgres.js decides when it serialises it.
+      // postgres.js checks the type of a parameter when it serialises it.
       const result = await this.client.unsafe<R[]>(sql, parameters as postgres.ParameterOrJSON<never>[]);
       const rows = [...result];
       const isChange = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(result.command);
       return isChange ? { rows, numAffectedRows: BigInt(result.count) } : { rows };
     } catch (error) {
-      // Anything but the server's own no: it may still answer an earlier statement.
+      // Not an error that the server returned: its response to an earlier statement may still be under way.
       if (!(error instanceof Error && error.name === "PostgresError")) this.isLost = true;
       throw error;
     }
@@ -93,35 +78,5 @@ class PooledConnection implements DatabaseConnection {
   // deno-lint-ignore require-yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("Results are not streamed.");
-  }
-}
-
-class PoolDriver implements Driver {
-  constructor(private readonly pool: PostgresPool) {}
-
-  async init(): Promise<void> {}
-  async destroy(): Promise<void> {}
-
-  acquireConnection(): Promise<PooledConnection> {
-    return this.pool.acquire();
-  }
-
-  releaseConnection(connection: PooledConnection): Promise<void> {
-    this.pool.release(connection);
-    return Promise.resolve();
-  }
-
-  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    const isolation = settings.isolationLevel ? ` isolation level ${settings.isolationLevel}` : "";
-    const access = settings.accessMode ? ` ${settings.accessMode}` : "";
-    await connection.executeQuery(CompiledQuery.raw(`start transaction${isolation}${access}`));
-  }
-
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("commit"));
-  }
-
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("rollback"));
   }
 }

@@ -7,19 +7,20 @@ import type { Database } from "../database/database.ts";
 import { DiskStorage } from "./disk_storage.ts";
 import { BACKEND_STOP_TIMEOUT_MILLISECONDS, STORAGE_FILE_SIZE_LIMIT } from "../limits.ts";
 import { migrate } from "../database/migrations.ts";
-import { asOneRequest } from "../database/one_lane.ts";
+import { asOneRequest } from "../database/pglite_session.ts";
 import { openPglite } from "../database/pglite_database.ts";
 import { openPostgres } from "../database/postgres_database.ts";
+import { PLATFORM_SQL } from "../repository.ts";
 import { quietly } from "./quiet_console.ts";
 import type { Secrets } from "./secrets.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
-/** What a client reaches; @supabase/lite serves more (an admin console, its configuration) that stays inside. */
+/** Paths that clients can reach. @supabase/lite also serves an admin console and its configuration, which are not exposed. */
 const SERVED = ["/rest/v1", "/auth/v1", "/storage/v1"];
 
 export interface BackendOptions {
   readonly secrets: Secrets;
-  /** PGlite's files; not used with `databaseUrl`. */
+  /** Files of PGlite; unused with `databaseUrl`. */
   readonly databaseDirectory: string;
   readonly databaseUrl: string | undefined;
   readonly storageDirectory: string;
@@ -34,7 +35,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** Opens the database, brings it up to date and serves it. Throws `StartupError`. */
+/** Opens the database, applies missing migrations and serves it. Throws `StartupError`. */
 export async function startBackend(options: BackendOptions): Promise<Backend> {
   const { databaseUrl, onProgress } = options;
   onProgress(databaseUrl === undefined ? "Opening the database" : "Connecting to the database");
@@ -55,10 +56,10 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
       url: `http://127.0.0.1:${server.addr.port}`,
       database,
       async close() {
-        // Whoever is still being answered then loses the database. (Aborting a server that shuts down throws.)
-        const { promise: tooLate, resolve } = Promise.withResolvers<void>();
+        // Requests that are still open then lose the database. (Aborting a server that is shutting down throws.)
+        const { promise: timedOut, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, BACKEND_STOP_TIMEOUT_MILLISECONDS);
-        await Promise.race([server.shutdown(), tooLate]);
+        await Promise.race([server.shutdown(), timedOut]);
         clearTimeout(timer);
         await database.close();
       },
@@ -87,14 +88,14 @@ async function createApp(database: Database, options: BackendOptions) {
   app._storageAdapter = new DiskStorage(options.storageDirectory);
   await quietly(() => app.ensureSystemSchema());
   try {
-    await database.script(await Deno.readTextFile(new URL("../database/platform.sql", import.meta.url)));
+    await database.script(await Deno.readTextFile(PLATFORM_SQL));
   } catch (error) {
     throw new StartupError(`The database cannot be prepared: ${messageOf(error)}`);
   }
   return app;
 }
 
-/** Takes the new keys and the legacy ones, as the platform's gateway does. */
+/** Accepts the new keys and the legacy ones, like the gateway of the hosted platform. */
 function keyResolver(secrets: Secrets): ApiKeyResolver {
   const anon: ResolvedKey = { type: "publishable", claims: { role: "anon" } };
   const serviceRole: ResolvedKey = { type: "secret", claims: { role: "service_role" } };

@@ -1,6 +1,6 @@
 /**
- * The folder that holds everything a local stack remembers. One stack at a time: PGlite must not be opened twice,
- * so a lock is held for as long as the process lives. The system drops it when the process dies, however it dies.
+ * The folder with all persistent data of a local stack. One stack at a time: PGlite must not be opened twice,
+ * so the process holds a lock on the folder. The operating system releases it when the process ends, for any reason.
  */
 import { join, resolve } from "node:path";
 import { messageOf, StartupError } from "../startup_error.ts";
@@ -11,11 +11,11 @@ export interface DataDirectory {
   readonly database: string;
   /** Keys of the local Supabase; `secrets.ts`. */
   readonly secretsFile: string;
-  /** What runs right now, for the command line; `state.ts`. */
+  /** Address and secret key of the running stack, for the command line; `state.ts`. */
   readonly stateFile: string;
   /** Folder for what belongs to one database: object bytes and the demo project's key. */
   of(databaseUrl: string | undefined): Promise<{ readonly storage: string; readonly demoFile: string }>;
-  /** Lets the next stack in. */
+  /** Releases the lock of the folder. */
   release(): void;
 }
 

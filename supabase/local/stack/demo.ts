@@ -1,18 +1,18 @@
-/** The demo project and its key, so that the first curl works: made once per database, kept in the data folder. */
+/** The demo project and its key, so that the first curl works: created once per database, stored in the data folder. */
 import { isWellFormedApiKey } from "../../functions/api/auth/api_key.ts";
-import { type Administration, Refused } from "../admin/administration.ts";
+import { type Administration, AdministrationError } from "../admin/administration.ts";
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 import { newKey } from "../admin/new_key.ts";
 
 const DEMO = { project: "demo", tier: "pro", key: "printed by deno task start" } as const;
 
-/** The demo project's key; a new one where the kept one is lost, revoked or unknown to this database. */
+/** Returns the key of the demo project, and creates a new one if the stored key is missing, revoked or unknown to this database. */
 export async function demoKey(administration: Administration, file: string): Promise<string> {
   await ensureProject(administration);
-  const kept = keyIn(await readJsonFile(file));
-  if (kept !== null && await isLive(administration, kept)) return kept.apiKey;
-  const { apiKey, stored } = await newKey();
-  const { id } = await administration.createKey(DEMO.project, DEMO.key, stored, null);
+  const stored = parseStoredKey(await readJsonFile(file));
+  if (stored !== null && await isActive(administration, stored)) return stored.apiKey;
+  const { apiKey, stored: toStore } = await newKey();
+  const { id } = await administration.createKey(DEMO.project, DEMO.key, toStore, null);
   await writeJsonFile(file, { id, apiKey });
   return apiKey;
 }
@@ -21,18 +21,18 @@ async function ensureProject(administration: Administration): Promise<void> {
   try {
     await administration.createProject(DEMO.project, DEMO.tier);
   } catch (error) {
-    if (!(error instanceof Refused && error.code === "NAME_TAKEN")) throw error;
+    if (!(error instanceof AdministrationError && error.code === "NAME_TAKEN")) throw error;
   }
 }
 
-async function isLive(administration: Administration, kept: { id: string }): Promise<boolean> {
+async function isActive(administration: Administration, stored: { id: string }): Promise<boolean> {
   const keys = await administration.listKeys(DEMO.project);
   return keys.some(({ id, revokedAt, expiresAt }) =>
-    id === kept.id && revokedAt === null && expiresAt === null
+    id === stored.id && revokedAt === null && expiresAt === null
   );
 }
 
-function keyIn(value: unknown): { id: string; apiKey: string } | null {
+function parseStoredKey(value: unknown): { id: string; apiKey: string } | null {
   if (typeof value !== "object" || value === null) return null;
   if (!("id" in value) || typeof value.id !== "string") return null;
   if (!("apiKey" in value) || typeof value.apiKey !== "string" || !isWellFormedApiKey(value.apiKey)) {

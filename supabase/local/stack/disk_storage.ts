@@ -1,7 +1,7 @@
 /**
- * Object bytes on disk. An object appears whole or not at all (written beside, flushed, renamed), and a file that is
- * read is closed when its reader is done or gone. The adapter that @supabase/lite brings leaves every file it has
- * served open and writes in place.
+ * Stores object bytes on disk. Writes are atomic (temporary file, flush, rename), and a file that is read is closed at
+ * the end or when the reader cancels. The adapter of @supabase/lite writes in place and never closes the files it
+ * serves.
  */
 import type { App } from "@supabase/lite";
 import { createHash } from "node:crypto";
@@ -31,8 +31,8 @@ export class DiskStorage implements StorageAdapter {
     const path = this.#pathOf(bucket, key);
     const md5 = createHash("md5");
     let size = 0;
-    await writeWhole(path, async (file) => {
-      for await (const chunk of chunksOf(body)) {
+    await writeAtomically(path, async (file) => {
+      for await (const chunk of readChunks(body)) {
         md5.update(chunk);
         size += chunk.byteLength;
         for (let done = 0; done < chunk.byteLength;) done += await file.write(chunk.subarray(done));
@@ -72,9 +72,9 @@ export class DiskStorage implements StorageAdapter {
     key: string,
   ) {
     const path = this.#pathOf(bucket, key);
-    const draft = await draftOf(path);
-    await Deno.copyFile(this.#pathOf(sourceBucket, source), draft);
-    await Deno.rename(draft, path);
+    const temporary = await temporaryPath(path);
+    await Deno.copyFile(this.#pathOf(sourceBucket, source), temporary);
+    await Deno.rename(temporary, path);
     const { eTag } = metadataOf(await Deno.stat(path));
     return { httpStatusCode: 200, eTag, lastModified: new Date() };
   }
@@ -83,7 +83,7 @@ export class DiskStorage implements StorageAdapter {
     return Promise.resolve(`file://${this.#pathOf(bucket, key)}`);
   }
 
-  /** Keys come from clients: none leads out of the folder. */
+  /** Throws if a key, which comes from a client, leads out of its bucket. */
   #pathOf(bucket: string, key: string): string {
     const path = join(this.#directory, bucket, key);
     if (!path.startsWith(join(this.#directory, bucket) + sep)) {
@@ -93,30 +93,30 @@ export class DiskStorage implements StorageAdapter {
   }
 }
 
-/** A name in the same folder that no object can have: object names are listed from the database only. */
-async function draftOf(path: string): Promise<string> {
+/** Returns a temporary path in the same folder. It is never taken for an object: objects are listed from the database. */
+async function temporaryPath(path: string): Promise<string> {
   await Deno.mkdir(dirname(path), { recursive: true });
   return `${path}.${crypto.randomUUID()}.part`;
 }
 
-async function writeWhole(path: string, write: (file: Deno.FsFile) => Promise<void>): Promise<void> {
-  const draft = await draftOf(path);
-  const file = await Deno.open(draft, { write: true, createNew: true });
+async function writeAtomically(path: string, write: (file: Deno.FsFile) => Promise<void>): Promise<void> {
+  const temporary = await temporaryPath(path);
+  const file = await Deno.open(temporary, { write: true, createNew: true });
   try {
     await write(file);
     await file.syncData();
     file.close();
-    await Deno.rename(draft, path);
+    await Deno.rename(temporary, path);
   } catch (error) {
     try {
       file.close();
-    } catch { /* closed already */ }
-    await Deno.remove(draft).catch(() => {});
+    } catch { /* already closed */ }
+    await Deno.remove(temporary).catch(() => {});
     throw error;
   }
 }
 
-async function* chunksOf(body: Parameters<StorageAdapter["uploadObject"]>[3]): AsyncIterable<Uint8Array> {
+async function* readChunks(body: Parameters<StorageAdapter["uploadObject"]>[3]): AsyncIterable<Uint8Array> {
   if (body instanceof Uint8Array) {
     yield body;
     return;
@@ -125,7 +125,7 @@ async function* chunksOf(body: Parameters<StorageAdapter["uploadObject"]>[3]): A
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
 }
 
-/** The file's bytes; the file is closed at the end, on an error, and when the reader goes away. */
+/** Streams a file and closes it at the end or when the reader cancels. */
 function closingStream(file: Deno.FsFile): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,10 +1,10 @@
 /**
- * Runs one Edge Function in a process of its own, the way Supabase's edge runtime does: `Deno.serve` listens where
- * the platform says, `EdgeRuntime.waitUntil` exists, and the environment holds what the platform injects and nothing
- * else. The function's code is the deployed one, unchanged.
+ * Runs one Edge Function in a separate process, like the edge runtime of Supabase: `Deno.serve` listens on a port that
+ * is chosen here, `EdgeRuntime.waitUntil` exists, and the environment contains only what the platform injects. The code
+ * of the function is the deployed code, unchanged.
  *
- * It must run on Deno 2.1.4, the version inside the edge runtime, as well as on the newest. So: no imports, and no
- * newer API. Its parent reads the first line of standard output, and closes standard input to end it.
+ * It must run on Deno 2.1.4, the version in the edge runtime, as well as on the latest: it has no imports and uses no
+ * newer API. The parent process reads the first line of standard output, and closes standard input to stop it.
  *
  * Usage: deno run edge_runtime.ts FUNCTION_URL NAME_OF_VARIABLE…
  */
@@ -17,14 +17,14 @@ const platformServe = Deno.serve;
 const background = new Set<Promise<unknown>>();
 const servers: Deno.HttpServer[] = [];
 
-/** What is left of the environment is what Deno itself needed to start. */
+/** Removes the variables that only Deno itself required to start. */
 function hideEnvironment(): void {
   for (const name of Object.keys(Deno.env.toObject())) {
     if (!injected.includes(name)) Deno.env.delete(name);
   }
 }
 
-/** `Deno.serve` as functions call it: a handler, options and a handler, or options with one. */
+/** Accepts the forms of `Deno.serve`: a handler, options and a handler, or options with a handler. */
 function serve(first: unknown, second?: unknown): Deno.HttpServer {
   const handler = [first, second, Object(first).handler].find((value) => typeof value === "function");
   const onListen = (address: Deno.Addr) => {
@@ -35,7 +35,7 @@ function serve(first: unknown, second?: unknown): Deno.HttpServer {
   return server;
 }
 
-/** Keeps work alive that goes on after the response. It may fail without taking the process along. */
+/** Tracks work that continues after the response. Its failure does not end the process. */
 function waitUntil<T>(promise: Promise<T>): Promise<T> {
   const settled: Promise<unknown> = promise
     .catch((error) => Deno.stderr.writeSync(encode(`EdgeRuntime.waitUntil: ${error?.stack ?? error}`)))
@@ -44,14 +44,14 @@ function waitUntil<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Finishes open requests and background work, then ends. The parent limits how long that may take. */
+/** Finishes open requests and background work, then exits. The parent limits the time. */
 async function stop(): Promise<void> {
   await Promise.all(servers.map((server) => server.shutdown()));
   await Promise.all(background);
   Deno.exit(0);
 }
 
-/** Standard input ends when the parent closes it or dies. */
+/** Standard input ends when the parent closes it or exits. */
 async function stopWithParent(): Promise<void> {
   const reader = Deno.stdin.readable.getReader();
   while (!(await reader.read()).done);
@@ -61,7 +61,7 @@ async function stopWithParent(): Promise<void> {
 hideEnvironment();
 Object.defineProperty(Deno, "serve", { value: serve, configurable: true, writable: true });
 Object.defineProperty(globalThis, "EdgeRuntime", { value: { waitUntil } });
-// Ctrl+C reaches the whole process group; the parent decides when this process ends.
+// Ctrl+C is sent to the whole process group; the parent decides when this process exits.
 Deno.addSignalListener("SIGINT", () => {});
 stopWithParent();
 await import(entry);

@@ -1,4 +1,4 @@
-/** How the function process is started: which Deno, with which permissions and which environment. */
+/** The command that starts a function process: the Deno executable, its permissions and its environment. */
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DENO_CONFIG, EDGE_RUNTIME, IMPORT_MAP } from "../repository.ts";
@@ -8,17 +8,17 @@ import { StartupError } from "../startup_error.ts";
 export interface FunctionCommandOptions {
   readonly entry: string;
   readonly secrets: Secrets;
-  /** What the function knows as SUPABASE_URL. */
+  /** SUPABASE_URL of the function. */
   readonly supabaseUrl: string;
   readonly databaseUrl: string | undefined;
-  /** Another Deno than the one that runs the stack, by version. */
+  /** Version of the Deno that runs the function. Undefined: the Deno that runs the stack. */
   readonly denoVersion: string | undefined;
   readonly memoryLimitMegabytes: number | undefined;
-  /** Set by whoever runs it, as `supabase secrets set` does. Default: none. */
+  /** Variables that the operator sets, as with `supabase secrets set`. Default: none. */
   readonly ownVariables?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the function reads besides what Supabase injects. */
+/** Variables that the function reads, other than those that Supabase injects. */
 const OWN_VARIABLES = ["EMBEDDINGS_URL", "EMBEDDINGS_MODEL", "EMBEDDINGS_API_KEY"];
 
 export interface FunctionCommand {
@@ -29,8 +29,8 @@ export interface FunctionCommand {
 }
 
 /**
- * What Deno needs to find its packages, and to trust where they come from; the runner removes it before the function is
- * loaded. https://docs.deno.com/runtime/reference/env_variables/
+ * Variables that Deno requires to find its packages and to verify their origin; `edge_runtime.ts` removes them before it
+ * loads the function. https://docs.deno.com/runtime/reference/env_variables/
  */
 const NEEDED_BY_DENO = [
   "HOME",
@@ -45,7 +45,7 @@ const NEEDED_BY_DENO = [
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
 ];
-/** Older Denos know no NODE_EXTRA_CA_CERTS: what the system trusts is trusted, unless somebody has said otherwise. */
+/** Older Denos do not read NODE_EXTRA_CA_CERTS, so the certificates of the system are trusted unless this is set. */
 const TRUSTED_BY_DENO = { DENO_TLS_CA_STORE: "mozilla,system" };
 
 export async function functionCommand(options: FunctionCommandOptions): Promise<FunctionCommand> {
@@ -55,7 +55,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
-  // A deployment has the import map and nothing else of deno.json; an older Deno cannot read the newer lock file.
+  // A deployment uses only the import map, not deno.json; an older Deno cannot read the newer lock file.
   const config = denoVersion === undefined
     ? ["--config", DENO_CONFIG]
     : ["--no-config", "--no-lock", "--import-map", IMPORT_MAP];
@@ -82,8 +82,8 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
 }
 
 /**
- * Exactly what Supabase injects into a function
- * (https://supabase.com/docs/guides/functions/secrets). PGlite has no address, so SUPABASE_DB_URL exists with --db only.
+ * Returns exactly the variables that Supabase injects into a function
+ * (https://supabase.com/docs/guides/functions/secrets). PGlite has no URL, so SUPABASE_DB_URL is set with --db only.
  */
 function injectedVariables(options: FunctionCommandOptions): Record<string, string> {
   const { secrets, supabaseUrl, databaseUrl } = options;
@@ -102,7 +102,7 @@ function injectedVariables(options: FunctionCommandOptions): Record<string, stri
   };
 }
 
-/** Those that are set here. */
+/** Returns the variables of the function that are set in this process. */
 export function ownVariables(): Record<string, string> {
   return pick(OWN_VARIABLES);
 }
@@ -116,10 +116,10 @@ function pick(names: readonly string[]): Record<string, string> {
   return found;
 }
 
-/** By version and entry: asking npx takes half a second, and fetching the packages more. */
+/** Paths by version and entry: npx takes half a second, and downloading the packages takes longer. */
 const preparedDenos = new Map<string, Promise<string>>();
 
-/** The path of that Deno, with the function's packages in its cache. Once per process. */
+/** Returns the path of that Deno, with the packages of the function in its cache. Prepared once per process. */
 function denoOfVersion(version: string, entry: string): Promise<string> {
   const name = `${version} ${entry}`;
   const prepared = preparedDenos.get(name) ?? prepareDeno(version, entry);
@@ -128,16 +128,16 @@ function denoOfVersion(version: string, entry: string): Promise<string> {
 }
 
 /**
- * Fetches that Deno from npm. Started through npx each time, it would have two more processes in front of it. The
- * function's packages are fetched here, because the function's process hides the variables that say which certificates
- * to trust before it loads the function.
+ * Downloads that Deno from npm; starting it through npx each time would add two parent processes. The packages of the
+ * function are downloaded here, because the function process removes the variables with the trusted certificates before
+ * it loads the function.
  */
 async function prepareDeno(version: string, entry: string): Promise<string> {
   const path = (await outputOf(version, "npx", [
     ...["--yes", `deno@${version}`, "eval", "--no-config", "--no-lock"],
     "console.log(Deno.execPath())",
   ])).trim();
-  if (path === "") throw new StartupError(`Deno ${version} cannot be had from npm.`);
+  if (path === "") throw new StartupError(`Deno ${version} cannot be installed from npm.`);
   await outputOf(version, path, ["cache", "--no-config", "--no-lock", "--import-map", IMPORT_MAP, entry]);
   return path;
 }

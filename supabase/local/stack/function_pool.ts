@@ -1,4 +1,4 @@
-/** Several function processes that take turns, as isolates do: nothing a request needs may live in one of them. */
+/** Function processes in round-robin order, like isolates: no request may depend on the state of one of them. */
 import type { FunctionCommand } from "./function_command.ts";
 import { FunctionProcess, type Upstream } from "./function_process.ts";
 
@@ -24,7 +24,7 @@ export class FunctionPool {
     await Promise.all(this.#processes.map((process) => process.stop()));
   }
 
-  /** The next process in turn; waits for one that listens, and answers null if none does in that time. */
+  /** Returns the next process that listens. Waits for one if there is none, and returns null after `waitMilliseconds`. */
   async next(waitMilliseconds: number): Promise<Upstream | null> {
     const ready = this.#nextReady();
     if (ready !== null) return ready;

@@ -1,4 +1,4 @@
-/** One process that runs the function, started again whenever it ends. */
+/** One process that runs the function, restarted whenever it exits. */
 import { Agent } from "node:http";
 import type { FunctionCommand } from "./function_command.ts";
 import {
@@ -12,7 +12,7 @@ import {
 import { eachLine } from "./lines.ts";
 import { StartupError } from "../startup_error.ts";
 
-/** Where a process listens, with the connections kept open to it. */
+/** The port of a process, and the agent with its open connections. */
 export interface Upstream {
   readonly port: number;
   readonly agent: Agent;
@@ -21,12 +21,12 @@ export interface Upstream {
 export interface FunctionProcessOptions {
   readonly command: FunctionCommand;
   readonly onLog: (line: string) => void;
-  /** Called when `upstream` changed. */
+  /** Called after a change of `upstream`. */
   readonly onChange: () => void;
 }
 
 export class FunctionProcess {
-  /** Null while there is no process that listens. */
+  /** Null while no process listens. */
   upstream: Upstream | null = null;
   pid: number | null = null;
 
@@ -40,14 +40,14 @@ export class FunctionProcess {
     this.#options = options;
   }
 
-  /** Resolves when the function listens; throws `StartupError` when its first process ends before that. */
+  /** Resolves when the function listens. Throws `StartupError` if its first process exits before. */
   async start(): Promise<void> {
     const listening = Promise.withResolvers<void>();
     this.#supervision = this.#supervise(listening);
     await listening.promise;
   }
 
-  /** Lets open requests finish for a moment, then ends the process for good. */
+  /** Gives open requests time to finish, then ends the process and does not restart it. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#stopped.resolve();
@@ -65,7 +65,7 @@ export class FunctionProcess {
         first.reject(new StartupError(`The function does not start: ${ending.lastLines.join(" | ")}`));
         return;
       }
-      this.#options.onLog(`The function process ended (${ending.reason}); starting it again in ${pause} ms.`);
+      this.#options.onLog(`The function process ended (${ending.reason}); restarting it in ${pause} ms.`);
       await Promise.race([wait(pause), this.#stopped.promise]);
       const healthy = performance.now() - started > FUNCTION_HEALTHY_AFTER_MILLISECONDS;
       pause = healthy
@@ -75,7 +75,7 @@ export class FunctionProcess {
     first.reject(new StartupError("The function was stopped before it listened."));
   }
 
-  /** Runs a process until it ends. */
+  /** Runs a process until it exits. */
   async #runOnce(onListen: () => void) {
     const { command, onLog } = this.#options;
     const child = new Deno.Command(command.executable, {
@@ -123,7 +123,7 @@ export class FunctionProcess {
   async #end(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
-    child.stdin.close().catch(() => {/* it ended on its own */});
+    child.stdin.close().catch(() => {/* it has already exited */});
     const killer = setTimeout(() => kill(child, "SIGKILL"), FUNCTION_STOP_TIMEOUT_MILLISECONDS);
     await child.status;
     clearTimeout(killer);
@@ -138,7 +138,7 @@ function portOf(line: string): number | null {
 function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
     child.kill(signal);
-  } catch { /* it ended on its own */ }
+  } catch { /* it has already exited */ }
 }
 
 function wait(milliseconds: number): Promise<void> {

@@ -1,10 +1,10 @@
 /**
- * One port for everything, as Supabase's gateway: REST, Auth and Storage go to the back end, `/functions/v1/api` to a
- * function process.
+ * One port for everything, like the gateway of Supabase: REST, Auth and Storage are proxied to the back end,
+ * `/functions/v1/api` to a function process.
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Console } from "./console.ts";
+import { ConsoleServer } from "../console/console_server.ts";
 import type { FunctionPool } from "./function_pool.ts";
 import {
   GATEWAY_KEEP_ALIVE_MILLISECONDS,
@@ -15,11 +15,11 @@ import {
 import { proxy } from "./proxy.ts";
 import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
-/** What the gateway passes on to; null until it is there. */
+/** The targets of the gateway; each is null until it has started. */
 export interface Routes {
   backendUrl: string | null;
   functions: FunctionPool | null;
-  console: Console | null;
+  console: ConsoleServer | null;
 }
 
 export interface Gateway {
@@ -31,17 +31,17 @@ export interface Gateway {
 
 const BACKEND_PREFIXES = ["/rest/v1/", "/auth/v1/", "/storage/v1/"];
 const FUNCTIONS_PREFIX = "/functions/v1/";
-/** The functions of this repository; another name is an unknown route. */
+/** The functions of this repository; any other name is an unknown route. */
 const FUNCTION_NAMES = ["api"];
 
-/** Takes the port at once, so that a busy one is known before anything else is started. 0 takes any. */
+/** Opens the port first, so that a port in use is reported before anything else starts. 0: any free port. Throws `StartupError`. */
 export async function openGateway(port: number): Promise<Gateway> {
   const routes: Routes = { backendUrl: null, functions: null, console: null };
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, outgoing) => {
     route(incoming, outgoing, routes, agent).catch(() => outgoing.destroy());
   });
-  // The proxy ends idle requests; a large body may take longer than Node's default for a whole request.
+  // The proxy ends idle requests; a large body may exceed Node's default time for a whole request.
   server.requestTimeout = 0;
   server.keepAliveTimeout = GATEWAY_KEEP_ALIVE_MILLISECONDS;
   await new Promise<void>((resolve, reject) => {
@@ -77,12 +77,12 @@ async function route(
 ): Promise<void> {
   const url = incoming.url ?? "/";
   const onFailure = (kind: "unreachable" | "timeout") => {
-    if (kind === "timeout") return refuse(outgoing, 504, "The service did not answer in time.");
-    refuse(outgoing, 503, "The connection to the service broke; try again later.");
+    if (kind === "timeout") return respondError(outgoing, 504, "The service did not respond in time.");
+    respondError(outgoing, 503, "The connection to the service was lost; try again later.");
   };
   if (BACKEND_PREFIXES.some((prefix) => url.startsWith(prefix))) {
     if (routes.backendUrl === null) {
-      return refuse(outgoing, 503, "The database is starting; try again later.");
+      return respondError(outgoing, 503, "The database is starting; try again later.");
     }
     return proxy(
       incoming,
@@ -94,14 +94,16 @@ async function route(
   const path = functionPath(url);
   if (path !== null) {
     const upstream = await routes.functions?.next(GATEWAY_WAIT_MILLISECONDS);
-    if (!upstream) return refuse(outgoing, 503, "The function is starting; try again later.");
+    if (!upstream) return respondError(outgoing, 503, "The function is starting; try again later.");
     return proxy(incoming, outgoing, { ...upstream, path }, onFailure);
   }
-  if (routes.console !== null && Console.owns(url)) return await routes.console.serve(incoming, outgoing);
-  refuse(outgoing, 404, "There is no such route.");
+  if (routes.console !== null && ConsoleServer.owns(url)) {
+    return await routes.console.serve(incoming, outgoing);
+  }
+  respondError(outgoing, 404, "There is no such route.");
 }
 
-/** `/functions/v1/api/x` → `/api/x`, as the edge runtime passes it; null for anything else. */
+/** Returns the path as the edge runtime passes it (`/functions/v1/api/x` → `/api/x`), or null for any other route. */
 function functionPath(url: string): string | null {
   if (!url.startsWith(FUNCTIONS_PREFIX)) return null;
   const path = url.slice(FUNCTIONS_PREFIX.length - 1);
@@ -109,8 +111,8 @@ function functionPath(url: string): string | null {
   return FUNCTION_NAMES.includes(name) ? path : null;
 }
 
-/** Answers in the service's envelope. */
-function refuse(outgoing: ServerResponse, status: 404 | 503 | 504, message: string): void {
+/** Responds with an error in the service's envelope. */
+function respondError(outgoing: ServerResponse, status: 404 | 503 | 504, message: string): void {
   const code = status === 404 ? "ROUTE_NOT_FOUND" : "SERVICE_UNAVAILABLE";
   const body = JSON.stringify({ success: false, error: { code, message } });
   outgoing.writeHead(status, {

@@ -1,6 +1,6 @@
-/** JSON files that only their owner may read, written whole or not at all. */
+/** JSON files that only their owner can read, written atomically. */
 
-/** The parsed file, or null where there is none. Whoever reads it checks the shape. */
+/** Returns the parsed file, or null if it does not exist. The caller validates its shape. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await Deno.readTextFile(path));
@@ -10,9 +10,12 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Replaces the file in one step: a reader sees the old content or the new one. */
+/** Replaces the file atomically: a reader sees either the old or the new content. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
-  const draft = `${path}.${crypto.randomUUID()}.tmp`;
-  await Deno.writeTextFile(draft, JSON.stringify(value, null, 2) + "\n", { mode: 0o600, createNew: true });
-  await Deno.rename(draft, path);
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+  await Deno.writeTextFile(temporary, JSON.stringify(value, null, 2) + "\n", {
+    mode: 0o600,
+    createNew: true,
+  });
+  await Deno.rename(temporary, path);
 }

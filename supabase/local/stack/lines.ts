@@ -1,4 +1,4 @@
-/** Calls `onLine` for each line of a byte stream, the last one too if it lacks its line feed. */
+/** Calls `onLine` for each line of a byte stream, including a last line without a line feed. */
 export async function eachLine(
   stream: ReadableStream<Uint8Array>,
   onLine: (line: string) => void,

@@ -1,7 +1,7 @@
 /**
- * Passes one HTTP request on, byte for byte: the path as it came (`..`, `\` and `%2F` included, which `fetch` would
- * fold), the body as it comes, the response likewise. Whatever breaks on one side breaks on the other: a response
- * that ends early is never made to look complete.
+ * Forwards one HTTP request byte for byte: the path unchanged (`fetch` would normalise `..`, `\` and `%2F`), the body and
+ * the response as streams. A failure on one side is propagated to the other: a response that ends early never looks
+ * complete.
  */
 import { type Agent, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -10,14 +10,14 @@ import { GATEWAY_IDLE_TIMEOUT_MILLISECONDS } from "../limits.ts";
 export interface Target {
   readonly port: number;
   readonly agent: Agent;
-  /** Path and query to ask for, exactly as they go on the wire. */
+  /** Path and query, exactly as they are sent. */
   readonly path: string;
 }
 
-/** Called when nothing was answered yet and nothing will be. */
+/** Called if the request failed before a response was sent. */
 export type OnFailure = (kind: "unreachable" | "timeout") => void;
 
-/** Meant for one connection (RFC 9110, section 7.6.1); `transfer-encoding` is decided for each side apart. */
+/** Headers of one connection (RFC 9110, section 7.6.1); `transfer-encoding` is set separately for each side. */
 const HOP_BY_HOP = new Set([
   "connection",
   "expect",
@@ -31,12 +31,12 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 /**
- * Not passed on: the runtime of the function (Deno 2.1.4) would compress its answers by itself, which costs the isolate
- * time, hides their length and weakens their entity tags. What is before the gateway may compress.
+ * Not forwarded: the runtime of the function (Deno 2.1.4) would compress its responses, which costs the isolate time,
+ * removes their length and weakens their entity tags. A proxy in front of the gateway may compress.
  */
-const NOT_PASSED_ON = new Set(["accept-encoding"]);
-/** Only a real platform may vouch for an address. */
-const VOUCHED = new Set(["cf-connecting-ip", "true-client-ip", "x-real-ip"]);
+const NOT_FORWARDED = new Set(["accept-encoding"]);
+/** Client addresses that only the hosted platform may set. */
+const PLATFORM_ADDRESSES = new Set(["cf-connecting-ip", "true-client-ip", "x-real-ip"]);
 /** Written by this proxy. */
 const REWRITTEN = new Set([
   "host",
@@ -60,23 +60,23 @@ export function proxy(
     path: target.path,
     headers: requestHeaders(incoming, target.port),
   });
-  let answered = false;
+  let hasResponded = false;
   const fail: OnFailure = (kind) => {
     clock.stop();
     upstream.destroy();
     if (outgoing.destroyed) return;
-    if (answered || outgoing.headersSent) outgoing.destroy();
+    if (hasResponded || outgoing.headersSent) outgoing.destroy();
     else onFailure(kind);
   };
-  const clock = idleClock(() => fail("timeout"));
+  const clock = idleTimer(() => fail("timeout"));
 
   incoming.on("data", clock.touch);
   upstream.on("error", () => {
-    // A response may come before the whole request was read; the rest of the request is then nobody's.
-    if (!answered) fail("unreachable");
+    // A response may arrive before the whole request was read; the rest of the request is then discarded.
+    if (!hasResponded) fail("unreachable");
   });
   upstream.on("response", (response: IncomingMessage) => {
-    answered = true;
+    hasResponded = true;
     const broken = () => {
       if (!response.complete) fail("unreachable");
     };
@@ -91,13 +91,13 @@ export function proxy(
   outgoing.on("close", () => {
     clock.stop();
     if (outgoing.writableFinished && upstream.writableFinished) return;
-    // Also where the answer came before the request was read to its end: that connection is of no more use, and the
-    // client, who still sends, is heard out.
+    // Also if the response ended before the request was fully read: the upstream connection cannot be reused, and the
+    // rest of the request is read and discarded.
     upstream.destroy();
     incoming.unpipe(upstream);
     incoming.resume();
   });
-  // A request that breaks off must not arrive as a complete, shorter one.
+  // A request that is aborted must not arrive as a complete, shorter one.
   incoming.on("close", () => {
     if (!incoming.complete) upstream.destroy();
   });
@@ -111,7 +111,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 function requestHeaders(incoming: IncomingMessage, port: number): string[] {
   const { headers, socket } = incoming;
-  const kept = endToEnd(incoming.rawHeaders, new Set([...NOT_PASSED_ON, ...VOUCHED, ...REWRITTEN]));
+  const kept = endToEnd(
+    incoming.rawHeaders,
+    new Set([...NOT_FORWARDED, ...PLATFORM_ADDRESSES, ...REWRITTEN]),
+  );
   if (headers["transfer-encoding"] !== undefined) kept.push("transfer-encoding", "chunked");
   const { remoteAddress = "", localPort = 0 }: Partial<Socket> = socket;
   const hops = [headers["x-forwarded-for"], remoteAddress].flat().filter((hop) =>
@@ -127,7 +130,7 @@ function requestHeaders(incoming: IncomingMessage, port: number): string[] {
   return kept;
 }
 
-/** Names and values in turn, without those meant for one connection and those in `without`. */
+/** Returns alternating names and values, without hop-by-hop headers and those in `without`. */
 function endToEnd(rawHeaders: readonly string[], without: ReadonlySet<string> = new Set()): string[] {
   const kept: string[] = [];
   const named = new Set<string>();
@@ -144,8 +147,8 @@ function endToEnd(rawHeaders: readonly string[], without: ReadonlySet<string> = 
   return kept;
 }
 
-/** Calls `onIdle` once when `touch` was not called for the idle time. */
-function idleClock(onIdle: () => void) {
+/** Calls `onIdle` once after `GATEWAY_IDLE_TIMEOUT_MILLISECONDS` without a call of `touch`. */
+function idleTimer(onIdle: () => void) {
   let touched = performance.now();
   const timer = setInterval(() => {
     if (performance.now() - touched < GATEWAY_IDLE_TIMEOUT_MILLISECONDS) return;

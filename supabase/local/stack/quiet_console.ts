@@ -1,12 +1,12 @@
 /**
- * @supabase/lite prints a banner and every refused statement, with its stack, to the console of whoever runs it. The
- * caller gets those errors in the answer; so whatever is printed while the back end works is dropped, and nothing else.
+ * @supabase/lite prints a banner, and every rejected statement with its stack trace, to the console of this process. The
+ * client receives these errors in the response, so output during calls of the back end is dropped, and no other output.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const quiet = new AsyncLocalStorage<boolean>();
 
-/** Runs the work, and all that follows from it, without its console output. */
+/** Runs `work`, including its asynchronous continuations, without console output. */
 export function quietly<T>(work: () => Promise<T>): Promise<T> {
   return quiet.run(true, work);
 }

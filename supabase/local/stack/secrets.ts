@@ -1,27 +1,27 @@
-/** Keys of the local Supabase: made once, kept in the data folder, readable by their owner only. */
+/** Keys of the local Supabase: created once, stored in the data folder, readable by their owner only. */
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 import { StartupError } from "../startup_error.ts";
 
 const URL_SAFE = { alphabet: "base64url", omitPadding: true } as const;
 
 export interface Secrets {
-  /** `sb_publishable_…`: for clients, acts as the role `anon`. */
+  /** `sb_publishable_…`: for clients, with the role `anon`. */
   readonly publishableKey: string;
   /** `sb_secret_…`: for servers, bypasses row-level security. */
   readonly secretKey: string;
-  /** Signs the sessions of Auth. */
+  /** Signs the session tokens of Auth. */
   readonly jwtSecret: string;
-  /** Legacy keys, which the platform still injects: tokens signed with `jwtSecret`. */
+  /** Legacy keys, which the platform still injects: JWTs signed with `jwtSecret`. */
   readonly anonKey: string;
   readonly serviceRoleKey: string;
 }
 
-/** Reads the keys, or makes them on a first start. */
+/** Reads the keys, or creates them if there is no file. Throws `StartupError`. */
 export async function loadSecrets(file: string): Promise<Secrets> {
   const stored = await readJsonFile(file);
   if (isSecrets(stored)) return stored;
   if (stored !== null) {
-    throw new StartupError(`The file ${file} is damaged; restore it, or remove it for new keys.`);
+    throw new StartupError(`The file ${file} is damaged; restore it, or remove it to create new keys.`);
   }
   const jwtSecret = randomText(48);
   const secrets: Secrets = {
@@ -52,7 +52,7 @@ function randomText(bytes: number): string {
   return crypto.getRandomValues(new Uint8Array(bytes)).toBase64(URL_SAFE);
 }
 
-/** A token as `supabase start` makes them (RFC 7519, HS256), valid for ten years. */
+/** Returns a JWT like those of `supabase start` (RFC 7519, HS256), valid for ten years. */
 async function legacyKey(role: "anon" | "service_role", jwtSecret: string): Promise<string> {
   const text = new TextEncoder();
   const part = (value: unknown): string => text.encode(JSON.stringify(value)).toBase64(URL_SAFE);

@@ -1,7 +1,7 @@
-/** The whole service on one machine: data folder, gateway, Supabase, function processes, demo project. */
+/** The whole service on one machine: data folder, gateway, Supabase, function processes, console, demo project. */
 import { Administration } from "../admin/administration.ts";
 import { type Backend, startBackend } from "./backend.ts";
-import { Console } from "./console.ts";
+import { ConsoleServer } from "../console/console_server.ts";
 import { type DataDirectory, openDataDirectory } from "./data_directory.ts";
 import { demoKey } from "./demo.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
@@ -12,54 +12,54 @@ import { loadSecrets, type Secrets } from "./secrets.ts";
 import { removeState, writeState } from "./state.ts";
 
 export interface StackOptions {
-  /** Everything that is remembered lives here. One stack at a time. */
+  /** The folder of all persistent data. One stack at a time. */
   readonly dataDir: string;
   /** 0: any free port. */
   readonly port: number;
-  /** A Postgres instead of PGlite. */
+  /** URL of a Postgres server to use instead of PGlite. */
   readonly databaseUrl?: string | undefined;
-  /** How many processes run the function; requests take turns. Default 1. */
+  /** Number of function processes; requests go to them in turn. Default 1. */
   readonly functionProcesses?: number;
   /** Runs the function on this Deno from npm, such as "2.1.4". Default: the Deno that runs the stack. */
   readonly denoVersion?: string;
   /** Heap limit of a function process. */
   readonly memoryLimitMegabytes?: number;
-  /** Variables of the function's own: of its embeddings endpoint, say. Default: those that are set here. */
+  /** Variables of the function, such as its embeddings endpoint. Default: those that are set in this process. */
   readonly functionVariables?: Readonly<Record<string, string>>;
-  /** What the function gets as SUPABASE_URL: a proxy in front of the back end, say. Default: the back end. */
+  /** SUPABASE_URL of the function, such as a proxy in front of the back end. Default: the back end. */
   readonly functionSupabaseUrl?: (backendUrl: string) => string | Promise<string>;
-  /** Another function and other migrations than the repository's. */
+  /** Another function, and other migrations, than those of the repository. */
   readonly functionEntry?: string;
   readonly migrationsDirectory?: string;
-  /** Makes the demo project and its key. Default true. */
+  /** Whether to create the demo project and its key. Default true. */
   readonly demo?: boolean;
-  /** Lines that a function process writes. Default: dropped. */
+  /** Called for each line that a function process prints. Default: dropped. */
   readonly onFunctionLog?: (line: string) => void;
   readonly onProgress?: (line: string) => void;
 }
 
 export interface Stack {
-  /** Of the service: `http://127.0.0.1:PORT/functions/v1/api`. */
+  /** URL of the service: `http://127.0.0.1:PORT/functions/v1/api`. */
   readonly baseUrl: string;
-  /** Of the gateway: `http://127.0.0.1:PORT`. */
+  /** URL of the gateway: `http://127.0.0.1:PORT`. */
   readonly supabaseUrl: string;
-  /** Of @supabase/lite itself, which the gateway passes REST, Auth and Storage to. */
+  /** URL of @supabase/lite, to which the gateway proxies REST, Auth and Storage. */
   readonly backendUrl: string;
   readonly publishableKey: string;
   readonly secretKey: string;
-  /** Key of the demo project; empty without one. */
+  /** Key of the demo project; empty if there is none. */
   readonly apiKey: string;
-  /** Process ids of the function processes that run now. */
+  /** Ids of the function processes that are running. */
   readonly functionPids: readonly number[];
-  /** Runs one statement as the database's owner and answers its rows. */
+  /** Runs one statement as the owner of the database and returns its rows. */
   exec<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** Runs a script of several statements in one transaction. */
   script(sql: string): Promise<void>;
-  /** Ends every process, closes the database and frees the data folder. May be called again. */
+  /** Ends all processes, closes the database and releases the data folder. May be called more than once. */
   stop(): Promise<void>;
 }
 
-/** Starts everything; what was started is stopped again when a later part fails. Throws `StartupError`. */
+/** Starts everything. If a part fails, the parts that were started are stopped. Throws `StartupError`. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const cleanups: (() => Promise<void> | void)[] = [];
   const stop = async () => {
@@ -78,9 +78,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const functions = await startFunctions(options, secrets, backend);
     cleanups.push(() => functions.stop());
     gateway.routes.functions = functions;
-    const webConsole = new Console(secrets.publishableKey);
-    cleanups.push(() => webConsole.close());
-    gateway.routes.console = webConsole;
+    const consoleServer = new ConsoleServer(secrets.publishableKey);
+    cleanups.push(() => consoleServer.close());
+    gateway.routes.console = consoleServer;
     const administration = new Administration(backend.url, secrets.secretKey);
     const apiKey = options.demo === false ? "" : await demoKey(administration, demoFile);
     await writeState(data.stateFile, { supabaseUrl: gateway.url, secretKey: secrets.secretKey });

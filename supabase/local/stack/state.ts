@@ -1,4 +1,4 @@
-/** What the command line needs to know of a running stack: kept in its data folder, readable by its owner only. */
+/** The address and secret key of the running stack, for the command line: stored in its data folder, readable by its owner only. */
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 
 export interface RunningStack {
@@ -10,7 +10,7 @@ export async function writeState(file: string, { supabaseUrl, secretKey }: Runni
   await writeJsonFile(file, { supabaseUrl, secretKey });
 }
 
-/** Null where no stack runs, as far as its folder knows. */
+/** Returns null if the data folder records no running stack. */
 export async function readState(file: string): Promise<RunningStack | null> {
   const state = await readJsonFile(file);
   if (typeof state !== "object" || state === null) return null;
@@ -20,5 +20,5 @@ export async function readState(file: string): Promise<RunningStack | null> {
 }
 
 export async function removeState(file: string): Promise<void> {
-  await Deno.remove(file).catch(() => {/* gone already */});
+  await Deno.remove(file).catch(() => {/* already removed */});
 }

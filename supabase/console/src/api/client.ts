@@ -1,18 +1,18 @@
 /// <reference lib="dom" />
-/** One request to the service: session, envelope, lost connection, and the wait that a 429 asks for. */
+/** Sends one request to the service: session, envelope, lost connection, retries after a 429 or 503. */
 import type * as z from "zod/mini";
 import { config } from "../config.ts";
 import { RATE_RETRIES_MAX, RETRY_AFTER_SECONDS_DEFAULT, UNAVAILABLE_RETRIES_MAX } from "../limits.ts";
-import { pause } from "../sleep.ts";
-import { connectionLost, connectionWorks, waitForRate } from "../session/connection.ts";
+import { sleep } from "../sleep.ts";
+import { connectionLost, connectionRestored, waitForRate } from "../session/connection.ts";
 import { accessToken, renewSession } from "../session/session.ts";
-import { noteWindow } from "../session/rate_window.ts";
+import { updateRateWindow } from "../session/rate_window.ts";
 import { ApiFailure, offline } from "./failure.ts";
 import { envelopeSchema } from "./records.ts";
 
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the function's address, segments encoded: `/files/a%20b/c`. */
+  /** Path below the URL of the function, with encoded segments: `/files/a%20b/c`. */
   readonly path: string;
   readonly projectId?: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -22,23 +22,23 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The data of an enveloped answer. Throws `ApiFailure`. */
+/** Returns the `data` of the response's envelope. Throws `ApiFailure`. */
 export async function call<T extends z.ZodMiniType>(request: Call, schema: T): Promise<z.output<T>> {
   const response = await send(request);
-  const envelope = envelopeSchema.safeParse(await jsonOf(response));
+  const envelope = envelopeSchema.safeParse(await readJson(response));
   const data = schema.safeParse(envelope.success && envelope.data.success ? envelope.data.data : undefined);
   if (!data.success) throw unexpected(response);
   return data.data;
 }
 
-/** The answer to a request that succeeded. Throws `ApiFailure`. */
+/** Returns the response of a successful request. Throws `ApiFailure`. */
 export async function send(request: Call): Promise<Response> {
   let sessionRenewed = false;
   let waits = 0;
   for (;;) {
     const response = await attempt(request);
     if (response.ok) return response;
-    const failure = await failureOf(response);
+    const failure = await readFailure(response);
     if (response.status === 401 && !sessionRenewed) {
       sessionRenewed = true;
       if (await renewSession()) continue;
@@ -46,14 +46,14 @@ export async function send(request: Call): Promise<Response> {
       await waitForRate(retryAfterSeconds(response.headers.get("retry-after")), request.signal);
       continue;
     } else if (mayRepeat(request, response) && waits++ < UNAVAILABLE_RETRIES_MAX) {
-      await pause(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
+      await sleep(retryAfterSeconds(response.headers.get("retry-after")) * 1000, request.signal);
       continue;
     }
     throw failure;
   }
 }
 
-export function urlOf({ path, query = {} }: Pick<Call, "path" | "query">): string {
+export function buildUrl({ path, query = {} }: Pick<Call, "path" | "query">): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value));
@@ -63,8 +63,8 @@ export function urlOf({ path, query = {} }: Pick<Call, "path" | "query">): strin
   return `${config().functionUrl}${path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Headers that say who asks, and for which project. */
-export async function identity(projectId: string | undefined): Promise<Record<string, string>> {
+/** Returns the headers that identify the account and the project. */
+export async function authHeaders(projectId: string | undefined): Promise<Record<string, string>> {
   const token = await accessToken();
   return {
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -77,13 +77,13 @@ export function retryAfterSeconds(header: string | null): number {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : RETRY_AFTER_SECONDS_DEFAULT;
 }
 
-/** The failure that an answer's text tells; any answer that is not an envelope is unexpected. */
-export function failureFrom(status: number, text: string, requestId: string | null): ApiFailure {
+/** Parses the body of an error response; a body without an envelope is an UNEXPECTED_ANSWER. */
+export function parseFailure(status: number, text: string, requestId: string | null): ApiFailure {
   const envelope = envelopeSchema.safeParse(parseJson(text));
   if (!envelope.success || envelope.data.success) {
     return new ApiFailure(
       "UNEXPECTED_ANSWER",
-      `The service answered ${status}.`,
+      `The service returned an unexpected response (status ${status}).`,
       status,
       undefined,
       requestId,
@@ -95,19 +95,19 @@ export function failureFrom(status: number, text: string, requestId: string | nu
 
 async function attempt(request: Call): Promise<Response> {
   const { method = "GET", body, projectId, signal } = request;
-  const headers: Record<string, string> = { ...await identity(projectId), ...request.headers };
+  const headers: Record<string, string> = { ...await authHeaders(projectId), ...request.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   try {
-    const response = await fetch(urlOf(request), {
+    const response = await fetch(buildUrl(request), {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
-      // The version decides what is fresh; the browser's cache must not answer for a file that changed.
+      // The service decides by version what is fresh: the browser's cache must not return a file that has changed.
       cache: "no-store",
     });
-    connectionWorks();
-    if (projectId !== undefined && isCounted(request)) noteWindow(projectId, response.headers);
+    connectionRestored();
+    if (projectId !== undefined && isCounted(request)) updateRateWindow(projectId, response.headers);
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -116,22 +116,22 @@ async function attempt(request: Call): Promise<Response> {
   }
 }
 
-/** Routes of the account show another window than the project's. */
+/** Returns whether the response's headers show the project's rate window; account routes have another one. */
 function isCounted({ path }: Call): boolean {
   return !path.startsWith("/project");
 }
 
-/** Only a read: whether a write was done before the service went away is not known. */
+/** Only reads: whether a failed write has been committed is unknown. */
 function mayRepeat({ method = "GET" }: Call, response: Response): boolean {
   return method === "GET" && response.status === 503;
 }
 
-async function failureOf(response: Response): Promise<ApiFailure> {
+async function readFailure(response: Response): Promise<ApiFailure> {
   const text = await response.text().catch(() => "");
-  return failureFrom(response.status, text, response.headers.get("x-request-id"));
+  return parseFailure(response.status, text, response.headers.get("x-request-id"));
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
   return parseJson(await response.text().catch(() => ""));
 }
 
@@ -147,7 +147,7 @@ function unexpected(response: Response): ApiFailure {
   const id = response.headers.get("x-request-id");
   return new ApiFailure(
     "UNEXPECTED_ANSWER",
-    "The service's answer was not understood.",
+    "The response of the service could not be read.",
     response.status,
     undefined,
     id,

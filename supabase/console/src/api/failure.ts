@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Why a request came to nothing, in the service's words where it answered. */
+/** Why a request failed, with the service's own message if it responded. */
 import * as z from "zod/mini";
 
 export interface Issue {
@@ -12,7 +12,7 @@ const issuesSchema = z.object({ issues: z.array(z.object({ path: z.string(), rea
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
 
-  /** `code` is one of the contract's, or OFFLINE or UNEXPECTED_ANSWER; `status` is 0 where nothing answered. */
+  /** `code` is one of the contract's, or OFFLINE or UNEXPECTED_ANSWER; `status` is 0 without a response. */
   constructor(
     readonly code: string,
     message: string,
@@ -23,7 +23,7 @@ export class ApiFailure extends Error {
     super(message);
   }
 
-  /** Field and reason of each bad field. */
+  /** Path and reason of each invalid field. */
   get issues(): readonly Issue[] {
     const parsed = issuesSchema.safeParse(this.details);
     return parsed.success ? parsed.data.issues : [];
@@ -34,7 +34,7 @@ export function offline(): ApiFailure {
   return new ApiFailure("OFFLINE", "The service cannot be reached.", 0);
 }
 
-/** One sentence for the person, whatever was thrown. */
+/** Returns one sentence to display for a thrown value. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiFailure) {
     const [issue] = error.issues;
@@ -44,11 +44,16 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The reason for one field, or undefined. A refusal with one of the codes is about this field as a whole. */
+/** Returns the reason why one field is invalid, or undefined. A failure with one of `codes` concerns this field as a whole. */
 export function reasonFor(error: unknown, field: string, ...codes: readonly string[]): string | undefined {
   if (!(error instanceof ApiFailure)) return undefined;
   if (codes.includes(error.code)) return error.message;
   return error.issues.find(({ path }) => path === field || path.startsWith(`${field}.`))?.reason;
+}
+
+/** Returns the reason why a field with the path of a new file is invalid, or undefined. */
+export function reasonForPath(error: unknown, field: string): string | undefined {
+  return reasonFor(error, field, "INVALID_PATH", "FILE_ALREADY_EXISTS");
 }
 
 export function isCode(error: unknown, ...codes: readonly string[]): error is ApiFailure {

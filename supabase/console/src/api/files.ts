@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The routes for files. */
+/** Calls of the file routes. */
 import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../limits.ts";
 import { call, send } from "./client.ts";
 import {
@@ -9,7 +9,7 @@ import {
   fileListSchema,
   type FileRecord,
   fileSchema,
-  type SearchAnswer,
+  type SearchResults,
   searchSchema,
   versionListSchema,
 } from "./records.ts";
@@ -37,7 +37,7 @@ export function listFiles(projectId: string, query: ListQuery, signal?: AbortSig
   }, fileListSchema);
 }
 
-/** Each segment encoded, so that every character of a name arrives. */
+/** Encodes each segment, so that a name may contain any character. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
@@ -67,7 +67,7 @@ export interface Content {
   readonly etag: string | null;
 }
 
-/** The bytes of a version, or the first `firstBytes` of them. */
+/** Reads a version, or its first `firstBytes` bytes. */
 export async function readBytes(
   projectId: string,
   path: string,
@@ -88,7 +88,7 @@ export async function readBytes(
   return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") };
 }
 
-/** Makes a file that must not be there yet. */
+/** Creates an empty file. Fails if the file exists. */
 export function createFile(projectId: string, path: string): Promise<FileRecord> {
   const headers = { "if-none-match": "*" };
   return call(
@@ -97,7 +97,7 @@ export function createFile(projectId: string, path: string): Promise<FileRecord>
   );
 }
 
-/** Saves a new version; `etag` is what the file must still be at. */
+/** Saves a new version. Fails with PRECONDITION_FAILED if the file is no longer at `etag`. */
 export function overwriteFile(
   projectId: string,
   path: string,
@@ -113,7 +113,7 @@ export function overwriteFile(
   }, fileSchema);
 }
 
-/** Answers the version that was the latest until now: restoring it takes the deletion back. */
+/** Deletes a file and returns the version before the deletion: restoring it undoes the deletion. */
 export async function deleteFile(projectId: string, path: string): Promise<number> {
   const tombstone = await call({ method: "DELETE", path: fileUrlPath(path), projectId }, fileSchema);
   return tombstone.version - 1;
@@ -147,7 +147,7 @@ export interface SearchQuery {
   readonly offset: number;
 }
 
-export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchAnswer> {
+export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchResults> {
   const limited = { ...query, limit: SEARCH_RESULTS_PER_PAGE };
   return call({ path: "/search", projectId, query: limited, signal }, searchSchema);
 }

@@ -1,4 +1,4 @@
-/** Projects, their keys, and what was written lately. */
+/** Calls of the account routes: projects, their keys, their recent writes. */
 import { ACTIVITY_ENTRIES } from "../limits.ts";
 import { call } from "./client.ts";
 import {
@@ -14,7 +14,7 @@ import {
   projectsSchema,
 } from "./records.ts";
 
-/** Oldest first; the first call of an account makes its first project. */
+/** Oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {
   return (await call({ path: "/projects" }, projectsSchema)).projects;
 }
@@ -31,12 +31,12 @@ export function renameProject(projectId: string, name: string): Promise<Project>
   return call({ method: "PATCH", path: "/project", projectId, body: { name } }, projectSchema);
 }
 
-/** Newest first, revoked and expired ones too. */
+/** Newest first, including revoked and expired keys. */
 export async function listKeys(projectId: string, signal?: AbortSignal): Promise<readonly Key[]> {
   return (await call({ path: "/project/apikeys", projectId, signal }, keysSchema)).keys;
 }
 
-export interface KeyWish {
+export interface NewKeySettings {
   readonly name: string | undefined;
   readonly environment: string;
   readonly scopes: readonly string[];
@@ -44,14 +44,14 @@ export interface KeyWish {
   readonly expiresAt: string | undefined;
 }
 
-export function createKey(projectId: string, wish: KeyWish): Promise<NewKey> {
-  return call({ method: "POST", path: "/project/apikeys", projectId, body: wish }, newKeySchema);
+export function createKey(projectId: string, settings: NewKeySettings): Promise<NewKey> {
+  return call({ method: "POST", path: "/project/apikeys", projectId, body: settings }, newKeySchema);
 }
 
-/** The old key works for `overlapSeconds` more. */
-export function rotateKey(projectId: string, keyId: string, overlapSeconds: number): Promise<NewKey> {
+/** The old key works for `gracePeriodSeconds` more. */
+export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: number): Promise<NewKey> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}/rotate`;
-  return call({ method: "POST", path, projectId, body: { overlapSeconds } }, newKeySchema);
+  return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } }, newKeySchema);
 }
 
 export function revokeKey(projectId: string, keyId: string): Promise<Key> {

@@ -1,4 +1,4 @@
-/** What the service answers, checked where it arrives. */
+/** Schemas of the responses; each response is validated when it is received. */
 import * as z from "zod/mini";
 
 const limit = z.nullable(z.number());
@@ -109,7 +109,7 @@ export const searchSchema = z.object({
   mode: z.string(),
   hasMore: z.boolean(),
 });
-export type SearchAnswer = z.infer<typeof searchSchema>;
+export type SearchResults = z.infer<typeof searchSchema>;
 
 export const envelopeSchema = z.union([
   z.object({ success: z.literal(true), data: z.unknown() }),

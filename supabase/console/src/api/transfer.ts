@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
-/** One upload or download, with progress: session, lost connection and rate as for any request. */
+/** Sends one upload or download with progress; session, lost connection and rate limit are handled as in `client.ts`. */
 import { RATE_RETRIES_MAX } from "../limits.ts";
-import { connectionLost, connectionWorks, waitForRate } from "../session/connection.ts";
+import { connectionLost, connectionRestored, waitForRate } from "../session/connection.ts";
 import { renewSession } from "../session/session.ts";
-import { noteWindow } from "../session/rate_window.ts";
-import { failureFrom, identity, retryAfterSeconds } from "./client.ts";
+import { updateRateWindow } from "../session/rate_window.ts";
+import { authHeaders, parseFailure, retryAfterSeconds } from "./client.ts";
 import { offline } from "./failure.ts";
 
-export interface Exchange {
+export interface TransferRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly projectId: string;
@@ -16,60 +16,63 @@ export interface Exchange {
   readonly onProgress: (progress: number) => void;
 }
 
-/** One exchange, again after a 429's wait or with a renewed session. */
-export async function exchange(wish: Exchange): Promise<Blob> {
+/** Retries after a 429, and once with a renewed session after a 401. Throws `ApiFailure`. */
+export async function sendTransfer(request: TransferRequest): Promise<Blob> {
   let renewed = false;
   for (let waits = 0;;) {
-    const request = await once(wish, await identity(wish.projectId));
-    if (request.status >= 200 && request.status < 300) return request.response;
-    const retryAfter = request.getResponseHeader("retry-after");
-    if (request.status === 429 && waits++ < RATE_RETRIES_MAX) {
-      await waitForRate(retryAfterSeconds(retryAfter), wish.signal);
-    } else if (request.status === 401 && !renewed && await renewSession()) renewed = true;
+    const xhr = await once(request, await authHeaders(request.projectId));
+    if (xhr.status >= 200 && xhr.status < 300) return xhr.response;
+    const retryAfter = xhr.getResponseHeader("retry-after");
+    if (xhr.status === 429 && waits++ < RATE_RETRIES_MAX) {
+      await waitForRate(retryAfterSeconds(retryAfter), request.signal);
+    } else if (xhr.status === 401 && !renewed && await renewSession()) renewed = true;
     else {
-      const id = request.getResponseHeader("x-request-id");
-      throw failureFrom(request.status, await request.response.text(), id);
+      const id = xhr.getResponseHeader("x-request-id");
+      throw parseFailure(xhr.status, await xhr.response.text(), id);
     }
   }
 }
 
-/** XMLHttpRequest, because fetch tells no progress of an upload. */
-function once(wish: Exchange, headers: Record<string, string>): Promise<XMLHttpRequest & { response: Blob }> {
-  const request = new XMLHttpRequest();
-  request.open(wish.method, wish.url);
-  request.responseType = "blob";
-  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-  if (wish.body === null) request.setRequestHeader("accept", "application/octet-stream");
-  else request.setRequestHeader("idempotency-key", crypto.randomUUID());
+/** Uses XMLHttpRequest because fetch does not report upload progress. */
+function once(
+  request: TransferRequest,
+  headers: Record<string, string>,
+): Promise<XMLHttpRequest & { response: Blob }> {
+  const xhr = new XMLHttpRequest();
+  xhr.open(request.method, request.url);
+  xhr.responseType = "blob";
+  for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+  if (request.body === null) xhr.setRequestHeader("accept", "application/octet-stream");
+  else xhr.setRequestHeader("idempotency-key", crypto.randomUUID());
   const progress = (event: ProgressEvent) => {
-    if (event.lengthComputable) wish.onProgress(event.loaded / event.total);
+    if (event.lengthComputable) request.onProgress(event.loaded / event.total);
   };
-  (wish.body === null ? request : request.upload).addEventListener("progress", progress);
+  (request.body === null ? xhr : xhr.upload).addEventListener("progress", progress);
   return new Promise((resolve, reject) => {
-    wish.signal.addEventListener("abort", () => {
-      request.abort();
+    request.signal.addEventListener("abort", () => {
+      xhr.abort();
       reject(new DOMException("cancelled", "AbortError"));
     });
-    request.addEventListener("load", () => {
-      connectionWorks();
-      noteWindow(wish.projectId, headersOf(request));
-      resolve(request);
+    xhr.addEventListener("load", () => {
+      connectionRestored();
+      updateRateWindow(request.projectId, parseHeaders(xhr));
+      resolve(xhr);
     });
-    request.addEventListener("error", () => {
+    xhr.addEventListener("error", () => {
       connectionLost();
-      reject(wish.body === null ? offline() : uploadBroke());
+      reject(request.body === null ? offline() : uploadBroke());
     });
-    request.send(wish.body);
+    xhr.send(request.body);
   });
 }
 
 function uploadBroke(): Error {
-  return new Error("The file could not be read or the connection broke.");
+  return new Error("The file could not be read, or the connection was lost.");
 }
 
-function headersOf(request: XMLHttpRequest): Headers {
+function parseHeaders(xhr: XMLHttpRequest): Headers {
   const headers = new Headers();
-  for (const line of request.getAllResponseHeaders().trim().split(/\r?\n/)) {
+  for (const line of xhr.getAllResponseHeaders().trim().split(/\r?\n/)) {
     const [name = "", ...rest] = line.split(": ");
     if (name !== "") headers.append(name, rest.join(": "));
   }

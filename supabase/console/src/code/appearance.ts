@@ -1,4 +1,4 @@
-/** How code looks: the page's colours, which custom properties carry into the shadow tree. */
+/** Styles of the code view. Custom properties carry the colours of the page into the shadow tree. */
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";

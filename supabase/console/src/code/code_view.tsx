@@ -5,7 +5,7 @@ import { reasonOf } from "../api/failure.ts";
 import { Loading } from "../components/states.tsx";
 import type { CodeOptions, ComparisonOptions, Mounted } from "./mount.ts";
 
-/** Text with line numbers and highlighting; editable where `onChange` is given. Mounted anew for another `id`. */
+/** Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view. */
 export function CodeView({ id, ...options }: CodeOptions & { readonly id: string }) {
   const latest = useRef(options);
   latest.current = options;

@@ -1,4 +1,4 @@
-/** The language of a file, each loaded when a file needs it. */
+/** Syntax highlighting by media type; each language is loaded on first use. */
 import type { Extension } from "@codemirror/state";
 
 type Loader = () => Promise<Extension>;
@@ -24,7 +24,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   "text/x-python": async () => (await import("@codemirror/lang-python")).python(),
 };
 
-/** Nothing for a type without a language: plain text. */
+/** Returns an empty extension (plain text) for a media type without a language. */
 export async function loadLanguage(mimeType: string): Promise<Extension> {
   return await LOADERS[mimeType]?.() ?? [];
 }

@@ -1,6 +1,6 @@
-/** Which line break separates a text's lines, so that saving it changes none of the others. */
+/** Returns the line break of a text, so that saving it changes no other line. */
 export function lineBreakOf(text: string): "\r\n" | "\n" {
   const breaks = text.match(/\r\n|\r|\n/g) ?? [];
-  // Where they are mixed, a carriage return is a character like any other.
+  // In a text with mixed line breaks, a carriage return is an ordinary character.
   return breaks.length > 0 && breaks.every((one) => one === "\r\n") ? "\r\n" : "\n";
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * CodeMirror in a shadow tree: there it takes constructed style sheets, which the page's Content-Security-Policy allows
- * without 'unsafe-inline'. This module and all that it imports are loaded when code is first shown.
+ * CodeMirror in a shadow tree, where it uses constructed style sheets: the Content-Security-Policy of the page allows
+ * them without 'unsafe-inline'. This module and its imports are loaded when code is first shown.
  */
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { MergeView } from "@codemirror/merge";
@@ -28,9 +28,9 @@ export interface Mounted {
 export interface CodeOptions {
   readonly text: string;
   readonly mimeType: string;
-  /** Names the text for a screen reader. */
+  /** Accessible name of the text. */
   readonly label: string;
-  /** Only read where it is missing. */
+  /** Read-only if missing. */
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
 }
@@ -93,7 +93,7 @@ function common(): Extension {
   ];
 }
 
-/** Not editable, but reachable with the keyboard, to scroll and to copy. */
+/** Not editable, but focusable with the keyboard, for scrolling and copying. */
 function reading(label: string): Extension {
   return [
     EditorState.readOnly.of(true),

@@ -1,9 +1,9 @@
 /** @jsxImportSource preact */
-/** How much of a bound is used. */
+/** Shows how much of a limit is used. */
 interface Properties {
   readonly label: string;
   readonly value: number;
-  /** Null: no bound. */
+  /** Null: no limit. */
   readonly max: number | null;
   readonly format: (value: number) => string;
 }

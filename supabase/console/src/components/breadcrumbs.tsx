@@ -7,7 +7,7 @@ interface Properties {
   readonly path: string;
 }
 
-/** The way from the root; the last part is the heading of the page. */
+/** Links to the parent folders; the last part is the heading of the page. */
 export function Breadcrumbs({ projectId, path }: Properties) {
   const parts = path === "" ? [] : path.split("/");
   const last = parts.at(-1);

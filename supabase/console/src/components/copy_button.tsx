@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { complain } from "../state/notices.ts";
+import { notifyProblem } from "../state/notices.ts";
 import { Icon } from "./icon.tsx";
 
 /** Copies a text; `what` names it for a screen reader. */
@@ -12,7 +12,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      complain("The browser did not allow copying. Select the text and copy it by hand.");
+      notifyProblem("The browser did not allow copying. Select the text and copy it manually.");
     }
   };
   return (

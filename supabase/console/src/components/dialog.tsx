@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A modal dialog: Esc and the cross close it, focus goes back to where it was. */
+/** A modal dialog: Esc and the close button close it, and the focus returns to where it was. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, isWide = false, children }: Properties)
     const opened = element.current;
     opened?.showModal();
     return () => {
-      // What lies behind an open dialog cannot take the focus.
+      // Elements behind an open dialog cannot receive the focus.
       opened?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A labelled field of a form, with its hint and the reason why its value was refused. */
+/** A labelled form field with a hint and an error message. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
@@ -11,7 +11,7 @@ interface FieldProperties {
   readonly children: (attributes: FieldAttributes) => ComponentChildren;
 }
 
-/** What ties a control to its label, hint and problem. */
+/** Attributes that connect a control to its label, hint and error message. */
 export interface FieldAttributes {
   readonly id: string;
   readonly "aria-describedby": string | undefined;
@@ -66,7 +66,7 @@ export function TextField(
           onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
             onInput(event.currentTarget.value),
         };
-        // Spelled out: what an input may have besides depends on its type.
+        // Spelled out because the types of the other attributes depend on `type`.
         switch (type) {
           case "email":
             return <input type="email" {...shared} />;

@@ -1,15 +1,15 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A dialog that asks for something: a form, with the way out and the way on below it. */
+/** A dialog with a form, and its cancel and submit buttons. */
 import type { ComponentChildren } from "preact";
 import { Dialog } from "./dialog.tsx";
-import type { Submission } from "./submit.ts";
+import type { Submission } from "./use_submit.ts";
 
 interface Properties extends Pick<Submission, "isBusy" | "submit"> {
   readonly title: string;
-  /** On the button that submits. */
+  /** Label of the submit button. */
   readonly action: string;
-  /** What cannot be taken back: the focus is on the way out. */
+  /** The action cannot be undone: the cancel button has the focus. */
   readonly isDangerous?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;

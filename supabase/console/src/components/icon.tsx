@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Icons as paths on a 16-pixel grid. They say nothing to a screen reader: the control beside them has the name. */
+/** Icons as paths on a 16-pixel grid. They are hidden from screen readers: the control next to them has the name. */
 
 const PATHS = {
   activity: "M1.5 8h3l2-5 3 10 2-5h3",

@@ -2,7 +2,7 @@
 import { formatNumber } from "../format.ts";
 
 interface Properties {
-  /** What is paged: names the navigation. */
+  /** Accessible name of the navigation. */
   readonly label: string;
   readonly first: number;
   readonly count: number;
@@ -12,7 +12,7 @@ interface Properties {
   readonly onNext: () => void;
 }
 
-/** Nothing where everything is on one page. */
+/** Renders nothing if there is only one page. */
 export function Pager({ label, first, count, total, hasNext, onPrevious, onNext }: Properties) {
   if (first === 0 && !hasNext) return null;
   return (

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** What a view says while it loads, when there is nothing, and when something went wrong. */
+/** What a view shows while it loads, if it is empty, and after a failure. */
 import type { ComponentChildren } from "preact";
 import { isCode, reasonOf } from "../api/failure.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -30,8 +30,8 @@ interface ProblemProperties {
 }
 
 export function Problem({ error, onRetry }: ProblemProperties) {
-  // The banner tells about a lost connection, and the view loads again by itself.
-  const hint = isCode(error, "OFFLINE") ? " It is tried again as soon as the connection is back." : "";
+  // The banner shows a lost connection, and the view reloads by itself.
+  const hint = isCode(error, "OFFLINE") ? " This view reloads when the connection is back." : "";
   return (
     <div class="problem" role="alert">
       <p>{reasonOf(error)}{hint}</p>
@@ -40,7 +40,7 @@ export function Problem({ error, onRetry }: ProblemProperties) {
   );
 }
 
-/** The reason of a failed form, beside its button; nothing where a field shows it already. */
+/** The reason why a form failed, next to its button. Renders nothing if a field shows the reason already. */
 export function FormProblem(
   { error, fields }: { readonly error: unknown; readonly fields: readonly string[] },
 ) {

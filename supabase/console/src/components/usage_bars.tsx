@@ -3,18 +3,18 @@
 import type { Project } from "../api/records.ts";
 import { formatBytes, formatNumber } from "../format.ts";
 import { Bar } from "./bar.tsx";
-import { requestWindows } from "../session/rate_window.ts";
+import { rateWindows } from "../session/rate_window.ts";
 
 interface Properties {
   readonly project: Project;
-  /** Only what can run out soon. */
+  /** Shows the limited quantities only. */
   readonly isShort?: boolean;
 }
 
 export function UsageBars({ project, isShort = false }: Properties) {
   const { usage, limits } = project;
-  // What the last answer's headers said is newer than the record, until the minute is over.
-  const seen = requestWindows.value.get(project.id);
+  // The headers of the last response are newer than the record, until the minute is over.
+  const seen = rateWindows.value.get(project.id);
   const isFresh = seen !== undefined && seen.resetsAt > Date.now();
   const requests = isFresh && seen.limit !== null ? seen.used : usage.requestsThisMinute;
   return (

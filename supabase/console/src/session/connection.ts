@@ -1,14 +1,14 @@
 /// <reference lib="dom" />
-/** Whether the service can be reached, and whether it asked us to wait. */
+/** Whether the service can be reached, and whether requests wait for the rate limit. */
 import { signal } from "@preact/signals";
 import { config } from "../config.ts";
 import { RECONNECT_MILLISECONDS } from "../limits.ts";
-import { pause } from "../sleep.ts";
+import { sleep } from "../sleep.ts";
 
 export const isOffline = signal(false);
-/** Counts recoveries: what was loaded before one may have failed and is loaded again. */
+/** Number of reconnections: data that failed to load before one is loaded again. */
 export const recoveries = signal(0);
-/** Epoch milliseconds until which requests wait, or null. */
+/** Until when requests wait, in epoch milliseconds, or null. */
 export const waitingUntil = signal<number | null>(null);
 
 export function connectionLost(): void {
@@ -17,33 +17,33 @@ export function connectionLost(): void {
   setTimeout(probe, RECONNECT_MILLISECONDS);
 }
 
-export function connectionWorks(): void {
+export function connectionRestored(): void {
   if (!isOffline.value) return;
   isOffline.value = false;
   recoveries.value++;
 }
 
-/** Health needs no key and counts against nobody. A service that refuses is there, too. */
+/** Health requires no key and is not rate limited. A 4xx also proves that the service can be reached. */
 async function probe(): Promise<void> {
   if (!isOffline.value) return;
   try {
     const { status } = await fetch(`${config().functionUrl}/health`, { cache: "no-store" });
-    if (status < 500) return connectionWorks();
+    if (status < 500) return connectionRestored();
   } catch {
-    // Still away.
+    // Still offline.
   }
   setTimeout(probe, RECONNECT_MILLISECONDS);
 }
 
-/** Resolves after the wait; the banner counts down meanwhile. Rejects when the request is given up. */
+/** Resolves after `seconds`, while the banner counts down. Rejects if the request is aborted. */
 export async function waitForRate(seconds: number, signal?: AbortSignal): Promise<void> {
   const milliseconds = seconds * 1000;
   waitingUntil.value = Math.max(Date.now() + milliseconds, waitingUntil.value ?? 0);
-  // Given up or not, the project's requests are used up until then.
+  // Whether or not this request is aborted, the project has no requests left until then.
   setTimeout(() => {
     if ((waitingUntil.value ?? 0) <= Date.now()) waitingUntil.value = null;
   }, milliseconds + 50);
-  await pause(milliseconds, signal);
+  await sleep(milliseconds, signal);
 }
 
 globalThis.addEventListener("offline", connectionLost);

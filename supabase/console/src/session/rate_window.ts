@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-/** A project's request window, as the headers of its answers tell it: no request is spent on asking. */
+/** The rate window of each project, read from the headers of its responses: it costs no request of its own. */
 import { signal } from "@preact/signals";
 
-export interface RequestWindow {
+export interface RateWindow {
   readonly used: number;
   /** Null: no limit. */
   readonly limit: number | null;
@@ -10,12 +10,12 @@ export interface RequestWindow {
   readonly resetsAt: number;
 }
 
-/** What the contract sends where there is no limit. */
+/** Value of `X-RateLimit-Limit` without a limit. */
 const NO_LIMIT = 2_147_483_647;
 
-export const requestWindows = signal<ReadonlyMap<string, RequestWindow>>(new Map());
+export const rateWindows = signal<ReadonlyMap<string, RateWindow>>(new Map());
 
-export function noteWindow(projectId: string, headers: Headers): void {
+export function updateRateWindow(projectId: string, headers: Headers): void {
   const number = (name: string) => Number(headers.get(name) ?? NaN);
   const limit = number("x-ratelimit-limit");
   const remaining = number("x-ratelimit-remaining");
@@ -24,5 +24,5 @@ export function noteWindow(projectId: string, headers: Headers): void {
   const seen = limit === NO_LIMIT
     ? { used: 0, limit: null, resetsAt: reset * 1000 }
     : { used: limit - remaining, limit, resetsAt: reset * 1000 };
-  requestWindows.value = new Map(requestWindows.value).set(projectId, seen);
+  rateWindows.value = new Map(rateWindows.value).set(projectId, seen);
 }

@@ -1,22 +1,22 @@
 /// <reference lib="dom" />
-/** Who is signed in. supabase-js keeps the session in the browser and renews it. */
+/** The signed-in account. supabase-js stores the session in the browser and renews it. */
 import { signal } from "@preact/signals";
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { config } from "../config.ts";
-import { type LinkArrival, readLink } from "./link_arrival.ts";
+import { type AuthCallback, readAuthCallback } from "./auth_callback.ts";
 
 export interface Account {
   readonly id: string;
   readonly email: string;
 }
 
-/** Null: signed out. Undefined: not known yet. */
+/** Null: signed out. Undefined: not loaded yet. */
 export const account = signal<Account | null | undefined>(undefined);
-/** A session ended without being signed out: what was on the screen comes back after sign-in. */
+/** The session has ended without a sign-out: the current view is restored after the next sign-in. */
 export const hasExpired = signal(false);
-/** A reset link was followed: a new password is to be chosen. */
+/** A reset link was opened: the user has to choose a new password. */
 export const needsNewPassword = signal(false);
-/** Why a link did not work. */
+/** Why a sign-in link failed, or null. */
 export const linkProblem = signal<string | null>(null);
 
 let client: SupabaseClient | undefined;
@@ -26,9 +26,9 @@ export function supabase(): SupabaseClient {
   return client;
 }
 
-/** Finds the session that the browser kept, or the one that a link in a mail brings. */
+/** Opens the session that is stored in the browser, or the one that a sign-in link starts. */
 export async function openSession(): Promise<void> {
-  const arrival = readLink();
+  const callback = readAuthCallback();
   const { supabaseUrl, publishableKey } = config();
   client = createClient(supabaseUrl, publishableKey, {
     auth: { flowType: "pkce", detectSessionInUrl: false, persistSession: true, autoRefreshToken: true },
@@ -38,23 +38,23 @@ export async function openSession(): Promise<void> {
     if (event === "SIGNED_OUT") return end();
     if (session !== null) begin({ id: session.user.id, email: session.user.email ?? "" });
   });
-  if (arrival !== null) await followLink(arrival);
+  if (callback !== null) await handleAuthCallback(callback);
   const { data: { session } } = await client.auth.getSession();
   if (session === null) account.value = null;
   else begin({ id: session.user.id, email: session.user.email ?? "" });
 }
 
-/** The token to send, renewed when it is about to expire; null when nobody is signed in. */
+/** Returns the access token, renewed if it is about to expire, or null if nobody is signed in. */
 export async function accessToken(): Promise<string | null> {
   const { data: { session } } = await supabase().auth.getSession();
   return session?.access_token ?? null;
 }
 
-/** After a 401: whether there is a new token to try. If not, the person has to sign in again. */
+/** Renews the session after a 401. Returns false if that is impossible and the user has to sign in again. */
 export async function renewSession(): Promise<boolean> {
   const { data: { session }, error } = await supabase().auth.refreshSession();
   if (session !== null) return true;
-  // Without a connection nothing is known about the session.
+  // Without a connection the session may still be valid.
   if (error?.name === "AuthRetryableFetchError") return false;
   hasExpired.value = true;
   account.value = null;
@@ -82,15 +82,15 @@ function end(): void {
   account.value = null;
 }
 
-async function followLink(arrival: LinkArrival): Promise<void> {
+async function handleAuthCallback(callback: AuthCallback): Promise<void> {
   const { auth } = supabase();
-  if (arrival.kind === "problem") {
-    linkProblem.value = arrival.message;
+  if (callback.kind === "problem") {
+    linkProblem.value = callback.message;
     return;
   }
-  const { error } = arrival.kind === "code"
-    ? await auth.exchangeCodeForSession(arrival.code)
-    : await auth.setSession({ access_token: arrival.accessToken, refresh_token: arrival.refreshToken });
+  const { error } = callback.kind === "code"
+    ? await auth.exchangeCodeForSession(callback.code)
+    : await auth.setSession({ access_token: callback.accessToken, refresh_token: callback.refreshToken });
   if (error !== null) linkProblem.value = `The link did not work: ${error.message}`;
-  else if (arrival.isRecovery) needsNewPassword.value = true;
+  else if (callback.isRecovery) needsNewPassword.value = true;
 }

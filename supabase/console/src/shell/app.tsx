@@ -1,17 +1,17 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Signed out or in; then the project's frame around the view that the address names. */
+/** The sign-in page, or the frame of the open project around the view that the address names. */
 import { useEffect } from "preact/hooks";
-import { Banner } from "../components/banner.tsx";
-import { Notices } from "../components/notices.tsx";
+import { Banner } from "./banner.tsx";
+import { Notices } from "./notices.tsx";
 import { Loading, Problem } from "../components/states.tsx";
-import { NewPasswordPage } from "../views/sign_in/new_password.tsx";
+import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
-import { dropDrafts } from "../state/drafts.ts";
-import { forgetKeys } from "../state/keys.ts";
-import { useLoad } from "../state/load.ts";
+import { discardDrafts } from "../state/drafts.ts";
+import { clearKeys } from "../state/keys.ts";
+import { useLoad } from "../state/use_load.ts";
 import {
-  forgetProjects,
+  clearProjects,
   loadProjects,
   preferredProject,
   project,
@@ -25,11 +25,11 @@ import { Frame } from "./frame.tsx";
 export function App() {
   const who = account.value;
   useEffect(() => {
-    // Another account must not see what this one had; a session that merely expired comes back to its work.
+    // Another account must not see this account's data; an expired session keeps it.
     if (who !== null || hasExpired.value) return;
-    forgetProjects();
-    forgetKeys();
-    dropDrafts();
+    clearProjects();
+    clearKeys();
+    discardDrafts();
     cancelAll();
   }, [who]);
   return (

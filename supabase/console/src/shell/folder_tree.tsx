@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The folders as a tree. A branch is asked for when it is opened, and drawn from a list where one has shown it. */
+/** The folder tree. A branch is loaded when it is opened, unless a list has loaded it already. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonOf } from "../api/failure.ts";
 import { directoryOf, joinPath } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
 import { foldersIn, loadFolders } from "../state/folders.ts";
-import { complain } from "../state/notices.ts";
+import { notifyProblem } from "../state/notices.ts";
 import { hrefOf, place } from "../state/router.ts";
 
 interface BranchProperties {
@@ -17,7 +17,7 @@ interface BranchProperties {
 export function FolderTree({ projectId }: { readonly projectId: string }) {
   const names = foldersIn(projectId, "");
   useEffect(() => {
-    // A view of the root shows its folders anyway.
+    // The view of the root loads its folders anyway.
     const isListed = place.value.name === "files" && place.value.directory === "";
     if (names === undefined && !isListed) loadFolders(projectId, "").catch(() => {});
   }, []);
@@ -49,11 +49,11 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
     if (leadsHere) setOpen(true);
   }, [leadsHere]);
   useEffect(() => {
-    // The folder in view is being listed already.
+    // The current folder is being listed already.
     if (!isOpen || isKnown || here === directory) return;
     loadFolders(projectId, directory).catch((error) => {
-      // The banner and the sign-in page tell about these.
-      if (!isCode(error, "OFFLINE", "INVALID_SESSION")) complain(reasonOf(error));
+      // The banner and the sign-in page show these.
+      if (!isCode(error, "OFFLINE", "INVALID_SESSION")) notifyProblem(reasonOf(error));
     });
   }, [isOpen, isKnown, here]);
   const isLeaf = foldersIn(projectId, directory)?.length === 0;

@@ -1,13 +1,13 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** Sidebar, top bar and the view. */
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { FileView } from "../views/file/file_view.tsx";
-import { FilesView } from "../views/folder/files_view.tsx";
-import { DeletedView } from "../views/folder/deleted_view.tsx";
+import { FolderView } from "../views/folder/folder_view.tsx";
+import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
+import { isMenuOpen } from "../state/menu.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
@@ -19,14 +19,11 @@ import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 
-/** On a phone the sidebar is opened and closed. */
-export const isMenuOpen = signal(false);
-
 export function Frame({ project }: { readonly project: Project }) {
   useShortcuts();
   useEffect(() => {
     isMenuOpen.value = false;
-    document.title = `${titleOf()} – ${project.name} – Filestore`;
+    document.title = `${pageTitle()} – ${project.name} – Filestore`;
   }, [place.value, project.name]);
   const settled = uploadsSettled.value;
   useEffect(() => {
@@ -47,7 +44,7 @@ export function Frame({ project }: { readonly project: Project }) {
   );
 }
 
-/** The address's fragment is the place; a plain anchor would change it. */
+/** The fragment of the address is the current place, which a plain anchor would replace. */
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();
@@ -59,7 +56,7 @@ function View() {
     case "home":
       return null;
     case "files":
-      return <FilesView key={here.directory} projectId={here.projectId} directory={here.directory} />;
+      return <FolderView key={here.directory} projectId={here.projectId} directory={here.directory} />;
     case "file":
       return <FileView key={here.path} place={here} />;
     case "deleted":
@@ -75,7 +72,7 @@ function View() {
   }
 }
 
-function titleOf(): string {
+function pageTitle(): string {
   const here = place.value;
   if (here.name === "file") return here.path;
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;

@@ -8,9 +8,9 @@ import { TextField } from "../components/field.tsx";
 import { FormDialog } from "../components/form_dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { FormProblem } from "../components/states.tsx";
-import { useSubmit } from "../components/submit.ts";
+import { useSubmit } from "../components/use_submit.ts";
 import { notify } from "../state/notices.ts";
-import { noteProject, projects } from "../state/projects.ts";
+import { projects, updateProject } from "../state/projects.ts";
 import { goTo } from "../state/router.ts";
 
 export function ProjectSwitcher({ project }: { readonly project: Project }) {
@@ -43,7 +43,7 @@ function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState("");
   const { isBusy, error, submit } = useSubmit(async () => {
     const made = await createProject(name);
-    noteProject(made);
+    updateProject(made);
     onClose();
     goTo({ name: "files", projectId: made.id, directory: "" });
     notify(`Project ${made.name} is ready.`);

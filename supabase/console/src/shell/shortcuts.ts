@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-/** Keys that work anywhere: `/` goes to the view's filter, or to the search where a view has none. */
+/** Global shortcuts: `/` focuses the filter of the view, or the search field if the view has no filter. */
 import { useEffect } from "preact/hooks";
 
-/** Marks the field that `/` focuses. */
+/** Attribute of the fields that `/` focuses. */
 const FILTER_MARK = "data-filter";
 
 export function useShortcuts(): void {

@@ -2,9 +2,9 @@
 /// <reference lib="dom" />
 import type { Project } from "../api/records.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
+import { isMenuOpen } from "../state/menu.ts";
 import { hrefOf, type Place, place } from "../state/router.ts";
 import { FolderTree } from "./folder_tree.tsx";
-import { isMenuOpen } from "./frame.tsx";
 import { ProjectSwitcher } from "./project_switcher.tsx";
 import { UsageBars } from "../components/usage_bars.tsx";
 

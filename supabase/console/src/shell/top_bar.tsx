@@ -3,10 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { Icon } from "../components/icon.tsx";
+import { isMenuOpen } from "../state/menu.ts";
 import { goTo, place } from "../state/router.ts";
 import { account, signOut } from "../session/session.ts";
 import { nextTheme, theme } from "../state/theme.ts";
-import { isMenuOpen } from "./frame.tsx";
 
 export function TopBar({ project }: { readonly project: Project }) {
   return (

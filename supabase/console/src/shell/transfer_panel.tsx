@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What is being uploaded and downloaded. */
+/** The list of uploads and downloads. */
 import { useEffect } from "preact/hooks";
 import { formatCount } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
@@ -12,7 +12,7 @@ export function TransferPanel() {
   const open = all.filter(isOpen).length;
   const isFinished = all.length > 0 && all.every(({ state }) => state === "done" || state === "cancelled");
   useEffect(() => {
-    // A failure stays until it is cleared.
+    // Failed transfers stay until they are cleared.
     if (!isFinished) return;
     const timer = setTimeout(clearTransfers, TRANSFERS_SHOWN_MILLISECONDS);
     return () => clearTimeout(timer);
@@ -66,7 +66,7 @@ function isOpen({ state }: Transfer): boolean {
 }
 
 function summary(all: readonly Transfer[], open: number): string {
-  if (open > 0) return `${formatCount(open, "transfer")} to go`;
+  if (open > 0) return `${formatCount(open, "transfer")} remaining`;
   const failed = all.filter(({ state }) => state === "failed").length;
   const done = all.filter(({ state }) => state === "done").length;
   return failed > 0

@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
-/** Changes that are not saved yet. They outlive a change of place and a session that ended, not the page. */
+/** Unsaved changes. They survive navigation and an expired session, but not a reload of the page. */
 import { signal } from "@preact/signals";
 
 export interface Draft {
   readonly text: string;
-  /** The version and entity tag that were edited. */
+  /** The version that is being edited, and its entity tag. */
   readonly version: number;
   readonly etag: string;
 }
@@ -19,12 +19,12 @@ export function keepDraft(key: string, draft: Draft): void {
   drafts.value = new Map(drafts.value).set(key, draft);
 }
 
-export function dropDraft(key: string): void {
+export function discardDraft(key: string): void {
   const rest = new Map(drafts.value);
   if (rest.delete(key)) drafts.value = rest;
 }
 
-export function dropDrafts(): void {
+export function discardDrafts(): void {
   drafts.value = new Map();
 }
 

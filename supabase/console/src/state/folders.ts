@@ -1,21 +1,21 @@
-/** Names of folders as lists told them; the tree asks only for what no list has shown. */
+/** Folder names from the lists that were loaded; the tree loads only the folders that no list contains. */
 import { signal } from "@preact/signals";
 import { listFiles } from "../api/files.ts";
 
 const known = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 
-/** Undefined until some list has shown the folder. */
+/** Undefined if no list has shown the folder yet. */
 export function foldersIn(projectId: string, directory: string): readonly string[] | undefined {
   return known.value.get(keyOf(projectId, directory));
 }
 
-export function noteFolders(projectId: string, directory: string, names: readonly string[]): void {
+export function setFolders(projectId: string, directory: string, names: readonly string[]): void {
   known.value = new Map(known.value).set(keyOf(projectId, directory), names);
 }
 
 export async function loadFolders(projectId: string, directory: string): Promise<void> {
   const { directories = [] } = await listFiles(projectId, { directory, limit: 1 });
-  noteFolders(projectId, directory, directories);
+  setFolders(projectId, directory, directories);
 }
 
 function keyOf(projectId: string, directory: string): string {

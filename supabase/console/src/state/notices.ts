@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Short messages about what was done, with a way back where there is one. */
+/** Short messages about what was done, with an undo button where possible. */
 import { signal } from "@preact/signals";
 import { NOTICE_MILLISECONDS, UNDO_MILLISECONDS } from "../limits.ts";
 
@@ -18,7 +18,7 @@ export function notify(text: string, action?: Notice["action"]): void {
 }
 
 /** A problem stays until it is dismissed. */
-export function complain(text: string): void {
+export function notifyProblem(text: string): void {
   show({ id: nextId++, kind: "problem", text });
 }
 

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The account's projects and the one that is open. */
+/** The projects of the account, and the open project. */
 import { computed, signal } from "@preact/signals";
 import { listProjects, readProject } from "../api/projects.ts";
 import type { Project } from "../api/records.ts";
@@ -10,7 +10,7 @@ const LAST_PROJECT = "filestore.project";
 /** Undefined until they are loaded. */
 export const projects = signal<readonly Project[] | undefined>(undefined);
 
-/** The id in the address, whether or not there is such a project. */
+/** The id in the address, whether or not the project exists. */
 export const projectId = computed(() => place.value.name === "home" ? undefined : place.value.projectId);
 
 export const project = computed(() => projects.value?.find(({ id }) => id === projectId.value));
@@ -19,20 +19,20 @@ export async function loadProjects(): Promise<void> {
   projects.value = await listProjects();
 }
 
-/** Takes over what a project looks like now. */
-export function noteProject(next: Project): void {
+/** Replaces or adds a project. */
+export function updateProject(next: Project): void {
   const known = projects.value ?? [];
   projects.value = known.some(({ id }) => id === next.id)
     ? known.map((one) => one.id === next.id ? next : one)
     : [...known, next];
 }
 
-/** Asks for the usage anew. */
+/** Reloads a project and its usage. */
 export async function refreshProject(id: string, signal?: AbortSignal): Promise<void> {
-  noteProject(await readProject(id, signal));
+  updateProject(await readProject(id, signal));
 }
 
-/** The project to open where the address names none. */
+/** Returns the project to open if the address names none. */
 export function preferredProject(): Project | undefined {
   const last = localStorage.getItem(LAST_PROJECT);
   return projects.value?.find(({ id }) => id === last) ?? projects.value?.[0];
@@ -42,6 +42,6 @@ export function rememberProject(id: string): void {
   localStorage.setItem(LAST_PROJECT, id);
 }
 
-export function forgetProjects(): void {
+export function clearProjects(): void {
   projects.value = undefined;
 }

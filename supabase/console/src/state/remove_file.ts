@@ -1,10 +1,10 @@
-/** Delete with a way back. */
+/** Deletes and restores files, with notices; a deletion can be undone. */
 import { reasonOf } from "../api/failure.ts";
 import { deleteFile, restoreVersion } from "../api/files.ts";
 import { nameOf } from "../format.ts";
-import { complain, notify } from "./notices.ts";
+import { notify, notifyProblem } from "./notices.ts";
 
-/** `onChange` runs after the deletion and after it was taken back. */
+/** `onChange` is called after the deletion, and after it was undone. */
 export async function remove(projectId: string, path: string, onChange: () => void): Promise<void> {
   try {
     const version = await deleteFile(projectId, path);
@@ -14,7 +14,7 @@ export async function remove(projectId: string, path: string, onChange: () => vo
       run: () => void restore(projectId, path, version, onChange),
     });
   } catch (error) {
-    complain(`${nameOf(path)} was not deleted. ${reasonOf(error)}`);
+    notifyProblem(`${nameOf(path)} could not be deleted. ${reasonOf(error)}`);
   }
 }
 
@@ -29,6 +29,6 @@ export async function restore(
     notify(`Restored ${nameOf(path)}: version ${record.version} has the content of version ${version}.`);
     onChange();
   } catch (error) {
-    complain(`${nameOf(path)} was not restored. ${reasonOf(error)}`);
+    notifyProblem(`${nameOf(path)} could not be restored. ${reasonOf(error)}`);
   }
 }

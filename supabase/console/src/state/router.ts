@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The place in the console, kept in the address's fragment: any static host can serve it. */
+/** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
 import { computed, signal } from "@preact/signals";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
@@ -19,6 +19,8 @@ export type Place =
   | { readonly name: "search"; readonly projectId: string; readonly q: string }
   | { readonly name: Section; readonly projectId: string };
 
+export type FilePlace = Extract<Place, { name: "file" }>;
+
 export type Section = "deleted" | "activity" | "keys" | "settings";
 
 const SECTIONS: readonly Section[] = ["deleted", "activity", "keys", "settings"];
@@ -34,7 +36,7 @@ export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
 }
 
-/** Goes there without a step in the browser's history. */
+/** Navigates without an entry in the browser's history. */
 export function replaceWith(next: Place): void {
   history.replaceState(null, "", hrefOf(next));
   hash.value = globalThis.location.hash;

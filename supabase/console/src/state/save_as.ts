@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-/** Hands bytes to the browser's downloads. */
+/** Saves bytes as a download of the browser. */
 export function saveAs(bytes: Blob, name: string): void {
-  // Never as a type that the browser would open instead of saving.
+  // With any other type the browser might open the file instead of saving it.
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   const link = document.createElement("a");
   link.href = url;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Light, dark, or as the system has it. */
+/** The colour theme: light, dark, or that of the system. */
 import { effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
-/** Uploads and downloads: a few at a time, with progress, each can be cancelled. */
+/** Uploads and downloads: `TRANSFERS_AT_ONCE` at a time, with progress; each can be cancelled. */
 import { signal } from "@preact/signals";
-import { urlOf } from "../api/client.ts";
-import { exchange } from "../api/transfer.ts";
+import { buildUrl } from "../api/client.ts";
+import { sendTransfer } from "../api/transfer.ts";
 import { isAbort, reasonOf } from "../api/failure.ts";
 import { fileUrlPath } from "../api/files.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
@@ -26,14 +26,14 @@ const aborts = new Map<number, AbortController>();
 let running = 0;
 let nextId = 1;
 
-/** Counts batches of uploads that came to their end: what is listed has changed. */
+/** Number of finished batches of uploads: lists reload after each. */
 export const uploadsSettled = signal(0);
 
 export function upload(projectId: string, path: string, file: File): void {
   add("upload", path, async ({ id }, signal) => {
-    await exchange({
+    await sendTransfer({
       method: "POST",
-      url: urlOf({ path: "/files", query: { path } }),
+      url: buildUrl({ path: "/files", query: { path } }),
       projectId,
       body: file,
       signal,
@@ -44,9 +44,9 @@ export function upload(projectId: string, path: string, file: File): void {
 
 export function download(projectId: string, path: string, version: number): void {
   add("download", path, async ({ id }, signal) => {
-    const bytes = await exchange({
+    const bytes = await sendTransfer({
       method: "GET",
-      url: urlOf({ path: fileUrlPath(path), query: { version } }),
+      url: buildUrl({ path: fileUrlPath(path), query: { version } }),
       projectId,
       body: null,
       signal,

@@ -1,17 +1,17 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The latest writes across the project, asked for again now and then while the page is looked at. */
+/** The latest writes in the project, reloaded periodically while the page is visible. */
 import { useEffect } from "preact/hooks";
 import { listActivity } from "../api/projects.ts";
 import type { ActivityEntry } from "../api/records.ts";
-import { moveInList } from "../components/list_keys.ts";
+import { moveInList } from "../components/list_navigation.ts";
 import { formatBytes } from "../format.ts";
 import { ACTIVITY_POLL_MILLISECONDS } from "../limits.ts";
 import { Age } from "../components/age.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { ensureKeys, writerName } from "../state/keys.ts";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import { hrefOf } from "../state/router.ts";
 
 export function ActivityView({ projectId }: { readonly projectId: string }) {
@@ -39,8 +39,8 @@ export function ActivityView({ projectId }: { readonly projectId: string }) {
         ? error === undefined && <Loading what="the activity" />
         : data.length === 0
         ? (
-          <Empty icon="activity" title="Nothing was written yet.">
-            <p>Writes of your agents and of this console appear here, the latest first.</p>
+          <Empty icon="activity" title="Nothing has been written yet.">
+            <p>Writes by your agents and by this console appear here, the latest first.</p>
           </Empty>
         )
         : <Table projectId={projectId} entries={data} />}

@@ -1,15 +1,15 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What is written where: by words, by pattern, or by meaning. */
+/** Search by words, by regular expression, or by meaning. */
 import { useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
 import { search } from "../api/files.ts";
-import type { SearchAnswer } from "../api/records.ts";
+import type { SearchResults } from "../api/records.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import { hrefOf } from "../state/router.ts";
 
 const MODES = [
@@ -24,14 +24,14 @@ interface Properties {
   readonly q: string;
 }
 
-interface Wish {
+interface SearchOptions {
   readonly mode: string;
   readonly directory: string;
   readonly glob: string;
 }
 
 export function SearchView({ projectId, q }: Properties) {
-  const [asked, setAsked] = useState<Wish>({ mode: "text", directory: "", glob: "" });
+  const [asked, setAsked] = useState<SearchOptions>({ mode: "text", directory: "", glob: "" });
   const [offset, setOffset] = useState(0);
   const { data, error, reload } = useLoad(
     `search ${projectId} ${q} ${offset} ${JSON.stringify(asked)}`,
@@ -41,9 +41,9 @@ export function SearchView({ projectId, q }: Properties) {
       return await search(projectId, { q, mode: asked.mode, offset, ...where }, signal);
     },
   );
-  const ask = (wish: Wish) => {
+  const ask = (options: SearchOptions) => {
     setOffset(0);
-    setAsked(wish);
+    setAsked(options);
   };
   const move = (pages: number) => setOffset(Math.max(0, offset + pages * SEARCH_RESULTS_PER_PAGE));
   return (
@@ -64,8 +64,8 @@ export function SearchView({ projectId, q }: Properties) {
 }
 
 interface OptionsProperties {
-  readonly asked: Wish;
-  readonly onAsk: (wish: Wish) => void;
+  readonly asked: SearchOptions;
+  readonly onAsk: (options: SearchOptions) => void;
   readonly error: unknown;
 }
 
@@ -103,7 +103,7 @@ function Options({ asked, onAsk, error }: OptionsProperties) {
 }
 
 interface OutcomeProperties extends Properties {
-  readonly data: SearchAnswer | null | undefined;
+  readonly data: SearchResults | null | undefined;
   readonly error: unknown;
   readonly reload: () => void;
 }
@@ -111,7 +111,7 @@ interface OutcomeProperties extends Properties {
 function Outcome({ projectId, q, data, error, reload }: OutcomeProperties) {
   if (isCode(error, "ROUTE_NOT_FOUND")) {
     return (
-      <Empty icon="search" title="This service has no search yet.">
+      <Empty icon="search" title="This service does not support search.">
         <p>Filter by name in a folder instead.</p>
       </Empty>
     );

@@ -6,14 +6,14 @@ import { reasonFor } from "../api/failure.ts";
 import { renameProject } from "../api/projects.ts";
 import type { Project } from "../api/records.ts";
 import { formatBytes, formatNumber, formatTime } from "../format.ts";
+import { NewPasswordForm } from "../components/new_password_form.tsx";
 import { TextField } from "../components/field.tsx";
 import { FormProblem, Problem } from "../components/states.tsx";
-import { useSubmit } from "../components/submit.ts";
+import { useSubmit } from "../components/use_submit.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
-import { NewPasswordForm } from "./sign_in/new_password.tsx";
-import { useLoad } from "../state/load.ts";
+import { useLoad } from "../state/use_load.ts";
 import { notify } from "../state/notices.ts";
-import { noteProject, project, refreshProject } from "../state/projects.ts";
+import { project, refreshProject, updateProject } from "../state/projects.ts";
 import { account } from "../session/session.ts";
 
 export function SettingsView() {
@@ -36,7 +36,7 @@ export function SettingsView() {
         <h2 id="name-title">Project</h2>
         <RenameForm key={current.id} project={current} />
         <p class="hint">
-          Made {formatTime(current.createdAt)}. Id <code>{current.id}</code>
+          Created {formatTime(current.createdAt)}. Id <code>{current.id}</code>
         </p>
       </section>
       <section class="card" aria-labelledby="account-title">
@@ -51,7 +51,7 @@ export function SettingsView() {
 function Tier({ project: { tier, limits } }: { readonly project: Project }) {
   const requests = limits.requestsPerMinute === null
     ? "no limit on requests"
-    : `${formatNumber(limits.requestsPerMinute)} requests a minute`;
+    : `${formatNumber(limits.requestsPerMinute)} requests per minute`;
   const size = limits.maxFileBytes === null
     ? "files of any size"
     : `files of up to ${formatBytes(limits.maxFileBytes)}`;
@@ -65,8 +65,8 @@ function Tier({ project: { tier, limits } }: { readonly project: Project }) {
 function RenameForm({ project: { id, name } }: { readonly project: Project }) {
   const [text, setText] = useState(name);
   const { isBusy, error, submit } = useSubmit(async () => {
-    noteProject(await renameProject(id, text));
-    notify("The project is renamed.");
+    updateProject(await renameProject(id, text));
+    notify("The project was renamed.");
   });
   const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
   return (

@@ -45,7 +45,7 @@ export const segment = z.object({
 }) satisfies z.ZodType<Segment>;
 
 const refusal = z.object({
-  code: z.enum([...REFUSAL_CODES, "ROPE_FULL"]),
+  code: z.enum([...REFUSAL_CODES, "SEGMENT_LIST_FULL"]),
   details: z.record(z.string(), z.unknown()),
 }) satisfies z.ZodType<Refusal>;
 
@@ -100,15 +100,15 @@ const committedRecord = fileRecord.loose();
 
 export const committed = z.object({
   file: committedRecord,
-  rope: z.array(segment).nullish(),
+  segments: z.array(segment).nullish(),
   isReplayed: z.boolean().optional(),
-}).transform(({ file, rope, isReplayed }) => ({
+}).transform(({ file, segments, isReplayed }) => ({
   file,
-  rope: rope ?? null,
+  segments: segments ?? null,
   isReplayed: isReplayed ?? false,
 })) satisfies z.ZodType<Committed>;
 
-export const editBase = z.union([z.object({ answered: committedRecord }), content]) satisfies z.ZodType<
+export const editBase = z.union([z.object({ storedResponse: committedRecord }), content]) satisfies z.ZodType<
   EditBase
 >;
 
@@ -170,7 +170,7 @@ const envelope = z.object({
   grant: grant.optional(),
   value: z.unknown().optional(),
   refusal: refusal.optional(),
-  rope: z.array(segment).optional(),
+  segments: z.array(segment).optional(),
 });
 
 const accountEnvelope = z.object({ value: z.unknown().optional(), refusal: refusal.optional() });
@@ -186,6 +186,6 @@ export function parseAnswer<T>(data: unknown, isAmbiguous: boolean, schema: z.Zo
   const answer = envelope.parse(data);
   const rest = { rate: answer.rate ?? null, grant: answer.grant ?? null, isAmbiguous };
   return answer.refusal
-    ? { ...rest, ok: false, refusal: { ...answer.refusal, rope: answer.rope } }
+    ? { ...rest, ok: false, refusal: { ...answer.refusal, segments: answer.segments } }
     : { ...rest, ok: true, value: schema.parse(answer.value) };
 }

@@ -1,4 +1,4 @@
-/** How Supabase is called: a time-out for each call, bounded tries with jitter, one deadline for them all. */
+/** How Supabase is called: a time-out per call, a bounded number of tries with jitter, one deadline for all of them. */
 import { unavailable } from "../errors.ts";
 import {
   BACKEND_BACKOFF_MILLISECONDS,
@@ -9,11 +9,11 @@ import {
 } from "../limits.ts";
 import type { Log } from "../runtime/log.ts";
 
-/** What one try came to: a value, or a failure that may pass. A defect is thrown. */
+/** The outcome of one try: a value, or a transient failure and its reason. Other failures are thrown. */
 export type Outcome<T> = { readonly value: T } | { readonly transient: string };
 
-/** Cheaper than a Blob's stream, which is made outside of JavaScript and read back. */
-function streamOf(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+/** Cheaper than the stream of a Blob, which crosses from JavaScript to the runtime and back. */
+function toStream(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(text));
@@ -25,8 +25,8 @@ function streamOf(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
 let timeout: { readonly signal: AbortSignal; readonly startedAt: number } | undefined;
 
 /**
- * The time-out of a call that begins now. Signals cannot be taken back, and each that fires for a call long answered
- * costs more than making it did: so calls that begin together share one.
+ * The time-out of a call that begins now. Time-out signals cannot be cancelled, and each that fires for a call that has
+ * ended long ago costs more than creating it did: so calls that begin together share one.
  */
 function callTimeout(): AbortSignal {
   const now = performance.now();
@@ -37,19 +37,19 @@ function callTimeout(): AbortSignal {
 }
 
 /**
- * `fetch` that gives up after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and asks once. By itself `fetch`
- * sends a request again, silently, when a kept connection breaks before the answer: a commit would then not be known
- * to be a repeated one, and its segments would be taken for unnamed. It does not do that with a body that is a stream.
+ * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once. By
+ * itself `fetch` silently sends a request again when a kept-alive connection breaks before the response: a commit would
+ * then not be known to be ambiguous, and its segments would be taken for unreferenced. It never resends a stream.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const signal = init?.signal ? AbortSignal.any([init.signal, callTimeout()]) : callTimeout();
-  const body = typeof init?.body === "string" && init.body !== "" ? streamOf(init.body) : init?.body;
+  const body = typeof init?.body === "string" && init.body !== "" ? toStream(init.body) : init?.body;
   return fetch(input, { ...init, signal, ...(body !== undefined && { body }) });
 }
 
 /**
- * Runs `call` until it has a value; it is told the number of the try, from 1. Throws SERVICE_UNAVAILABLE when
- * tries or time are used up.
+ * Runs `call` until it returns a value; `call` gets the number of the try, from 1. Throws SERVICE_UNAVAILABLE when tries
+ * or time are used up.
  */
 export async function withRetries<T>(
   name: string,

@@ -1,4 +1,4 @@
-/** Where embeddings come from: an OpenAI-compatible endpoint, or the model built into Supabase's edge runtime. */
+/** Embeddings from an OpenAI-compatible endpoint, or from the model built into Supabase's edge runtime. */
 import { z } from "zod";
 import { unavailable } from "../errors.ts";
 import { EMBEDDING_DIMENSIONS, EMBEDDINGS_TIMEOUT_MILLISECONDS } from "../limits.ts";
@@ -6,16 +6,16 @@ import type { Log } from "../runtime/log.ts";
 import type { Embedder } from "../ports/search_index.ts";
 import { type Outcome, withRetries } from "./backend.ts";
 
-/** Built in, so nothing has to be downloaded: https://supabase.com/docs/guides/functions/ai-models */
+/** Built in, so that nothing has to be downloaded: https://supabase.com/docs/guides/functions/ai-models */
 const BUILT_IN_MODEL = "gte-small";
 
-/** What the edge runtime gives: `Supabase.ai.Session`. */
+/** `Supabase.ai.Session` of the edge runtime. */
 export interface ModelSession {
   run(text: string, options: { mean_pool: boolean; normalize: boolean }): Promise<unknown>;
 }
 
 export interface EndpointSettings {
-  /** The whole address, such as `https://api.openai.com/v1/embeddings`. */
+  /** The complete URL, such as `https://api.openai.com/v1/embeddings`. */
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
@@ -27,7 +27,7 @@ export class SessionEmbedder implements Embedder {
   readonly model = BUILT_IN_MODEL;
   private session: ModelSession | undefined;
 
-  /** The session is opened for the first text. */
+  /** The session is opened with the first text. */
   constructor(private readonly open: (model: string) => ModelSession) {}
 
   async embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
@@ -54,26 +54,26 @@ export class EndpointEmbedder implements Embedder {
 
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
     return withRetries("embeddings", this.log, async (): Promise<Outcome<readonly (readonly number[])[]>> => {
-      const answer = await this.ask(texts).catch(() => null);
+      const answer = await this.post(texts).catch(() => null);
       if (answer === null) return { transient: "out of reach" };
       const { status, body } = answer;
       if (status === 408 || status === 429 || status >= 500) return { transient: String(status) };
       const parsed = response.safeParse(body);
       if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
-        // A wrong key, model or dimension: the operator sees it in the log, and search goes on without meaning.
+        // A wrong key, model or dimension: the operator sees it in the log, and search works without embeddings.
         this.log.backendFault(
           "embeddings",
           0,
-          status === 200 ? "another shape or dimension" : String(status),
+          status === 200 ? "unexpected shape or dimension" : String(status),
         );
         throw unavailable();
       }
       const sorted = parsed.data.data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
-      return { value: sorted.map(({ embedding }) => normalized(embedding)) };
+      return { value: sorted.map(({ embedding }) => normalize(embedding)) };
     });
   }
 
-  private async ask(texts: readonly string[]): Promise<{ status: number; body: unknown }> {
+  private async post(texts: readonly string[]): Promise<{ status: number; body: unknown }> {
     const { url, model, apiKey } = this.settings;
     const answer = await fetch(url, {
       method: "POST",
@@ -94,7 +94,7 @@ export class EndpointEmbedder implements Embedder {
   }
 }
 
-function normalized(embedding: readonly number[]): readonly number[] {
+function normalize(embedding: readonly number[]): readonly number[] {
   const length = Math.hypot(...embedding);
   return length === 0 ? embedding : embedding.map((value) => value / length);
 }

@@ -36,7 +36,7 @@ export class SupabaseMetadata implements Metadata {
   constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
 
   authorize(caller: Caller, path?: string): Promise<Answer<Authorization>> {
-    return this.call("filestore_admit", caller, { p_path: path ?? null }, authorization);
+    return this.call("filestore_authorize", caller, { p_path: path ?? null }, authorization);
   }
 
   record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>> {
@@ -85,9 +85,9 @@ export class SupabaseMetadata implements Metadata {
     compacted: readonly Segment[],
   ): Promise<Answer<boolean>> {
     return this.call(
-      "filestore_merge",
+      "filestore_compact",
       caller,
-      { p_path: path, p_run: run, p_merged: compacted },
+      { p_path: path, p_run: run, p_compacted: compacted },
       z.boolean(),
     );
   }
@@ -107,7 +107,7 @@ export class SupabaseMetadata implements Metadata {
 
   async unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
     const parameters = { p_project_id: projectId, p_ids: ids };
-    return z.array(z.string()).parse(await this.callInternal("filestore_sweep_unnamed", parameters));
+    return z.array(z.string()).parse(await this.callInternal("filestore_sweep_unreferenced", parameters));
   }
 
   async noteSweep({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">): Promise<void> {

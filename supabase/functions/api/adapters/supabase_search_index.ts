@@ -1,4 +1,4 @@
-/** The search index over supabase-js. These calls carry no API key: they are the service's own work. */
+/** The search index over supabase-js. These calls carry no API key: they are the service's own background work. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import {
   SEARCH_CLAIM_CHUNKS,
@@ -14,7 +14,7 @@ import { z } from "zod";
 import { claim } from "./answers.ts";
 import { callFunction } from "./rpc.ts";
 
-/** Where a claim is for: its text is to be stored, or its chunks to be embedded. */
+/** The work that a claim is for: storing texts, or embedding chunks. */
 const STAGES = { texts: 1, chunks: 2 } as const;
 
 export class SupabaseSearchIndex implements SearchIndex {
@@ -65,7 +65,7 @@ export class SupabaseSearchIndex implements SearchIndex {
     );
   }
 
-  /** May be repeated: a claim whose answer was lost runs out, and a store stores the same again or nothing. */
+  /** May be repeated: a claim whose answer was lost expires, and a store stores the same again or nothing. */
   private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
     return callFunction(this.client(), this.log, name, parameters);
   }

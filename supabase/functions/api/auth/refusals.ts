@@ -18,7 +18,7 @@ export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, o
   const { code } = refusal;
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
   if (code === "RATE_LIMIT_EXCEEDED") throwRateLimitExceeded(rate.reset, client.now());
-  if (code === "ROPE_FULL") throw new Error("a full segment list was not compacted");
+  if (code === "SEGMENT_LIST_FULL") throw new Error("a full segment list was not compacted");
   const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
   const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
   throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);

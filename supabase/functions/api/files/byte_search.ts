@@ -1,35 +1,35 @@
 /**
- * Searching bytes that come in pieces, in linear time whatever they are (Knuth, Morris, Pratt 1977): no pattern and
- * no text is slow, nothing before the current byte is needed again, and a match may span any number of pieces. Within
- * a piece it leaps ahead (Horspool 1980) as long as that pays; then it looks at a small part of the bytes only.
+ * Searches bytes that come in pieces, in linear time for any pattern and text (Knuth, Morris, Pratt 1977): nothing
+ * before the current byte is read again, and a match may span any number of pieces. Within a piece it skips ahead
+ * (Horspool 1980) as long as that pays, and then reads only a small part of the bytes.
  */
 
-/** Shorter patterns leap too little for it to pay. */
-const LEAP_PATTERN_BYTES_MIN = 4;
-/** Bytes that leaping may compare for each byte it gets ahead, before it is given up for the rest of the piece. */
-const LEAP_COMPARISONS_PER_BYTE_MAX = 2;
+/** Shorter patterns skip too few bytes for it to pay. */
+const SKIP_PATTERN_BYTES_MIN = 4;
+/** Comparisons that skipping may make per byte it advances, before it is abandoned for the rest of the piece. */
+const SKIP_COMPARISONS_PER_BYTE_MAX = 2;
 
-/** A pattern and how much of it was matched by what came so far. Matches do not overlap, the leftmost one counts. */
+/** A pattern and how much of it the bytes so far have matched. Matches do not overlap; the leftmost one counts. */
 export class ByteSearch {
   readonly pattern: Uint8Array;
-  /** The text so far ends with this many bytes of the pattern's beginning, and no more. */
+  /** Length of the longest prefix of the pattern that the bytes so far end with. */
   matched = 0;
-  /** For a pattern matched up to `index`, then a mismatch: how much of it still fits. */
+  /** After a mismatch at `index`: the length of the prefix that still matches. */
   readonly #fallbacks: Int32Array;
-  /** How far the pattern may move when a byte stands under its last one. */
-  readonly #leaps: Int32Array;
+  /** By the byte aligned with the pattern's last one: how far the pattern may move. */
+  readonly #shifts: Int32Array;
 
   /** Throws RangeError for an empty pattern. */
   constructor(pattern: Uint8Array) {
     if (pattern.length === 0) throw new RangeError("an empty pattern matches everywhere");
     this.pattern = pattern;
-    this.#fallbacks = fallbacksOf(pattern);
-    this.#leaps = leapsOf(pattern);
+    this.#fallbacks = buildFallbacks(pattern);
+    this.#shifts = buildShifts(pattern);
   }
 
   /**
-   * Searches on from `from`; answers the place after the next match, or -1 where the bytes end before that. Call it
-   * with that place for the match after it, and with the next piece after a -1.
+   * Continues the search at `from`. Returns the offset after the next match, or -1 where the bytes end before one. Call
+   * it with that offset for the match after it, and with the next piece after a -1.
    */
   next(bytes: Uint8Array, from: number): number {
     const pattern = this.pattern;
@@ -37,8 +37,8 @@ export class ByteSearch {
     const first = pattern[0];
     let matched = this.matched;
     let at = from;
-    if (matched === 0 && pattern.length >= LEAP_PATTERN_BYTES_MIN) {
-      at = this.#leap(bytes, from);
+    if (matched === 0 && pattern.length >= SKIP_PATTERN_BYTES_MIN) {
+      at = this.#skip(bytes, from);
       if (at < 0) return -at;
     }
     while (at < bytes.length) {
@@ -59,10 +59,10 @@ export class ByteSearch {
     return -1;
   }
 
-  /** The place after the next match, negative; or the place before which none begins, to be read on from. */
-  #leap(bytes: Uint8Array, from: number): number {
+  /** Returns the offset after the next match, negated; or the offset to continue from, before which none begins. */
+  #skip(bytes: Uint8Array, from: number): number {
     const pattern = this.pattern;
-    const leaps = this.#leaps;
+    const shifts = this.#shifts;
     const last = pattern.length - 1;
     const lastByte = pattern[last];
     let comparisons = 0;
@@ -74,23 +74,23 @@ export class ByteSearch {
         while (index < last && bytes[start + index] === pattern[index]) index++;
         if (index === last) return -(start + pattern.length);
         comparisons += index;
-        if (comparisons > LEAP_COMPARISONS_PER_BYTE_MAX * (start - from + pattern.length)) return start;
+        if (comparisons > SKIP_COMPARISONS_PER_BYTE_MAX * (start - from + pattern.length)) return start;
       }
-      start += leaps[byte] ?? 1;
+      start += shifts[byte] ?? 1;
     }
     return start;
   }
 }
 
-/** For each byte how far its last place in the pattern, the very last aside, is from the pattern's end. */
-function leapsOf(pattern: Uint8Array): Int32Array {
-  const leaps = new Int32Array(256).fill(pattern.length);
-  for (let at = 0; at + 1 < pattern.length; at++) leaps[pattern[at] ?? 0] = pattern.length - 1 - at;
-  return leaps;
+/** For each byte, the distance of its last occurrence in the pattern, other than at the end, from the pattern's end. */
+function buildShifts(pattern: Uint8Array): Int32Array {
+  const shifts = new Int32Array(256).fill(pattern.length);
+  for (let at = 0; at + 1 < pattern.length; at++) shifts[pattern[at] ?? 0] = pattern.length - 1 - at;
+  return shifts;
 }
 
-/** For each length: the longest shorter beginning of the pattern that is also an end of its first `length` bytes. */
-function fallbacksOf(pattern: Uint8Array): Int32Array {
+/** For each length: the longest proper prefix of the pattern's first `length` bytes that is also their suffix. */
+function buildFallbacks(pattern: Uint8Array): Int32Array {
   const fallbacks = new Int32Array(pattern.length + 1);
   let matched = 0;
   for (let at = 1; at < pattern.length; at++) {

@@ -39,9 +39,9 @@ export async function tryCommit(
   for (let compactions = 0;; compactions++) {
     const answer = gate.observe(await metadata.commit(gate.caller, commit));
     const isReferenced = answer.ok && !answer.value.isReplayed;
-    const isFull = !answer.ok && answer.refusal.code === "ROPE_FULL";
+    const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
     if (isFull && compactions < FULL_SEGMENT_LIST_COMPACTIONS_MAX) {
-      if (await makeRoom(committer, commit.path, answer.refusal.rope ?? [])) continue;
+      if (await makeRoom(committer, commit.path, answer.refusal.segments ?? [])) continue;
     }
     if (!isReferenced && !answer.isAmbiguous) await discard(committer.segments, uploaded);
     // Others fill the list as fast as it is compacted: nothing was done, and later there is room.
@@ -77,7 +77,7 @@ function makeRoom(committer: Committer, path: string, segments: readonly Segment
 /** The version is committed, so a compaction that fails is no error: a later one does its work. */
 async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
   const { pendingCompactions, inFlightCompactions } = committer;
-  const { rope: segments, file: { path, version } } = committed;
+  const { segments, file: { path, version } } = committed;
   const file = fileKey(committer, path);
   pendingCompactions.forgetOlderThan(file, version);
   if (!segments || inFlightCompactions.has(file)) return;

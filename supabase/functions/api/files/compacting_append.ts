@@ -63,7 +63,7 @@ export async function commitCompactingAppend(
     ...basis,
     segments,
     baseVersion: pending.version,
-    rope: [...pending.kept, ...segments.map((segment) => segment.id)],
+    segmentIds: [...pending.kept, ...segments.map((segment) => segment.id)],
   } as const;
   const result = await tryCommit(committer, compacting);
   if ("committed" in result) return result.committed;

@@ -1,9 +1,9 @@
 /**
- * Which segments of a rope to merge. Appends each add a segment; without merging, a file of many small appends
- * would be many objects to read. Every merge rewrites bytes, so this is a trade, and it has one rule: a merge is
- * worth it when the bytes it writes for each segment it saves are under a price, and the price doubles with every
- * few segments that the rope has too many. So short ropes are left alone, tiny neighbours are merged early,
- * large ones late, and a rope can never outgrow `segmentListMax`.
+ * Which segments of a file to compact. Each append adds a segment; without compaction, a file of many small appends
+ * would be many objects to read. Every compaction rewrites bytes, so this is a trade-off with one rule: a compaction is
+ * worth it when the bytes it writes per segment it saves are below a price, and the price doubles with every
+ * few segments in excess. So short segment lists are left alone, tiny neighbours are compacted early,
+ * large ones late, and a segment list never exceeds `segmentListMax`.
  */
 import {
   COMPACTION_ANY_PRICE_EXCESS,
@@ -17,24 +17,24 @@ import {
   SEGMENT_LIST_MAX_PER_MIB,
 } from "../limits.ts";
 
-/** Adjacent segments `from` to `to` (exclusive) of a rope. */
+/** Adjacent segments `from` to `to` (exclusive) of a segment list. */
 export interface Run {
   readonly from: number;
   readonly to: number;
 }
 
-/** A cut at a character border may leave a segment up to 3 bytes short. */
+/** A cut at a character boundary may leave a segment up to 3 bytes short. */
 const SEGMENT_BYTES_CERTAIN = SEGMENT_BYTES_MAX - 3;
 
 /**
- * The run to merge next, or null where no merge is worth it. `sizes` are the rope's segments in bytes. With `full`
- * (the commit was refused because the rope may not have more segments) any merge that saves a segment is.
- * Merging is cutting the run's bytes anew with `cutSegments`, which gives at least one segment less. A run has
- * at most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of segments.
+ * The run to compact next, or null where no compaction is worth it. `sizes` are the sizes of the file's segments in
+ * bytes. With `full` (the commit was refused because the file may not have more segments) any compaction that saves a
+ * segment is. A compaction cuts the run's bytes again with `cutSegments`, which yields at least one segment less. A run
+ * has at most COMPACTION_RUN_SEGMENTS_MAX segments and COMPACTION_RUN_BYTES_MAX bytes. Linear in the number of segments.
  *
- * Never null where a rope asks for it at every COMPACTION_CHECK_EVERY_SEGMENTS-th segment and is about to be too long:
- * of two segments next to each other in an unmergeable rope, one is over half a MiB, so such a rope has at most
- * two segments a MiB, and one.
+ * Never null when called at every COMPACTION_CHECK_EVERY_SEGMENTS-th segment for a list about to exceed its maximum:
+ * of two adjacent segments that cannot be compacted one is over half a MiB, so a list without a run has at most two
+ * segments per MiB, and one.
  */
 export function planCompaction(sizes: readonly number[], full: boolean): Run | null {
   let best: Run | null = null;
@@ -56,12 +56,12 @@ export function planCompaction(sizes: readonly number[], full: boolean): Run | n
   return best;
 }
 
-/** The most segments that a rope of so many bytes may have: the cap that the commit enforces. */
+/** The most segments that a file of this size may have: the cap that the commit enforces. */
 export function segmentListMax(bytes: number): number {
   return SEGMENT_LIST_MAX_BASE + SEGMENT_LIST_MAX_PER_MIB * Math.ceil(bytes / SEGMENT_BYTES_MAX);
 }
 
-/** Bytes that may be written for each segment saved. */
+/** Bytes that may be written per segment saved. */
 function acceptablePrice(sizes: readonly number[]): number {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const excess = sizes.length - SEGMENT_LIST_MAX_PER_MIB * Math.ceil(bytes / SEGMENT_BYTES_MAX);
@@ -69,7 +69,7 @@ function acceptablePrice(sizes: readonly number[]): number {
   return COMPACTION_PRICE_BYTES * 2 ** (excess / COMPACTION_PRICE_DOUBLES_EVERY_SEGMENTS);
 }
 
-/** Segments that so many bytes make at most. */
+/** The most segments that this many bytes are cut into. */
 function segmentsFor(bytes: number): number {
   return bytes <= SEGMENT_BYTES_MAX ? 1 : Math.ceil(bytes / SEGMENT_BYTES_CERTAIN);
 }

@@ -41,7 +41,7 @@ export async function editFile(
   let answer = first ?? await metadata.editBase(gate.caller, path, once);
   for (let tries = 1;; tries++) {
     const base = gate.unwrap(answer);
-    if ("answered" in base) return { file: base.answered, rope: null, isReplayed: true };
+    if ("storedResponse" in base) return { file: base.storedResponse, segments: null, isReplayed: true };
     const editor = openEditor(context, base, request, (sizeBytes) => ensureWithinTier(gate, sizeBytes));
     const { replacements, segmentIds, segments } = await applyEdits(editor, edits);
     const commit = {
@@ -50,7 +50,7 @@ export async function editFile(
       commitId: crypto.randomUUID(),
       segments,
       baseVersion: base.file.version,
-      rope: segmentIds,
+      segmentIds,
       ifMatch,
       idempotency: once,
       extra: { replacements },
@@ -82,7 +82,7 @@ export async function previewEdit(
 ) {
   const { gate, metadata } = context;
   const base = gate.unwrap(first ?? await metadata.editBase(gate.caller, request.path, undefined));
-  if ("answered" in base) throw new Error("a preview has no stored response");
+  if ("storedResponse" in base) throw new Error("a preview has no stored response");
   const side = { ...base.file, segments: base.segments };
   const editor = openEditor(context, base, request, (sizeBytes) => {
     ensureWithinTier(gate, sizeBytes);

@@ -1,4 +1,4 @@
-/** Which segments hold some lines of a text, known from their line feeds without reading them. */
+/** Which segments contain some lines of a text, computed from their line feed counts without reading them. */
 import type { Segment } from "../ports/segments.ts";
 
 /** Lines `from` to `to`, from 1, both inclusive; or the last `last` lines. */
@@ -30,24 +30,24 @@ export function parseLines(text: string): LineQuery | null {
   return from >= 1 && to >= from ? { from, to } : null;
 }
 
-/** How many lines a text has. A line ends with its line feed; what follows the last one is a line if not empty. */
-export function countLines(rope: readonly Segment[]): number {
-  const last = rope.at(-1);
-  const feeds = rope.reduce((total, segment) => total + segment.newlines, 0);
+/** The number of lines of a text. A line ends with its line feed; what follows the last one is a line if not empty. */
+export function countLines(segments: readonly Segment[]): number {
+  const last = segments.at(-1);
+  const feeds = segments.reduce((total, segment) => total + segment.newlines, 0);
   return last && !last.endsWithNewline ? feeds + 1 : feeds;
 }
 
 /** The window, or null where it begins beyond the last line. */
-export function lineWindow(rope: readonly Segment[], query: LineQuery): LineWindow | null {
-  const totalLines = countLines(rope);
+export function lineWindow(segments: readonly Segment[], query: LineQuery): LineWindow | null {
+  const totalLines = countLines(segments);
   const startLine = "last" in query ? Math.max(1, totalLines - query.last + 1) : query.from;
   const endLine = "last" in query ? totalLines : Math.min(query.to, totalLines);
   if (startLine > totalLines) return null;
   const parts: SegmentLines[] = [];
   let before = 0;
-  for (const segment of rope) {
+  for (const segment of segments) {
     const through = before + segment.newlines;
-    // Of this segment: after line feed startLine - 1 of the text, and not beyond line feed endLine.
+    // In this segment: after the text's line feed startLine - 1, up to its line feed endLine.
     const skipped = Math.max(0, startLine - 1 - before);
     const isBeforeStart = skipped > segment.newlines ||
       (skipped === segment.newlines && skipped > 0 && segment.endsWithNewline);
@@ -68,9 +68,9 @@ export function cutLines(bytes: Uint8Array, { skipped, until }: SegmentLines): U
   );
 }
 
-/** The place after the n-th line feed. */
+/** The offset after the n-th line feed. */
 function afterNewline(bytes: Uint8Array, n: number): number {
-  let place = 0;
-  for (let count = 0; count < n; count++) place = bytes.indexOf(0x0a, place) + 1;
-  return place;
+  let offset = 0;
+  for (let count = 0; count < n; count++) offset = bytes.indexOf(0x0a, offset) + 1;
+  return offset;
 }

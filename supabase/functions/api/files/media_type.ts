@@ -1,4 +1,4 @@
-/** The content types of the service and how one is told from a file's name. */
+/** The content types of the service and how one is derived from a file's name. */
 
 /** Every type a file can have: contract, "Content types". */
 export const MEDIA_TYPES = [
@@ -33,7 +33,7 @@ export const MEDIA_TYPES = [
 
 export type MediaType = (typeof MEDIA_TYPES)[number];
 
-/** Extensions of each type, lower case. A type without any is only ever chosen by name or as the fallback. */
+/** Extensions of each type, lower case. */
 const EXTENSIONS: Readonly<Record<MediaType, readonly string[]>> = {
   "text/markdown": ["md", "markdown", "mkd", "mkdn", "mdown", "mdwn", "mdx"],
   "text/plain": ["txt", "text", "log"],
@@ -70,14 +70,14 @@ const TYPE_OF_EXTENSION: ReadonlyMap<string, MediaType> = new Map(
 
 const BINARY_TYPE = /^(?:image\/(?!svg\+xml$)|audio\/|video\/|application\/(?:pdf|zip)$)/;
 
-/** Whether the text is one of the 27 types, spelled as they are. */
+/** Whether the text is exactly one of the 27 types. */
 export function isMediaType(text: string): text is MediaType {
   return MEDIA_TYPES.some((type) => type === text);
 }
 
 /**
- * The type that the file's extension says, whatever its case. A name with no known extension (a dot file has
- * none) is `text/plain` where its bytes are text, else `application/octet-stream`.
+ * The type of the file's extension, in any case. A name without a known extension (a dot file has none) is `text/plain`
+ * where its bytes are text, else `application/octet-stream`.
  */
 export function detectMediaType(path: string, isText: boolean): MediaType {
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -86,7 +86,7 @@ export function detectMediaType(path: string, isText: boolean): MediaType {
   return known ?? (isText ? "text/plain" : "application/octet-stream");
 }
 
-/** Whether a file of this type is read as base64 even where its bytes happen to be UTF-8. */
+/** Whether a file of this type is returned as base64 even where its bytes happen to be UTF-8. */
 export function isBinaryMediaType(type: string): boolean {
   return BINARY_TYPE.test(type);
 }

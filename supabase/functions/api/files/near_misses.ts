@@ -1,6 +1,6 @@
 /**
- * What to tell a client whose `oldString` does not occur: the lines that come closest, and whether it would occur
- * but for one kind of difference. A single pass over bytes each, so hostile text costs no more than any other.
+ * Help for a client whose `oldString` does not occur: the most similar lines, and whether it would occur but for one
+ * kind of difference. A single pass over bytes each, so that hostile text costs no more than any other.
  */
 import {
   EDIT_NEAREST_COMPARED_BYTES,
@@ -15,9 +15,9 @@ import { type Difference, DIFFERENCES } from "./text_differences.ts";
 import { cutAtCharacter } from "../runtime/utf8.ts";
 
 export interface NearMisses {
-  /** The lines most like the string's first line that is not blank, most similar first; long ones as an excerpt. */
+  /** The lines most similar to the string's first line that is not blank, best first; long ones as an excerpt. */
   readonly nearest: readonly { readonly line: number; readonly text: string }[];
-  /** The first kind of difference, of these in order, without which the string would occur. */
+  /** The first kind of difference without which the string would occur. */
   readonly differsOnlyBy: Difference | null;
 }
 
@@ -26,9 +26,9 @@ interface Candidate {
   readonly from: number;
   readonly to: number;
   readonly similarity: number;
-  /** How far its length is from the wanted one, in bytes. */
-  readonly lengthOff: number;
-  /** Where the similar part of it ends. */
+  /** Difference to the wanted length, in bytes. */
+  readonly lengthDifference: number;
+  /** The offset at which the similar part ends. */
   readonly similarEnd: number;
 }
 
@@ -38,22 +38,22 @@ const CHARACTER_BYTES_MAX = 4;
 /** Trigrams are hashed to 16 bits. */
 const HASHES = 65536;
 
-/** Looks at the first EDIT_NEAREST_SCAN_BYTES_MAX bytes of a text in which the string does not occur. */
+/** Scans the first EDIT_NEAREST_SCAN_BYTES_MAX bytes of a text in which the string does not occur. */
 export async function nearMisses(
   pieces: readonly Piece[],
   load: LoadPiece,
   oldString: string,
 ): Promise<NearMisses> {
-  const text = await beginning(pieces, load);
+  const text = await readBeginning(pieces, load);
   const old = new TextEncoder().encode(oldString);
   const nearest = nearestLines(text, firstLine(oldString)).map((candidate) => ({
     line: candidate.line,
     text: excerpt(text, candidate),
   }));
-  return { nearest, differsOnlyBy: difference(text, old) };
+  return { nearest, differsOnlyBy: findDifference(text, old) };
 }
 
-async function beginning(pieces: readonly Piece[], load: LoadPiece): Promise<Uint8Array> {
+async function readBeginning(pieces: readonly Piece[], load: LoadPiece): Promise<Uint8Array> {
   const text = new Uint8Array(EDIT_NEAREST_SCAN_BYTES_MAX);
   let length = 0;
   for (const piece of pieces) {
@@ -71,17 +71,17 @@ function firstLine(text: string): Uint8Array {
   return new TextEncoder().encode(line.trim());
 }
 
-function difference(text: Uint8Array, old: Uint8Array): Difference | null {
-  for (const [name, level] of DIFFERENCES) {
-    const pattern = level(old);
-    if (pattern.length > 0 && new ByteSearch(pattern).next(level(text), 0) >= 0) return name;
+function findDifference(text: Uint8Array, old: Uint8Array): Difference | null {
+  for (const [name, normalize] of DIFFERENCES) {
+    const pattern = normalize(old);
+    if (pattern.length > 0 && new ByteSearch(pattern).next(normalize(text), 0) >= 0) return name;
   }
   return null;
 }
 
 /**
- * Similarity is Dice's coefficient of byte trigrams, white space and ASCII case aside; of a long line only its best
- * stretch as long as the wanted line counts.
+ * Similarity is Dice's coefficient of byte trigrams, ignoring white space and ASCII case; of a long line only the best
+ * part as long as the wanted line counts.
  */
 function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
   const isWanted = new Uint8Array(HASHES);
@@ -90,7 +90,7 @@ function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
     const byte = significant(wanted[at] ?? 0);
     if (byte === 0) continue;
     gram = (gram << 8 | byte) & 0xffffff;
-    isWanted[hashOf(gram)] = 1;
+    isWanted[hash(gram)] = 1;
     wantedLength++;
   }
   if (wantedLength === 0) return [];
@@ -105,7 +105,7 @@ function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
       const byte = significant(text[at] ?? 0);
       if (byte === 0) continue;
       gram = (gram << 8 | byte) & 0xffffff;
-      const hit = isWanted[hashOf(gram)] ?? 0;
+      const hit = isWanted[hash(gram)] ?? 0;
       hits += hit - (length < wantedLength ? 0 : recent[slot] ?? 0);
       recent[slot] = hit;
       if (++slot === wantedLength) slot = 0;
@@ -117,16 +117,16 @@ function nearestLines(text: Uint8Array, wanted: Uint8Array): Candidate[] {
     }
     const similarity = 2 * mostHits / (wantedLength + Math.min(length, wantedLength));
     if (similarity >= EDIT_NEAREST_SIMILARITY_MIN) {
-      const lengthOff = Math.abs(length - wantedLength);
-      admit(best, { line, from, to: at, similarity, lengthOff, similarEnd });
+      const lengthDifference = Math.abs(length - wantedLength);
+      insert(best, { line, from, to: at, similarity, lengthDifference, similarEnd });
     }
     from = at + 1;
   }
   return best;
 }
 
-/** Keeps the best few in order; of equal ones the earlier line goes first. */
-function admit(best: Candidate[], candidate: Candidate): void {
+/** Keeps the best few in order; of equal ones the earlier line comes first. */
+function insert(best: Candidate[], candidate: Candidate): void {
   let place = best.length;
   while (place > 0 && isBetter(candidate, best[place - 1])) place--;
   if (place === EDIT_NEAREST_MAX) return;
@@ -138,25 +138,25 @@ function isBetter(candidate: Candidate, other: Candidate | undefined): boolean {
   if (other === undefined || candidate.similarity !== other.similarity) {
     return candidate.similarity > (other?.similarity ?? 0);
   }
-  return candidate.lengthOff < other.lengthOff;
+  return candidate.lengthDifference < other.lengthDifference;
 }
 
-/** The byte in lower case, or 0 for one that does not count. */
+/** The byte in lower case, or 0 for one that is ignored. */
 function significant(byte: number): number {
   if (byte <= 0x20) return 0;
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 }
 
-function hashOf(gram: number): number {
+function hash(gram: number): number {
   return Math.imul(gram, 0x9e3779b1) >>> 16;
 }
 
-/** The line, or the part of it around what is similar. */
+/** The line, or the part of it around the similar bytes. */
 function excerpt(text: Uint8Array, { from, to, similarEnd }: Candidate): string {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const length = EDIT_NEAREST_TEXT_LENGTH_MAX;
   let start = to - from <= length ? from : Math.max(from, Math.min(similarEnd - (length >> 1), to - length));
-  // Not from within a character.
+  // Not in the middle of a character.
   while (start > from && start < to && ((text[start] ?? 0) & 0xc0) === 0x80) start--;
   const line = text.subarray(start, to);
   // At most three bytes a UTF-16 code unit.

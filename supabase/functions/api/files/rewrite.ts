@@ -1,7 +1,7 @@
 /**
- * Search and replace in a rope, byte by byte (in UTF-8 a character never begins within another, so bytes are enough).
- * Pieces come one after the other, a match may span any number of them, and pieces without a match stay what they
- * are. The result is a rope again, so edits can follow one another.
+ * Search and replace in a list of pieces, byte by byte (in UTF-8 a character never begins within another, so bytes are
+ * enough). Pieces are processed in order, a match may span any number of them, and pieces without a match are kept.
+ * The result is such a list again, so edits can follow one another.
  */
 import { EDIT_LINES_REPORTED_MAX, READ_AHEAD_SEGMENTS } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -9,27 +9,27 @@ import { ByteSearch } from "./byte_search.ts";
 import { SegmentCutter } from "./segment.ts";
 import { countNewlines } from "../runtime/utf8.ts";
 
-/** A part of a rope: a stored segment, or bytes that are not stored yet, at most SEGMENT_BYTES_MAX of them. */
+/** A part of a text: a stored segment, or up to SEGMENT_BYTES_MAX bytes that are not stored yet. */
 export type Piece =
   | { readonly kind: "stored"; readonly segment: Segment }
   | { readonly kind: "new"; readonly bytes: Uint8Array };
 
-/** Gives the bytes of a piece. */
+/** Returns the bytes of a piece. */
 export type LoadPiece = (piece: Piece) => Promise<Uint8Array>;
 
 export interface Occurrences {
-  /** How often the string occurs, not overlapping, from the left. */
+  /** How often the string occurs, without overlaps, from the left. */
   readonly count: number;
-  /** The lines that the first EDIT_LINES_REPORTED_MAX of them begin in, from 1, ascending. */
+  /** The lines in which the first EDIT_LINES_REPORTED_MAX of them begin, from 1, ascending. */
   readonly lines: readonly number[];
-  /** For each piece whether an occurrence lies in it, wholly or in part. */
+  /** For each piece, whether it contains an occurrence or a part of one. */
   readonly touched: readonly boolean[];
 }
 
 /** Which occurrences are replaced. */
 export type Which = "first" | "all";
 
-/** Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the rope. */
+/** Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. */
 export async function countOccurrences(
   pieces: readonly Piece[],
   load: LoadPiece,
@@ -61,9 +61,9 @@ export async function countOccurrences(
 }
 
 /**
- * The rope with the first or every occurrence replaced; `newString` is literal. Untouched pieces are yielded as they
- * are and never loaded; a stretch of touched ones comes as new pieces, none empty, cut like any new content.
- * `touched` is what `countOccurrences` said of the same pieces and string. Streams: holds a few pieces at a time.
+ * Yields the text with the first or every occurrence replaced; `newString` is literal. Untouched pieces are yielded
+ * unchanged and never loaded; a run of touched ones is yielded as new pieces, none empty, cut like any new content.
+ * `touched` is what `countOccurrences` returned for the same pieces and string. Streams: holds a few pieces at a time.
  */
 export async function* rewrite(
   pieces: readonly Piece[],
@@ -75,21 +75,21 @@ export async function* rewrite(
 ): AsyncGenerator<Piece> {
   const isTouched = touched ?? (await countOccurrences(pieces, load, oldString)).touched;
   const loaded = loadInOrder(pieces.filter((_, index) => isTouched[index]), load);
-  let stretch: StretchRewriter | null = null;
+  let run: RunRewriter | null = null;
   let isDone = false;
   for (const [index, piece] of pieces.entries()) {
     if (isTouched[index] && !isDone) {
-      stretch ??= new StretchRewriter(oldString, newString, which);
+      run ??= new RunRewriter(oldString, newString, which);
       const { value } = await loaded.next();
-      if (value) yield* stretch.push(value).map(newPiece);
-      isDone = stretch.isDone;
+      if (value) yield* run.push(value).map(newPiece);
+      isDone = run.isDone;
     } else {
-      if (stretch) yield* stretch.finish().map(newPiece);
-      stretch = null;
+      if (run) yield* run.finish().map(newPiece);
+      run = null;
       if (sizeOf(piece) > 0) yield piece;
     }
   }
-  if (stretch) yield* stretch.finish().map(newPiece);
+  if (run) yield* run.finish().map(newPiece);
 }
 
 /** Bytes of a piece. */
@@ -101,7 +101,7 @@ function newPiece(bytes: Uint8Array): Piece {
   return { kind: "new", bytes };
 }
 
-/** Marks the piece at `index`, and those before it that the `bytesBefore` bytes before it lie in. */
+/** Marks the piece at `index`, and those before it that contain the `bytesBefore` bytes preceding it. */
 function touch(touched: boolean[], pieces: readonly Piece[], index: number, bytesBefore: number): void {
   touched[index] = true;
   let rest = bytesBefore;
@@ -112,16 +112,16 @@ function touch(touched: boolean[], pieces: readonly Piece[], index: number, byte
   }
 }
 
-/** Replaces within adjacent touched pieces, beginning with the first of them. */
-class StretchRewriter {
+/** Replaces within a run of adjacent touched pieces. */
+class RunRewriter {
   readonly #search: ByteSearch;
   readonly #newBytes: Uint8Array;
   readonly #isFirstOnly: boolean;
   readonly #cutter = new SegmentCutter();
   readonly #finished: Uint8Array[] = [];
-  /** Bytes before the current piece that may begin a match: not written yet, equal to the pattern's beginning. */
+  /** Bytes before the current piece that may begin a match: not written yet, equal to a prefix of the pattern. */
   #held = 0;
-  /** Whether everything is replaced that is to be. */
+  /** Whether all requested occurrences are replaced. */
   isDone = false;
 
   constructor(oldString: string, newString: string, which: Which) {
@@ -130,7 +130,7 @@ class StretchRewriter {
     this.#isFirstOnly = which === "first";
   }
 
-  /** Takes the next piece; answers the new pieces that are finished. */
+  /** Takes the next piece; returns the new pieces that are finished. */
   push(bytes: Uint8Array): Uint8Array[] {
     let written = 0;
     let end = this.isDone ? -1 : this.#search.next(bytes, 0);
@@ -147,13 +147,13 @@ class StretchRewriter {
     return this.#finished.splice(0);
   }
 
-  /** The last new pieces. */
+  /** Returns the last new pieces. */
   finish(): Uint8Array[] {
     this.#write(this.#search.pattern, 0, this.#held);
     return [...this.#finished.splice(0), ...this.#cutter.finish()];
   }
 
-  /** Writes old text up to `to`, a place in `bytes`; negative: that far before it, among the held bytes. */
+  /** Writes old text up to `to`, an offset in `bytes`; negative: that far before it, among the held bytes. */
   #keep(bytes: Uint8Array, from: number, to: number): void {
     this.#write(this.#search.pattern, 0, this.#held + Math.min(to, 0));
     this.#write(bytes, from, to);
@@ -164,7 +164,7 @@ class StretchRewriter {
   }
 }
 
-/** The bytes of each piece, a few loaded ahead. */
+/** Yields the bytes of each piece, with a few loaded ahead. */
 async function* loadInOrder(
   pieces: readonly Piece[],
   load: LoadPiece,
@@ -175,7 +175,7 @@ async function* loadInOrder(
       const piece = pieces[next];
       if (!piece) break;
       const bytes = load(piece);
-      // A failure is seen in its turn; where the reader stops before that it must not count as unhandled.
+      // Avoids an unhandled rejection where the consumer stops early; otherwise it is rethrown in its turn.
       bytes.catch(() => {});
       ahead.push(bytes);
     }

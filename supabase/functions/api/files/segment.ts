@@ -1,27 +1,27 @@
 /**
- * Cutting content into segments. Text is cut at the borders of characters, so that every segment of a text is
- * UTF-8 by itself: reads escape, search and edit work on one segment at a time.
+ * Cuts content into segments. Text is cut at character boundaries, so that every segment of a text is UTF-8 by itself:
+ * escaping, search and edits work on one segment at a time.
  */
 import { SEGMENT_BYTES_MAX } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
 
-/** First buffer of a cutter, in bytes, unless more comes at once; it doubles up to two segments. */
+/** Initial buffer of a cutter, in bytes, unless the first input is larger; it doubles up to two segments. */
 const FIRST_BUFFER_BYTES = 1024;
-/** Below this a byte loop beats `subarray` and `set`. */
+/** Below this many bytes a loop is faster than `subarray` and `set`. */
 const SHORT_COPY_BYTES = 32;
 
 /**
  * Cuts bytes of unknown total into pieces of at most SEGMENT_BYTES_MAX. Never splits a character when the whole is
- * UTF-8. What is left at the end is halved rather than left tiny: pieces are over half a segment long unless
- * there is only one. The cuts depend on the bytes alone, not on how they were chunked. Holds up to two segments.
+ * UTF-8. The remainder is halved rather than left tiny: pieces are over half a segment long unless there is
+ * only one. The cuts depend only on the bytes, not on how they were chunked. Holds up to two segments.
  */
 export class SegmentCutter {
   #buffer = new Uint8Array(0);
   #length = 0;
 
-  /** Takes a copy of the bytes from `from` to `to` (exclusive); answers the pieces that are finished. */
+  /** Copies the bytes from `from` to `to` (exclusive); returns the pieces that are finished. */
   push(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array[] {
     const finished: Uint8Array[] = [];
     for (let at = from; at < to;) {
@@ -33,7 +33,7 @@ export class SegmentCutter {
     return finished;
   }
 
-  /** The last pieces: none where no bytes came, else one or two, three where characters leave no better cut. */
+  /** Returns the last pieces: none without bytes, else one or two; three where characters allow no better cut. */
   finish(): Uint8Array[] {
     const last: Uint8Array[] = [];
     while (this.#length > SEGMENT_BYTES_MAX) last.push(this.#cut(Math.ceil(this.#length / 2)));
@@ -67,7 +67,7 @@ export class SegmentCutter {
   }
 }
 
-/** The same cuts as SegmentCutter's, of bytes that are all here. The pieces are views, not copies. */
+/** The same cuts as SegmentCutter's, of bytes in one buffer. The pieces are views, not copies. */
 export function cutSegments(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let rest = bytes;

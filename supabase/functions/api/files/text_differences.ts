@@ -1,14 +1,14 @@
 /**
- * Differences that make a copied string miss its original. Each is a function that levels it: two texts that differ
- * in nothing else come out equal. Over UTF-8 bytes, in one pass, never longer than the text.
+ * Differences because of which a copied string does not match its original. Each is a function that normalizes it: two
+ * texts that differ in nothing else become equal. Over UTF-8 bytes, in one pass, never longer than the text.
  */
 
-/** As `details.differsOnlyBy` names them. */
+/** The values of `details.differsOnlyBy`. */
 export type Difference = "lineEndings" | "whitespace" | "case" | "escaping";
 
-/** In the order in which they are tried: the narrower first. */
+/** In the order in which they are tried: the narrowest first. */
 export const DIFFERENCES: readonly (readonly [Difference, (text: Uint8Array) => Uint8Array])[] = [
-  ["lineEndings", levelLineEndings],
+  ["lineEndings", normalizeLineEndings],
   ["whitespace", dropWhitespace],
   ["case", lowerCase],
   ["escaping", unescape],
@@ -21,7 +21,7 @@ const SPACE = 0x20;
 const AMPERSAND = 0x26;
 const BACKSLASH = 0x5c;
 
-/** What follows `\` or `&`, and what the escape stands for. A backslash before anything else is dropped. */
+/** The character after `\`, and what the escape stands for. A backslash before anything else is dropped. */
 const BACKSLASH_ESCAPES: ReadonlyMap<number, number> = new Map([[0x6e, LINE_FEED], [0x72, CARRIAGE_RETURN], [
   0x74,
   TAB,
@@ -35,28 +35,28 @@ const ENTITIES = [["lt;", "<"], ["gt;", ">"], ["amp;", "&"], ["quot;", '"'], ["a
   );
 
 /** CR LF and CR alone become LF. */
-function levelLineEndings(text: Uint8Array): Uint8Array {
-  const level = new Uint8Array(text.length);
+function normalizeLineEndings(text: Uint8Array): Uint8Array {
+  const normalized = new Uint8Array(text.length);
   let length = 0;
   for (let at = 0; at < text.length; at++) {
     const byte = text[at] ?? 0;
     if (byte === CARRIAGE_RETURN && text[at + 1] === LINE_FEED) continue;
-    level[length++] = byte === CARRIAGE_RETURN ? LINE_FEED : byte;
+    normalized[length++] = byte === CARRIAGE_RETURN ? LINE_FEED : byte;
   }
-  return level.subarray(0, length);
+  return normalized.subarray(0, length);
 }
 
 /** Without ASCII white space and no-break spaces (U+00A0). */
 function dropWhitespace(text: Uint8Array): Uint8Array {
-  const level = new Uint8Array(text.length);
+  const normalized = new Uint8Array(text.length);
   let length = 0;
   for (let at = 0; at < text.length; at++) {
     const byte = text[at] ?? 0;
     if (byte === SPACE || (byte >= TAB && byte <= CARRIAGE_RETURN)) continue;
     if (byte === 0xc2 && text[at + 1] === 0xa0) at++;
-    else level[length++] = byte;
+    else normalized[length++] = byte;
   }
-  return level.subarray(0, length);
+  return normalized.subarray(0, length);
 }
 
 function lowerCase(text: Uint8Array): Uint8Array {
@@ -64,9 +64,9 @@ function lowerCase(text: Uint8Array): Uint8Array {
   return new TextEncoder().encode(decoder.decode(text).toLowerCase());
 }
 
-/** Backslash escapes, however often escaped, and HTML entities become what they stand for. */
+/** Replaces backslash escapes, however often escaped, and HTML entities by what they stand for. */
 function unescape(text: Uint8Array): Uint8Array {
-  const level = new Uint8Array(text.length);
+  const normalized = new Uint8Array(text.length);
   let length = 0;
   for (let at = 0; at < text.length; at++) {
     let byte = text[at] ?? 0;
@@ -82,12 +82,12 @@ function unescape(text: Uint8Array): Uint8Array {
         at += entity.rest.length;
       }
     }
-    level[length++] = byte;
+    normalized[length++] = byte;
   }
-  return level.subarray(0, length);
+  return normalized.subarray(0, length);
 }
 
-/** The entity of which all but the ampersand is at `from`. */
+/** The entity whose part after the ampersand is at `from`. */
 function entityAt(text: Uint8Array, from: number): (typeof ENTITIES)[number] | null {
   for (const entity of ENTITIES) {
     const { rest } = entity;

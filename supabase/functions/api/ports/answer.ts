@@ -49,11 +49,11 @@ export type Answer<T> =
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
 export interface Refusal {
   /**
-   * The codes that `errors.ts` marks as refusals of the database, and ROPE_FULL: the file has as many segments as it
-   * may have; compact some of `rope`, then commit again.
+   * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has as many segments as it
+   * may have; compact some of `segments`, then commit again.
    */
-  readonly code: RefusalCode | "ROPE_FULL";
+  readonly code: RefusalCode | "SEGMENT_LIST_FULL";
   readonly details: Readonly<Record<string, unknown>>;
-  /** With ROPE_FULL: the file's segment list. */
-  readonly rope?: readonly Segment[] | undefined;
+  /** With SEGMENT_LIST_FULL: the file's segment list. */
+  readonly segments?: readonly Segment[] | undefined;
 }

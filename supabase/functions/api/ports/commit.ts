@@ -21,7 +21,7 @@ export interface Preconditions {
  * - `write`: the content is exactly the new segments; creates the file where there is none.
  * - `overwrite`: the same for a file that exists; its type is unchanged.
  * - `append`: adds the new segments at the end of the latest content. Never reads content, never loses an append.
- * - `edit`: `rope` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when
+ * - `edit`: `segmentIds` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when
  *   `baseVersion` is no longer the latest.
  * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, also of a deleted file.
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
@@ -43,7 +43,7 @@ export type Commit =
       readonly kind: "edit";
       readonly segments: readonly Segment[];
       readonly baseVersion: number;
-      readonly rope: readonly string[];
+      readonly segmentIds: readonly string[];
     }
     | { readonly kind: "delete" }
     | { readonly kind: "restore"; readonly version: number }
@@ -64,5 +64,5 @@ export interface Committed {
   /** True where this is the answer of an earlier request with the same idempotency key. */
   readonly isReplayed: boolean;
   /** The file's segment list, when it may be worth compacting. */
-  readonly rope: readonly Segment[] | null;
+  readonly segments: readonly Segment[] | null;
 }

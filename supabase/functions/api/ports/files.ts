@@ -21,7 +21,7 @@ export interface Content {
 }
 
 /** The file to be edited, or the stored answer of an earlier request with the same idempotency key. */
-export type EditBase = Content | { readonly answered: FileRecord };
+export type EditBase = Content | { readonly storedResponse: FileRecord };
 
 /** One page of a version list, newest first. */
 export interface VersionPage {

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
 import { checkPath } from "../http/path.ts";
 import { ApiError, ERRORS, fail } from "../errors.ts";
-import { KEY_OVERLAP_SECONDS_MAX } from "../limits.ts";
+import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
@@ -60,8 +60,8 @@ const creation = z.object({
   path: ["pathPrefix"],
   message: "must not be combined with the scope admin",
 });
-const overlap = z.object({
-  overlapSeconds: z.int().min(0).max(KEY_OVERLAP_SECONDS_MAX).nullish()
+const gracePeriod = z.object({
+  gracePeriodSeconds: z.int().min(0).max(KEY_GRACE_PERIOD_SECONDS_MAX).nullish()
     .meta({ description: "How long the old key goes on working; by default it ends at once." }),
 });
 
@@ -78,10 +78,10 @@ async function storeNewKey(
 }
 
 /** The body may be omitted. */
-async function readOverlap(context: Context): Promise<z.infer<typeof overlap>> {
+async function readGracePeriod(context: Context): Promise<z.infer<typeof gracePeriod>> {
   const { headers } = context.request;
   const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
-  return isAbsent ? {} : await readAdministrationFields(context, overlap);
+  return isAbsent ? {} : await readAdministrationFields(context, gracePeriod);
 }
 
 /** The id of a key in the URL. A malformed one belongs to no key. */
@@ -146,7 +146,7 @@ export const rotateKey = defineRoute({
   credentials,
   parse: parseKeyId,
   async handle(context, id) {
-    const fields = await readOverlap(context);
+    const fields = await readGracePeriod(context);
     const data = rotatedKey.parse(await storeNewKey(context, "rotate_key", { ...fields, id }));
     return success("rotate_api_key", data, "Rotated. The new key is shown this once.");
   },
@@ -154,7 +154,7 @@ export const rotateKey = defineRoute({
     headers,
     id: "rotateApiKey",
     summary: "A new key in the place of one, with the same rights",
-    body: overlap,
+    body: gracePeriod,
     answer: rotatedKey,
     errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
@@ -167,7 +167,7 @@ export const regenerateKey = defineRoute({
   credentials,
   parse: noParameters,
   async handle(context) {
-    const fields = await readOverlap(context);
+    const fields = await readGracePeriod(context);
     const stored = await storeNewKey(context, "regenerate_key", fields);
     const data = rotatedKey.parse({ replaced: null, ...stored });
     return success("regenerate_api_key", data, "Regenerated. The new key is shown this once.");
@@ -176,7 +176,7 @@ export const regenerateKey = defineRoute({
     headers,
     id: "regenerateApiKey",
     summary: "A new key in the place of the newest one that works",
-    body: overlap,
+    body: gracePeriod,
     answer: rotatedKey,
     errors: ROTATION_ERRORS,
   },

@@ -1,7 +1,7 @@
-/** Shares of memory for everything that is large, so that many large requests do not exhaust an isolate. */
+/** A memory budget for large buffers, so that many large requests do not exhaust an isolate. */
 import { unavailable } from "../errors.ts";
 
-/** Gives a share back. Calling it again does nothing. */
+/** Returns a share to the budget. Calling it again has no effect. */
 export type Release = () => void;
 
 interface Waiter {
@@ -9,7 +9,7 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** Bytes shared by all requests of an isolate, first come, first served: no request is overtaken by smaller ones. */
+/** Bytes shared by all requests of an isolate, first come, first served: smaller requests do not overtake. */
 export class ByteBudget {
   readonly #totalBytes: number;
   #takenBytes = 0;
@@ -20,8 +20,8 @@ export class ByteBudget {
   }
 
   /**
-   * Takes a share, as soon as there is room and every earlier request has its own. More than the total counts as the
-   * total. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason where that aborts.
+   * Takes a share as soon as there is room and every earlier request has its own. More than the total counts as the
+   * total. Throws 503 `SERVICE_UNAVAILABLE` after `waitMilliseconds`, and the signal's reason when it aborts.
    */
   acquire(bytes: number, waitMilliseconds: number, signal?: AbortSignal): Promise<Release> {
     const share = Math.min(Math.max(bytes, 0), this.#totalBytes);
@@ -36,7 +36,7 @@ export class ByteBudget {
       const giveUp = (reason: unknown) => {
         leave();
         reject(reason);
-        // The one behind may be small enough for the room there is.
+        // The next one may be small enough for the room there is.
         this.#admitWaiters();
       };
       const abort = () => giveUp(signal?.reason);
@@ -56,7 +56,7 @@ export class ByteBudget {
     });
   }
 
-  /** Takes a share where there is room for it now and nobody waits for some; else null. */
+  /** Takes a share if there is room for it now and no request is waiting; otherwise returns null. */
   tryAcquire(bytes: number): Release | null {
     return this.#waiters.length === 0 && this.#hasRoom(bytes) ? this.#take(bytes) : null;
   }

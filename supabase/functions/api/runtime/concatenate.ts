@@ -1,4 +1,4 @@
-/** The pieces in order, in one buffer. */
+/** Copies the pieces, in order, into one buffer. */
 export function concatenate(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
   let at = 0;

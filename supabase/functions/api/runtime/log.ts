@@ -1,6 +1,6 @@
-/** One JSON line a request, and one for each fault. No key, hash, content or query ever goes into a line. */
+/** One JSON line per request, and one per fault. No line ever contains a key, a hash, content or a query. */
 
-/** What is known about a request when it ends. */
+/** What is logged of a request when it ends. */
 export interface RequestLine {
   readonly id: string;
   readonly route: string;
@@ -8,7 +8,7 @@ export interface RequestLine {
   readonly status: number;
   readonly code?: string | undefined;
   readonly durationMilliseconds: number;
-  /** Time that its calls to the back end took, added up: calls at the same time count each. */
+  /** Total duration of its back-end calls; concurrent calls are added up. */
   readonly backendMilliseconds: number;
   readonly projectId?: string | undefined;
   readonly keyId?: string | undefined;
@@ -16,18 +16,18 @@ export interface RequestLine {
 
 export interface Log {
   request(line: RequestLine): void;
-  /** A call to the back end that failed and may be tried again. `reason` is the back end's code, never its text. */
+  /** A back-end call failed and may be retried. `reason` is the back end's code, never its text. */
   backendFault(call: string, tryNumber: number, reason: string): void;
-  /** A stored segment that is not what was stored. */
+  /** The bytes of a stored segment are not those that were stored. */
   corruptSegment(segmentId: string, reason: string): void;
-  /** Work after an answer that failed; it will be done again. */
+  /** Background work failed; it will be done again. */
   backgroundFault(work: string, error: unknown): void;
-  /** A defect. The stack names places in this code only. */
+  /** A defect. The stack contains locations in this code only. */
   defect(requestId: string, error: unknown): void;
 }
 
 function write(line: Record<string, unknown>): void {
-  // deno-lint-ignore no-console -- standard output is where the platform collects logs
+  // deno-lint-ignore no-console -- the platform collects logs from standard output
   console.log(JSON.stringify({ time: new Date().toISOString(), ...line }));
 }
 
@@ -50,7 +50,7 @@ export const consoleLog: Log = {
       event: "defect",
       id: requestId,
       error: error instanceof Error ? error.name : typeof error,
-      // The first line of a stack repeats the message, which may hold data; the places do not.
+      // The first line of a stack repeats the message, which may contain data; the locations do not.
       stack: error instanceof Error
         ? error.stack?.split("\n").filter((line) => /^\s+at /.test(line))
         : undefined,

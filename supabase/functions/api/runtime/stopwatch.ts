@@ -1,8 +1,8 @@
-/** Adds up how long the calls of one request to the back end take. */
+/** Adds up the durations of the back-end calls of one request. */
 export class Stopwatch {
   milliseconds = 0;
 
-  /** The same object, its asynchronous methods timed. */
+  /** A proxy of the port whose asynchronous methods are timed. */
   time<Port extends object>(port: Port): Port {
     return new Proxy(port, {
       get: (target, name) => {

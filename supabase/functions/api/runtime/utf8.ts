@@ -1,4 +1,4 @@
-/** UTF-8 (RFC 3629) questions about bytes, without copying them. */
+/** Predicates and cuts of UTF-8 bytes (RFC 3629), without copying them. */
 
 const LINE_FEED = 0x0a;
 
@@ -12,12 +12,12 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether the text has no lone surrogate, so that it can be written as UTF-8 without loss. */
+/** Whether the text has no lone surrogate, so that it can be encoded as UTF-8 without loss. */
 export function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
-/** How many of the bytes from `from` to `to` (exclusive) are a line feed. */
+/** The number of line feeds among the bytes from `from` to `to` (exclusive). */
 export function countNewlines(bytes: Uint8Array, from = 0, to = bytes.length): number {
   let count = 0;
   for (let index = from; index < to; index++) if (bytes[index] === LINE_FEED) count++;
@@ -25,8 +25,8 @@ export function countNewlines(bytes: Uint8Array, from = 0, to = bytes.length): n
 }
 
 /**
- * Where to cut so that the first part has at most `max` bytes and no character of UTF-8 text is split: `max`, or
- * up to 3 bytes less. All of the bytes where they are not more than `max`. Bytes that are not text are cut at `max`.
+ * Where to cut so that the first part has at most `max` bytes and no character of UTF-8 text is split: at `max`, or
+ * up to 3 bytes before it; at the end if there are no more than `max` bytes. Bytes that are not text are cut at `max`.
  */
 export function cutAtCharacter(bytes: Uint8Array, max: number): number {
   if (bytes.length <= max) return bytes.length;

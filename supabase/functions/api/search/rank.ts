@@ -1,27 +1,18 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
-import type { Gate } from "../auth/gate.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_BATCH_BYTES } from "../limits.ts";
-import type { Metadata } from "../ports/metadata.ts";
-import type { Embedder, FoundFile } from "../ports/search_index.ts";
-import type { SearchAnswer } from "./answer.ts";
+import type { FoundFile } from "../ports/search_index.ts";
+import type { SearchAnswer, Searcher } from "./answer.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 import { findPassages } from "./passages.ts";
 import type { RankPlan } from "./plan.ts";
 import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
 
-export interface Ranker {
-  readonly gate: Pick<Gate, "grant" | "caller" | "authorize" | "unwrap">;
-  readonly metadata: Pick<Metadata, "search">;
-  /** Null where no model is configured. */
-  readonly embedder: Embedder | null;
-}
-
 /** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
-export async function rank(context: Ranker, plan: RankPlan): Promise<SearchAnswer> {
-  const { gate, metadata, embedder } = context;
+export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
+  const { gate, metadata, embedder } = searcher;
   if (plan.mode === "semantic" && !embedder) throwUnconfigured();
-  const vector = await embedQuery(context, plan);
+  const vector = await embedQuery(searcher, plan);
   const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
@@ -55,7 +46,7 @@ function throwUnconfigured(): never {
 
 /** The query's vector; undefined without a model, and for `hybrid` where the model is out of reach. */
 async function embedQuery(
-  { gate, embedder }: Ranker,
+  { gate, embedder }: Searcher,
   { q, mode }: RankPlan,
 ): Promise<readonly number[] | undefined> {
   if (!embedder) return undefined;

@@ -1,5 +1,4 @@
 /** Search by substring or pattern: the database selects files that may match, and their lines are searched here. */
-import type { Gate } from "../auth/gate.ts";
 import { fail } from "../errors.ts";
 import {
   SEARCH_BATCH_BYTES,
@@ -8,25 +7,19 @@ import {
   SEARCH_MILLISECONDS_MAX,
   SEARCH_READ_BYTES_MAX,
 } from "../limits.ts";
-import type { Metadata } from "../ports/metadata.ts";
 import type { FoundFile, SearchPage } from "../ports/search_index.ts";
-import type { SearchAnswer, SearchResult } from "./answer.ts";
+import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
 import { MatchTimeout } from "./lazy_dfa.ts";
 import type { MatchingLine } from "./matching_lines.ts";
 import type { ScanPlan } from "./plan.ts";
 import { describeMatch } from "./snippet.ts";
-
-export interface Scanner {
-  readonly gate: Pick<Gate, "caller" | "unwrap">;
-  readonly metadata: Pick<Metadata, "search">;
-}
 
 /**
  * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Throws
  * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX or SEARCH_MILLISECONDS_MAX is reached before anything is found.
  */
 export async function scan(
-  context: Scanner,
+  searcher: Searcher,
   plan: ScanPlan,
 ): Promise<SearchAnswer> {
   const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
@@ -37,7 +30,7 @@ export async function scan(
   let bytes = 0;
   let after: string | undefined;
   for (;;) {
-    const { files, next, pending } = await nextPage(context, plan, after);
+    const { files, next, pending } = await nextPage(searcher, plan, after);
     const unfinished = () => {
       if (results.length === 0) throwTooBroad();
       return { mode, results, hasMore: true, pending };
@@ -57,7 +50,7 @@ export async function scan(
 }
 
 async function nextPage(
-  { gate, metadata }: Scanner,
+  { gate, metadata }: Searcher,
   { directory, glob, contentType, clauses, caseSensitive, isExact, limit, offset }: ScanPlan,
   after: string | undefined,
 ): Promise<SearchPage> {

@@ -1,15 +1,14 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What changed between two versions, as one text with marks or side by side. */
+/** The changes between two versions, as a unified diff or side by side. */
 import { useState } from "preact/hooks";
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { useLoad } from "../../state/load.ts";
-import { replaceWith } from "../../state/router.ts";
-import type { FilePlace } from "./file_view.tsx";
-import { textOf } from "./text.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { type FilePlace, replaceWith } from "../../state/router.ts";
+import { decodeText } from "./text.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
 import { VersionField } from "./version_field.tsx";
 
@@ -40,7 +39,7 @@ export function CompareTab({ place, latest }: Properties) {
         />
       </div>
       {latest === 1 && place.from === undefined
-        ? <Empty icon="history" title="There is one version only." />
+        ? <Empty icon="history" title="There is only one version." />
         : layout === "unified"
         ? <Unified place={place} from={from} to={to} />
         : <SideBySide place={place} from={from} to={to} />}
@@ -72,7 +71,7 @@ function SideBySide({ place: { projectId, path }, from, to }: DiffProperties) {
       readBytes(projectId, path, to, { signal }),
       readRecord(projectId, path, to, signal),
     ]);
-    return { before: textOf(before.bytes), after: textOf(after.bytes), mimeType: record.mimeType };
+    return { before: decodeText(before.bytes), after: decodeText(after.bytes), mimeType: record.mimeType };
   });
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="both versions" />;

@@ -1,15 +1,15 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Somebody saved while this was edited: both texts side by side, and the choice. */
+/** Shown if the file has changed since editing began: both texts side by side, and a choice. */
 import { readBytes } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import type { Draft } from "../../state/drafts.ts";
-import { useLoad } from "../../state/load.ts";
-import { textOf } from "./text.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { decodeText } from "./text.ts";
 
 interface Properties {
   readonly projectId: string;
@@ -19,7 +19,7 @@ interface Properties {
   readonly newest: number;
   readonly onClose: () => void;
   readonly onDiscard: () => void;
-  /** Saves on top of what `etag` names. */
+  /** Saves on top of the version with this entity tag. */
   readonly onSaveAnyway: (etag: string) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function ConflictDialog(properties: Properties) {
   const { projectId, record, draft, newest, onClose, onDiscard, onSaveAnyway } = properties;
   const { data, error, reload } = useLoad(`conflict ${record.path} ${newest}`, async (signal) => {
     const { bytes, etag } = await readBytes(projectId, record.path, newest, { signal });
-    return { text: textOf(bytes), etag };
+    return { text: decodeText(bytes), etag };
   });
   const { isBusy, error: problem, submit } = useSubmit(async () => {
     if (data?.etag) await onSaveAnyway(data.etag);
@@ -36,7 +36,8 @@ export function ConflictDialog(properties: Properties) {
     <Dialog title="The file has changed" onClose={onClose} isWide>
       <p>
         Version {newest} was saved while you edited version{" "}
-        {draft.version}. Nothing is overwritten: on the left is version {newest}, on the right is your text.
+        {draft.version}. Nothing has been overwritten: version {newest}{" "}
+        is on the left, your text on the right.
       </p>
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined && error === undefined && <Loading what="the newer version" />}
@@ -55,7 +56,7 @@ export function ConflictDialog(properties: Properties) {
       <FormProblem error={problem} fields={[]} />
       <footer class="dialog-foot">
         <button type="button" class="danger" onClick={onDiscard}>Discard my changes</button>
-        <button type="button" onClick={onClose}>Go on editing</button>
+        <button type="button" onClick={onClose}>Continue editing</button>
         <button type="button" class="primary" disabled={isBusy || !data?.etag} onClick={submit}>
           Save mine as the newest version
         </button>

@@ -13,13 +13,12 @@ import {
 } from "../../limits.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { useLoad } from "../../state/load.ts";
-import { goTo, hrefOf } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import type { FilePlace } from "./file_view.tsx";
 import { ImagePreview } from "./image_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
-import { firstTextOf, type Kind, kindOf, textOf } from "./text.ts";
+import { decodeFirstText, decodeText, type Kind, previewKind } from "./text.ts";
 import { TextPreview } from "./text_preview.tsx";
 
 interface Properties {
@@ -57,7 +56,7 @@ export function ContentTab({ place, latest, onRestored }: Properties) {
 
 interface Loaded {
   readonly record: FileRecord;
-  /** Null where nothing of it is shown. */
+  /** Null if the content is not shown. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
   readonly isPart: boolean;
 }
@@ -70,7 +69,7 @@ async function loadPreview(
   const record = latest && (version === undefined || version === latest.version)
     ? latest
     : await readRecord(projectId, path, version, signal);
-  const kind = kindOf(record.mimeType);
+  const kind = previewKind(record.mimeType);
   const isPart = record.size > BYTES_MAX[kind];
   if (kind === "binary" || (isPart && kind !== "text")) return { record, bytes: null, isPart };
   const part = isPart ? { firstBytes: TEXT_PART_BYTES } : {};
@@ -79,19 +78,19 @@ async function loadPreview(
 }
 
 function Preview({ projectId, record, bytes, isPart }: Loaded & { readonly projectId: string }) {
-  const kind = kindOf(record.mimeType);
+  const kind = previewKind(record.mimeType);
   const id = `${record.path} ${record.version}`;
   if (bytes === null) return <NoPreview {...{ projectId, record, isPart }} />;
   if (kind === "image") return <ImagePreview key={id} bytes={bytes} record={record} />;
   if (kind === "pdf") return <PdfPreview key={id} bytes={bytes} />;
-  const text = isPart ? firstTextOf(bytes) : textOf(bytes);
+  const text = isPart ? decodeFirstText(bytes) : decodeText(bytes);
   if (text === null) return <NoPreview {...{ projectId, record, isPart: false }} />;
   return (
     <>
       {isPart && (
         <p class="note" role="status">
-          This is the beginning, {formatBytes(bytes.length)} of{" "}
-          {formatBytes(record.size)}. Download the file to see all of it.
+          This is the beginning: {formatBytes(bytes.length)} of{" "}
+          {formatBytes(record.size)}. Download the file to see the rest.
         </p>
       )}
       <TextPreview key={id} text={text} bytes={bytes} record={record} />

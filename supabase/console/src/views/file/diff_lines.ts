@@ -7,7 +7,7 @@ export interface DiffLine {
   readonly after: number | null;
 }
 
-/** At most `max` lines; what comes after them is left out. */
+/** Returns at most `max` lines. */
 export function diffLines(diff: string, max: number): readonly DiffLine[] {
   const lines: DiffLine[] = [];
   let before = 0;

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Editing in the page. Saving names the version that was edited; a newer one is shown, never overwritten. */
+/** The text editor. A save is conditional on the version that was edited; a newer version is shown, never overwritten. */
 import { useState } from "preact/hooks";
 import { ApiFailure, isCode } from "../../api/failure.ts";
 import { overwriteFile, readBytes } from "../../api/files.ts";
@@ -9,14 +9,13 @@ import { CodeView } from "../../code/code_view.tsx";
 import { formatBytes } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { type Draft, draftKey, drafts, dropDraft, keepDraft } from "../../state/drafts.ts";
-import { useLoad } from "../../state/load.ts";
+import { useSubmit } from "../../components/use_submit.ts";
+import { discardDraft, type Draft, draftKey, drafts, keepDraft } from "../../state/drafts.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { notify } from "../../state/notices.ts";
-import { goTo } from "../../state/router.ts";
+import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import type { FilePlace } from "./file_view.tsx";
-import { kindOf, textOf } from "./text.ts";
+import { decodeText, previewKind } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
@@ -27,9 +26,9 @@ interface Properties {
 export function EditTab({ place, record, onSaved }: Properties) {
   const { projectId, path } = place;
   const key = draftKey(projectId, path);
-  // A draft is edited on from the version it began with; only without one the latest is loaded.
+  // A draft continues from the version it is based on; without a draft the latest version is loaded.
   const [version] = useState(() => drafts.value.get(key)?.version ?? record.version);
-  const isEditable = kindOf(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
+  const isEditable = previewKind(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {
     const draft = drafts.value.get(key);
     if (draft !== undefined) return draft;
@@ -42,8 +41,8 @@ export function EditTab({ place, record, onSaved }: Properties) {
   return (
     <Empty icon="edit" title="This file cannot be edited here.">
       <p>
-        Text of up to {formatBytes(TEXT_PREVIEW_BYTES_MAX)}{" "}
-        can. Download the file and upload it again instead.
+        Only text of up to {formatBytes(TEXT_PREVIEW_BYTES_MAX)}{" "}
+        can be edited. Download the file, edit it, and upload it again.
       </p>
     </Empty>
   );
@@ -56,9 +55,9 @@ async function loadOriginal(
   signal: AbortSignal,
 ): Promise<Draft | null> {
   const { bytes, etag } = await readBytes(projectId, path, version, { signal });
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   if (text === null) return null;
-  if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The answer has no ETag.", 200);
+  if (etag === null) throw new ApiFailure("UNEXPECTED_ANSWER", "The response has no ETag.", 200);
   return { text, version, etag };
 }
 
@@ -73,7 +72,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
     if (text === undefined) return leave();
     try {
       const saved = await overwriteFile(projectId, path, text, etag);
-      dropDraft(key);
+      discardDraft(key);
       notify(`Saved as version ${saved.version}.`);
       onSaved();
       leave();
@@ -85,7 +84,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
   };
   const { isBusy, error, submit } = useSubmit(() => save(start.etag));
   const discard = () => {
-    dropDraft(key);
+    discardDraft(key);
     onSaved();
     leave();
   };
@@ -93,7 +92,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
     <form class="editor" onSubmit={submit}>
       <div class="editor-head">
         <p role="status">
-          {draft ? "Changes are not saved yet." : "No changes yet."} Editing version {start.version}.
+          {draft ? "Unsaved changes." : "No changes yet."} Editing version {start.version}.
         </p>
         <button type="button" onClick={discard}>{draft ? "Discard changes" : "Close"}</button>
         <button type="submit" class="primary" disabled={isBusy || !draft}>Save</button>

@@ -11,16 +11,14 @@ import { directoryOf, formatBytes } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
-import { useLoad } from "../../state/load.ts";
-import { type FileTab, goTo, hrefOf, type Place } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, uploadsSettled } from "../../state/transfers.ts";
 import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
 import { HistoryTab } from "./history_tab.tsx";
 import { MoveDialog } from "./move_dialog.tsx";
-
-export type FilePlace = Extract<Place, { name: "file" }>;
 
 export function FileView({ place }: { readonly place: FilePlace }) {
   const { projectId, path, tab } = place;
@@ -45,7 +43,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
       {data && <Facts record={data} />}
       {data === null && (
         <p class="note" role="status">
-          This file is deleted. Its history has all versions; restore one to have it back.
+          This file is deleted. Its history has all versions; restore one to recover the file.
         </p>
       )}
       {data !== undefined && <Tabs place={place} isDeleted={data === null} />}

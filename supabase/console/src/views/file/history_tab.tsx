@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Every version: who wrote it, when, how large; two of them to compare, any to restore. */
+/** All versions with writer, time and size; two can be compared, any can be restored. */
 import { useEffect, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import type { Version } from "../../api/records.ts";
@@ -12,9 +12,8 @@ import { Icon } from "../../components/icon.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
-import { useLoad } from "../../state/load.ts";
-import { goTo, hrefOf } from "../../state/router.ts";
-import type { FilePlace } from "./file_view.tsx";
+import { useLoad } from "../../state/use_load.ts";
+import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 
 interface Properties {
   readonly place: FilePlace;

@@ -8,7 +8,7 @@ interface Properties {
   readonly record: FileRecord;
 }
 
-/** An `img` runs nothing, whatever the file holds. */
+/** An `img` element executes no scripts, whatever the file contains. */
 export function ImagePreview({ bytes, record }: Properties) {
   const [url, setUrl] = useState<string | null>(null);
   const [size, setSize] = useState("");
@@ -18,7 +18,7 @@ export function ImagePreview({ bytes, record }: Properties) {
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [bytes, record.mimeType]);
-  if (isBroken) return <p class="problem" role="alert">The browser cannot show this picture.</p>;
+  if (isBroken) return <p class="problem" role="alert">The browser cannot show this image.</p>;
   if (url === null) return null;
   return (
     <figure class="picture">

@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
+import { reasonForPath } from "../../api/failure.ts";
 import { moveFile } from "../../api/files.ts";
-import { pathProblem } from "../folder/new_file_dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 
@@ -16,7 +16,7 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** The history stays with the old path, which becomes a deleted file. */
+/** The history stays at the old path, which becomes a deleted file. */
 export function MoveDialog({ projectId, path, onClose }: Properties) {
   const [destination, setDestination] = useState(path);
   const { isBusy, error, submit } = useSubmit(async () => {
@@ -25,14 +25,14 @@ export function MoveDialog({ projectId, path, onClose }: Properties) {
     notify(`Moved to ${moved.path}.`);
     goTo({ name: "file", projectId, path: moved.path, tab: "content" });
   });
-  const problem = pathProblem(error, "destination");
+  const problem = reasonForPath(error, "destination");
   return (
     <FormDialog title="Move or rename" action="Move" {...{ isBusy, submit, onClose }}>
       <TextField
         label="New path"
         value={destination}
         onInput={setDestination}
-        hint="The versions until now stay with the old path, under deleted files."
+        hint="The existing versions stay at the old path, under deleted files."
         problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />

@@ -9,7 +9,7 @@ export async function openPdf(bytes: Uint8Array<ArrayBuffer>): Promise<PDFDocume
   GlobalWorkerOptions.workerPort ??= new Worker(new URL("./pdf_worker.ts", import.meta.url), {
     type: "module",
   });
-  // A copy: the worker takes the bytes away. Nothing is compiled and nothing in the document runs.
+  // A copy, because the bytes are transferred to the worker. No code is compiled, and no script in the document runs.
   return await getDocument({
     data: bytes.slice(),
     isEvalSupported: false,

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { PDF_PAGES_PER_STEP } from "../../limits.ts";
 import { Loading, Problem } from "../../components/states.tsx";
-import { useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/use_load.ts";
 import type { PDFDocumentProxy } from "./pdf.ts";
 
 export function PdfPreview({ bytes }: { readonly bytes: Uint8Array<ArrayBuffer> }) {

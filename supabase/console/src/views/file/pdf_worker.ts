@@ -1,2 +1,2 @@
-/** pdf.js's own worker, bundled so that the page needs no other address. */
+/** The worker of pdf.js, bundled so that it is loaded from the same origin. */
 import "pdfjs-dist/build/pdf.worker.mjs";

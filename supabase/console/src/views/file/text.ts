@@ -1,7 +1,7 @@
-/** Bytes as text, without changing any of them. */
+/** Decodes bytes as text without loss. */
 
-/** Null where the bytes are not UTF-8. A byte order mark is content. */
-export function textOf(bytes: Uint8Array): string | null {
+/** Returns null if the bytes are not UTF-8. A byte order mark is kept as content. */
+export function decodeText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -9,12 +9,12 @@ export function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** The text of the first bytes of a larger file: a character or line that was cut is left out. */
-export function firstTextOf(bytes: Uint8Array): string | null {
+/** Decodes the first bytes of a larger file without a truncated last line or character. */
+export function decodeFirstText(bytes: Uint8Array): string | null {
   const lastBreak = bytes.lastIndexOf(0x0a);
-  if (lastBreak >= 0) return textOf(bytes.subarray(0, lastBreak + 1));
+  if (lastBreak >= 0) return decodeText(bytes.subarray(0, lastBreak + 1));
   for (let cut = 0; cut < 4; cut++) {
-    const text = textOf(bytes.subarray(0, bytes.length - cut));
+    const text = decodeText(bytes.subarray(0, bytes.length - cut));
     if (text !== null) return text;
   }
   return null;
@@ -22,8 +22,8 @@ export function firstTextOf(bytes: Uint8Array): string | null {
 
 export type Kind = "text" | "image" | "pdf" | "binary";
 
-/** How a type is shown. SVG is text: as a picture it is shown on request. */
-export function kindOf(mimeType: string): Kind {
+/** Returns how a media type is shown. SVG is text; it is shown as an image on request. */
+export function previewKind(mimeType: string): Kind {
   if (mimeType === "application/pdf") return "pdf";
   if (mimeType === "image/svg+xml") return "text";
   if (mimeType.startsWith("image/")) return "image";

@@ -11,7 +11,7 @@ interface Properties {
   readonly record: FileRecord;
 }
 
-/** The source text. A drawing can be looked at, too: as a picture its scripts are dead. */
+/** The source text. An SVG can also be shown as an image, in which its scripts do not run. */
 export function TextPreview({ text, bytes, record }: Properties) {
   const [isPicture, setPicture] = useState(false);
   if (text === "") return <Empty icon="file" title="The file is empty." />;

@@ -9,13 +9,13 @@ interface Properties {
   readonly onChange: (version: number) => void;
 }
 
-/** Takes effect when it is left or Enter is pressed: no request for each digit. */
+/** Takes effect on blur or Enter, so that not every digit sends a request. */
 export function VersionField({ label, value, onChange }: Properties) {
   const [text, setText] = useState(String(value));
   useEffect(() => setText(String(value)), [value]);
   const isVersion = /^[1-9]\d{0,9}$/.test(text);
   return (
-    <Field label={label} problem={isVersion ? undefined : "must be a whole number from 1"}>
+    <Field label={label} problem={isVersion ? undefined : "must be a whole number, 1 or greater"}>
       {(attributes) => (
         <input
           {...attributes}

@@ -7,7 +7,7 @@ import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import { moveInList } from "../../components/list_keys.ts";
+import { moveInList } from "../../components/list_navigation.ts";
 import type { Sort } from "./use_listing.ts";
 
 interface Properties {

@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useState } from "preact/hooks";
-import { reasonFor } from "../../api/failure.ts";
+import { reasonForPath } from "../../api/failure.ts";
 import { createFile } from "../../api/files.ts";
 import { TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { goTo } from "../../state/router.ts";
 
 interface Properties {
@@ -15,7 +15,7 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** Makes an empty file and opens it for editing. */
+/** Creates an empty file and opens it for editing. */
 export function NewFileDialog({ projectId, directory, onClose }: Properties) {
   const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
   const { isBusy, error, submit } = useSubmit(async () => {
@@ -23,22 +23,18 @@ export function NewFileDialog({ projectId, directory, onClose }: Properties) {
     onClose();
     goTo({ name: "file", projectId, path: made.path, tab: "edit" });
   });
+  const problem = reasonForPath(error, "path");
   return (
     <FormDialog title="New file" action="Create file" {...{ isBusy, submit, onClose }}>
       <TextField
         label="Path"
         value={path}
         onInput={setPath}
-        hint="With its folders: notes/plan.md. The ending decides the type."
-        problem={pathProblem(error)}
+        hint="Including folders, such as notes/plan.md. The extension determines the type."
+        problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />
-      {pathProblem(error) === undefined && <FormProblem error={error} fields={["path"]} />}
+      {problem === undefined && <FormProblem error={error} fields={["path"]} />}
     </FormDialog>
   );
-}
-
-/** What is wrong with the path itself. */
-export function pathProblem(error: unknown, field = "path"): string | undefined {
-  return reasonFor(error, field, "INVALID_PATH", "FILE_ALREADY_EXISTS");
 }

@@ -1,22 +1,24 @@
 /// <reference lib="dom" />
-/** Files chosen or dropped, on their way into a folder. */
+/** Uploads the files that were chosen, or dropped on a folder. */
 import { useState } from "preact/hooks";
 import { formatCount, joinPath } from "../../format.ts";
 import { UPLOAD_FILES_MAX } from "../../limits.ts";
-import { complain } from "../../state/notices.ts";
+import { notifyProblem } from "../../state/notices.ts";
 import { upload } from "../../state/transfers.ts";
 
 export function uploadAll(projectId: string, directory: string, files: FileList | null): void {
   const chosen = [...files ?? []];
   if (chosen.length > UPLOAD_FILES_MAX) {
-    return complain(
-      `${formatCount(chosen.length, "file")} are too many at once: choose at most ${UPLOAD_FILES_MAX}.`,
+    return notifyProblem(
+      `${
+        formatCount(chosen.length, "file")
+      } are too many for one upload: choose at most ${UPLOAD_FILES_MAX}.`,
     );
   }
   for (const file of chosen) upload(projectId, joinPath(directory, file.name), file);
 }
 
-/** Whether files hover over the place, and the handlers that make it take them. */
+/** Returns whether files are dragged over an element, and the handlers that make it a drop target. */
 export function useDropPlace(onFiles: (files: FileList) => void) {
   const [isOver, setOver] = useState(false);
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;

@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
-/** A folder's files: sorted and paged by the service, filtered here and, in a large folder, by the service, too. */
+/** The files of a folder: sorted and paged by the service, filtered here and, in a large folder, also by the service. */
 import { useEffect, useState } from "preact/hooks";
 import { listFiles, type SortField, type SortOrder } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { nameOf } from "../../format.ts";
 import { FILES_PER_PAGE, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
-import { noteFolders } from "../../state/folders.ts";
-import { useLoad } from "../../state/load.ts";
-import { cursorBefore } from "./seek.ts";
+import { setFolders } from "../../state/folders.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { cursorBefore } from "./cursor_before.ts";
 
 export interface Sort {
   readonly by: SortField;
@@ -16,7 +16,7 @@ export interface Sort {
 
 interface Page {
   readonly first: number;
-  /** The last path of the page before: pages of any depth cost the same. */
+  /** The last path of the previous page: with a cursor, every page costs the same. */
   readonly after: string | undefined;
 }
 
@@ -32,13 +32,13 @@ export function useListing(projectId: string, directory: string, sort: Sort, fil
     const start = byCursor ? { after: page.after } : { offset: page.first };
     const query = { directory, sortBy: sort.by, sortOrder: sort.order, ...start };
     const list = await listFiles(projectId, query, signal);
-    noteFolders(projectId, directory, list.directories ?? []);
+    setFolders(projectId, directory, list.directories ?? []);
     return list;
   });
   const { data } = load;
   const [total, setTotal] = useState(0);
   useEffect(() => {
-    // Behind a cursor the service counts what comes after it.
+    // With a cursor, the total counts only what comes after it.
     if (data && page.first === 0) setTotal(data.total);
   }, [data]);
   const isLarge = total > FILES_PER_PAGE;
@@ -50,7 +50,7 @@ export function useListing(projectId: string, directory: string, sort: Sort, fil
       load.reload();
       elsewhere.reload();
     },
-    files: withoutDoubles([...onPage, ...elsewhere.files]),
+    files: uniqueByPath([...onPage, ...elsewhere.files]),
     folders: page.first > 0 ? [] : (data?.directories ?? []).filter((name) => contains(name, filter)),
     isFilterPartial: isLarge && filter !== "",
     isSearching: elsewhere.isLoading,
@@ -65,7 +65,7 @@ export function useListing(projectId: string, directory: string, sort: Sort, fil
   };
 }
 
-/** Files of the whole folder whose name begins with the filter: one request after the typing paused. */
+/** Loads the files of the whole folder whose name begins with the filter, with one request after a pause in typing. */
 function useElsewhere(projectId: string, directory: string, filter: string) {
   const [settled, setSettled] = useState("");
   useEffect(() => {
@@ -85,6 +85,6 @@ function contains(name: string, filter: string): boolean {
   return name.toLowerCase().includes(filter.toLowerCase());
 }
 
-function withoutDoubles(files: readonly FileRecord[]): readonly FileRecord[] {
+function uniqueByPath(files: readonly FileRecord[]): readonly FileRecord[] {
   return [...new Map(files.map((file) => [file.path, file])).values()];
 }

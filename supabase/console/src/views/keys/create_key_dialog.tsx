@@ -7,7 +7,7 @@ import type { NewKey } from "../../api/records.ts";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
+import { useSubmit } from "../../components/use_submit.ts";
 import { ScopeFields } from "./scope_fields.tsx";
 
 interface Properties {
@@ -20,29 +20,29 @@ const FIELDS = ["name", "environment", "scopes", "pathPrefix", "expiresAt"];
 const EMPTY = { name: "", environment: "development", pathPrefix: "", expiry: "" };
 
 export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
-  const [wish, setWish] = useState(EMPTY);
+  const [settings, setSettings] = useState(EMPTY);
   const [scopes, setScopes] = useState<readonly string[]>(["read", "write"]);
-  const set = (field: keyof typeof EMPTY) => (value: string) => setWish({ ...wish, [field]: value });
+  const set = (field: keyof typeof EMPTY) => (value: string) => setSettings({ ...settings, [field]: value });
   const { isBusy, error, submit } = useSubmit(async () => {
-    const { environment } = wish;
-    const name = wish.name || undefined;
-    const pathPrefix = wish.pathPrefix || undefined;
-    const expiresAt = isoOf(wish.expiry);
+    const { environment } = settings;
+    const name = settings.name || undefined;
+    const pathPrefix = settings.pathPrefix || undefined;
+    const expiresAt = isoOf(settings.expiry);
     onMade(await createKey(projectId, { name, environment, scopes, pathPrefix, expiresAt }));
   });
   return (
     <FormDialog title="New API key" action="Create key" {...{ isBusy, submit, onClose }}>
       <TextField
         label="Name"
-        value={wish.name}
+        value={settings.name}
         onInput={set("name")}
-        hint="Who uses it: the agent or the machine."
+        hint="The agent or machine that uses the key."
         problem={reasonFor(error, "name")}
         input={{ autoFocus: true, autoComplete: "off" }}
       />
       <SelectField
         label="Environment"
-        value={wish.environment}
+        value={settings.environment}
         onChange={set("environment")}
         options={[["development", "Development"], ["production", "Production"]]}
         problem={reasonFor(error, "environment")}
@@ -50,18 +50,18 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
       <ScopeFields scopes={scopes} onChange={setScopes} problem={reasonFor(error, "scopes")} />
       <TextField
         label="Path prefix"
-        value={wish.pathPrefix}
+        value={settings.pathPrefix}
         onInput={set("pathPrefix")}
-        hint="Optional: a folder such as agents/a. The key sees and writes only what is below it."
+        hint="Optional: a folder such as agents/a. The key can read and write only below it."
         problem={reasonFor(error, "pathPrefix")}
         input={{ autoComplete: "off", spellcheck: false }}
       />
       <TextField
         label="Expires"
         type="datetime-local"
-        value={wish.expiry}
+        value={settings.expiry}
         onInput={set("expiry")}
-        hint="Optional: in your time zone. Without it the key works until it is revoked."
+        hint="Optional, in your time zone. Without it, the key is valid until it is revoked."
         problem={reasonFor(error, "expiresAt")}
       />
       <FormProblem error={error} fields={FIELDS} />
@@ -69,7 +69,7 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
   );
 }
 
-/** The field has no zone: it means the browser's. */
+/** The field has no time zone; its value is in the time zone of the browser. */
 function isoOf(local: string): string | undefined {
   return local === "" ? undefined : new Date(local).toISOString();
 }

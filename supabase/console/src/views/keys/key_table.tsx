@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import type { Key } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
-import { statusOf, titleOf } from "./key_status.ts";
+import { keyStatus, keyTitle } from "./key_status.ts";
 
 interface Actions {
   readonly onRotate: (key: Key) => void;
@@ -30,8 +30,8 @@ export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readon
 }
 
 function Row({ shown, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
-  const status = statusOf(shown);
-  const title = titleOf(shown);
+  const status = keyStatus(shown);
+  const title = keyTitle(shown);
   return (
     <tr class={status === "active" ? "" : "faded"}>
       <td>

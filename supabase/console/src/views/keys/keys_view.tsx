@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The keys of the project's agents. */
+/** The API keys of the project. */
 import { useState } from "preact/hooks";
 import type { Key, NewKey } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
-import { useLoad } from "../../state/load.ts";
+import { useLoad } from "../../state/use_load.ts";
 import { CreateKeyDialog } from "./create_key_dialog.tsx";
 import { KeyTable } from "./key_table.tsx";
 import { NewKeyDialog } from "./new_key_dialog.tsx";
@@ -40,7 +40,7 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
         : keys.length === 0
         ? (
           <Empty icon="key" title="There are no keys yet.">
-            <p>An agent reads and writes with a key. Make one for each agent and environment.</p>
+            <p>An agent reads and writes with a key. Create one for each agent and environment.</p>
           </Empty>
         )
         : (

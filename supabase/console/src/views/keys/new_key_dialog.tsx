@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** A key, the only time it is shown. */
+/** Shows a new key; this is the only time it is shown. */
 import type { NewKey } from "../../api/records.ts";
 import { config } from "../../config.ts";
 import { joinPath } from "../../format.ts";
@@ -16,7 +16,7 @@ interface Properties {
 export function NewKeyDialog({ made, onClose }: Properties) {
   return (
     <Dialog title="Your new key" onClose={onClose}>
-      <p class="note">Copy the key now: it is kept as a hash only and is not shown again.</p>
+      <p class="note">Copy the key now: only its hash is stored, and it is not shown again.</p>
       <Shown label="API key" text={made.key} what="the key" rows={1} />
       <Shown label="Try it in a terminal" text={curlLine(made)} what="the command" rows={4} />
       <footer class="dialog-foot">
@@ -26,12 +26,12 @@ export function NewKeyDialog({ made, onClose }: Properties) {
   );
 }
 
-/** Writes a file, or lists them where the key may not write. */
+/** Returns a command that writes a file, or lists the files if the key cannot write. */
 function curlLine({ key, scopes, pathPrefix }: NewKey): string {
   const call = `curl "${config().functionUrl}/files" -H "x-api-key: ${key}"`;
   if (!scopes.includes("write") && !scopes.includes("admin")) return call;
   const body = JSON.stringify({ path: joinPath(pathPrefix ?? "", "hello.md"), content: "# Hello\n" });
-  // A quote in a folder's name must not end the shell's.
+  // A quote in the name of a folder must not end the quoted argument.
   return `${call} -d '${body.replaceAll("'", "'\\''")}'`;
 }
 

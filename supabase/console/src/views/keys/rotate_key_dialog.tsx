@@ -7,8 +7,8 @@ import type { Key, NewKey } from "../../api/records.ts";
 import { SelectField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { titleOf } from "./key_status.ts";
+import { useSubmit } from "../../components/use_submit.ts";
+import { keyTitle } from "./key_status.ts";
 
 interface Properties {
   readonly projectId: string;
@@ -18,7 +18,7 @@ interface Properties {
 }
 
 /** In seconds, up to the API's longest, a week. */
-const OVERLAPS = [
+const GRACE_PERIODS = [
   ["0", "Ends at once"],
   ["3600", "Works for one more hour"],
   ["86400", "Works for one more day"],
@@ -26,21 +26,21 @@ const OVERLAPS = [
 ] as const;
 
 export function RotateKeyDialog({ projectId, old, onClose, onMade }: Properties) {
-  const [overlap, setOverlap] = useState("3600");
+  const [gracePeriod, setGracePeriod] = useState("3600");
   const { isBusy, error, submit } = useSubmit(async () => {
-    onMade(await rotateKey(projectId, old.id, Number(overlap)));
+    onMade(await rotateKey(projectId, old.id, Number(gracePeriod)));
   });
   return (
-    <FormDialog title={`Rotate ${titleOf(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
-      <p>A new key with the same name, scopes and path takes the place of this one.</p>
+    <FormDialog title={`Rotate ${keyTitle(old)}`} action="Rotate key" {...{ isBusy, submit, onClose }}>
+      <p>A new key with the same name, scopes and path prefix replaces this one.</p>
       <SelectField
         label="The old key"
-        value={overlap}
-        onChange={setOverlap}
-        options={OVERLAPS}
-        problem={reasonFor(error, "overlapSeconds")}
+        value={gracePeriod}
+        onChange={setGracePeriod}
+        options={GRACE_PERIODS}
+        problem={reasonFor(error, "gracePeriodSeconds")}
       />
-      <FormProblem error={error} fields={["overlapSeconds"]} />
+      <FormProblem error={error} fields={["gracePeriodSeconds"]} />
     </FormDialog>
   );
 }

@@ -1,14 +1,14 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Sign in, sign up, a link by mail, a new password: one form, four purposes. */
+/** The form to sign in, to sign up, to request a sign-in link, or to reset the password. */
 import { useState } from "preact/hooks";
 import { config } from "../../config.ts";
 import { TextField } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { useSubmit } from "../../components/submit.ts";
-import { rememberDeparture } from "../../session/link_arrival.ts";
+import { useSubmit } from "../../components/use_submit.ts";
+import { prepareAuthCallback } from "../../session/auth_callback.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
-import { type AuthProblem, authProblem } from "./auth_problem.ts";
+import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";
 
 type Purpose = "sign-in" | "sign-up" | "link" | "reset";
 
@@ -42,7 +42,7 @@ export function SignIn() {
         </p>
         <h1>{title}</h1>
         {hasExpired.value && (
-          <p class="note" role="status">Your session has ended. Sign in to go on where you were.</p>
+          <p class="note" role="status">Your session has expired. Sign in to continue where you left off.</p>
         )}
         {linkProblem.value && <p class="form-problem" role="alert">{linkProblem.value}</p>}
         {sent === null
@@ -103,7 +103,7 @@ function Fields({ purpose, email, setEmail, password, setPassword, problem }: Fi
 
 function GitHubButton() {
   const { isBusy, error, submit } = useSubmit(async () => {
-    const redirectTo = rememberDeparture("sign-in");
+    const redirectTo = prepareAuthCallback("sign-in");
     const { error } = await supabase().auth.signInWithOAuth({ provider: "github", options: { redirectTo } });
     if (error !== null) throw error;
   });
@@ -141,7 +141,7 @@ function Others(
   );
 }
 
-/** What to tell when a mail is on its way; null when the session has begun. Throws Auth's error. */
+/** Returns the message to show after an e-mail was sent, or null if the session has begun. Throws the error of Supabase Auth. */
 async function attempt(purpose: Purpose, email: string, password: string): Promise<string | null> {
   const { auth } = supabase();
   if (purpose === "sign-in") {
@@ -150,11 +150,13 @@ async function attempt(purpose: Purpose, email: string, password: string): Promi
     return null;
   }
   if (purpose === "reset") {
-    const { error } = await auth.resetPasswordForEmail(email, { redirectTo: rememberDeparture("recovery") });
+    const { error } = await auth.resetPasswordForEmail(email, {
+      redirectTo: prepareAuthCallback("recovery"),
+    });
     if (error !== null) throw error;
     return `If ${email} has an account, a link to choose a new password is on its way.`;
   }
-  const redirectTo = rememberDeparture("sign-in");
+  const redirectTo = prepareAuthCallback("sign-in");
   const options = { emailRedirectTo: redirectTo };
   if (purpose === "link") {
     const { error } = await auth.signInWithOtp({ email, options });

@@ -1,0 +1,104 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Files whose latest version is a tombstone, in all folders. */
+import { useState } from "preact/hooks";
+import { listFiles } from "../api/files.ts";
+import { Age } from "../components/age.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Pager } from "../components/pager.tsx";
+import { Empty, Loading, Problem } from "../components/states.tsx";
+import { useLoad } from "../state/use_load.ts";
+import { hrefOf } from "../state/router.ts";
+import { moveInList } from "../components/list_navigation.ts";
+import { restore } from "../state/remove_file.ts";
+import type { FileRecord } from "../api/records.ts";
+import { FILES_PER_PAGE } from "../limits.ts";
+
+export function DeletedView({ projectId }: { readonly projectId: string }) {
+  const [offset, setOffset] = useState(0);
+  const { data, error, reload } = useLoad(`deleted ${projectId} ${offset}`, (signal) =>
+    listFiles(projectId, {
+      directory: "",
+      recursive: true,
+      deleted: true,
+      sortBy: "updated_at",
+      sortOrder: "desc",
+      offset,
+    }, signal));
+  return (
+    <section class="view" aria-labelledby="deleted-title">
+      <div class="view-head">
+        <h1 id="deleted-title">Deleted files</h1>
+      </div>
+      {error !== undefined
+        ? <Problem error={error} onRetry={reload} />
+        : data === undefined
+        ? <Loading what="deleted files" />
+        : data.files.length === 0
+        ? (
+          <Empty icon="trash" title="Nothing is deleted.">
+            <p>Deleted files keep all their versions and can be restored here.</p>
+          </Empty>
+        )
+        : <Table {...{ projectId, files: data.files, reload }} />}
+      {data && (
+        <Pager
+          label="Pages of deleted files"
+          first={offset}
+          count={data.files.length}
+          total={data.total}
+          hasNext={data.hasMore}
+          onPrevious={() => setOffset(Math.max(0, offset - FILES_PER_PAGE))}
+          onNext={() => setOffset(offset + FILES_PER_PAGE)}
+        />
+      )}
+    </section>
+  );
+}
+
+interface TableProperties {
+  readonly projectId: string;
+  readonly files: readonly FileRecord[];
+  readonly reload: () => void;
+}
+
+function Table({ projectId, files, reload }: TableProperties) {
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Deleted files</caption>
+      <thead>
+        <tr>
+          <th scope="col">Path</th>
+          <th scope="col" class="when">Deleted</th>
+          <th scope="col" class="actions">
+            <span class="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {files.map(({ path, version, updatedAt }) => (
+          <tr key={path}>
+            <td class="name">
+              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
+                <Icon name="file" />
+                {path}
+              </a>
+            </td>
+            <td class="when">
+              <Age iso={updatedAt} />
+            </td>
+            <td class="actions">
+              <button
+                type="button"
+                aria-label={`Restore ${path}`}
+                onClick={() => restore(projectId, path, version - 1, reload)}
+              >
+                <Icon name="restore" />Restore
+              </button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

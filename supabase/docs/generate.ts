@@ -1,0 +1,95 @@
+/**
+ * `deno task docs`: rewrites the parts of the documents that repeat the code. `--check` changes nothing and fails when
+ * one of them is stale.
+ *
+ * A generated part stands between `<!-- generated: NAME -->` and `<!-- end of generated -->`; `BLOCKS` has its text.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { contentTypesList } from "./generator/content_types.ts";
+import { decisionsTable } from "./generator/decisions.ts";
+import { errorsTable } from "./generator/errors.ts";
+import { limitsTable } from "./generator/limits.ts";
+import { routeFields, routesTable, scopesList } from "./generator/routes.ts";
+import { tasksTable } from "./generator/tasks.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Name of a generated part → its Markdown. */
+export const BLOCKS: Readonly<Record<string, () => string>> = {
+  "errors": errorsTable,
+  "limits": limitsTable,
+  "content types": contentTypesList,
+  "scopes": scopesList,
+  "routes of files": () => routesTable("files"),
+  "fields of files": () => routeFields("files"),
+  "routes of accounts": () => routesTable("accounts"),
+  "fields of accounts": () => routeFields("accounts"),
+  "routes of the service": () => routesTable("service"),
+  "tasks": tasksTable,
+  "decisions": decisionsTable,
+};
+
+const GENERATED = /(<!-- generated: (.+?) -->\n\n)(.*?)(\n\n<!-- end of generated -->)/gs;
+const MARKER = /<!-- generated: /g;
+
+export interface Generated {
+  /** The document with every generated part as the code has it now. */
+  readonly text: string;
+  /** Names of all generated parts. */
+  readonly names: readonly string[];
+  /** Names of the parts that differed. */
+  readonly stale: readonly string[];
+}
+
+/** Throws `Error` where a part has no end or a name that nothing generates. */
+export function regenerate(document: string, blocks = BLOCKS): Generated {
+  const names: string[] = [];
+  const stale: string[] = [];
+  const text = document.replace(GENERATED, (_, start: string, name: string, old: string, end: string) => {
+    const block = blocks[name];
+    if (block === undefined) throw new Error(`nothing generates '${name}'`);
+    const current = block();
+    names.push(name);
+    if (current !== old) stale.push(name);
+    return start + current + end;
+  });
+  if (names.length !== (document.match(MARKER) ?? []).length) {
+    throw new Error("a generated part has no '<!-- end of generated -->'");
+  }
+  return { text, names, stale };
+}
+
+/** The README and every other document, as paths relative to the repository; sorted. */
+export async function documents(): Promise<string[]> {
+  const found = ["README.md"];
+  const folders = ["supabase", "tests"];
+  for (const folder of folders) {
+    for await (const { name, isDirectory } of Deno.readDir(join(REPOSITORY, folder))) {
+      // `.temp` holds data.
+      if (isDirectory && !name.startsWith(".") && name !== "node_modules") folders.push(`${folder}/${name}`);
+      else if (name.endsWith(".md")) found.push(`${folder}/${name}`);
+    }
+  }
+  return found.sort();
+}
+
+/** Rewrites, or only reports, what is stale. Returns lines such as `supabase/docs/api.md: errors`. */
+export async function run(isCheck: boolean): Promise<string[]> {
+  const lines: string[] = [];
+  for (const path of await documents()) {
+    const file = join(REPOSITORY, path);
+    const { text, stale } = regenerate(await Deno.readTextFile(file));
+    if (stale.length > 0 && !isCheck) await Deno.writeTextFile(file, text);
+    lines.push(...stale.map((name) => `${path}: ${name}`));
+  }
+  return lines;
+}
+
+if (import.meta.main) {
+  const isCheck = Deno.args.includes("--check");
+  const stale = await run(isCheck);
+  const lines = stale.map((line) => isCheck ? `Stale: ${line}. Run deno task docs.` : `Rewrote ${line}.`);
+  await Deno.stdout.write(new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")));
+  if (isCheck && stale.length > 0) Deno.exit(1);
+}

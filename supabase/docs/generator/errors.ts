@@ -1,0 +1,54 @@
+/** The table of error codes, from `errors.ts`. */
+import { type ErrorCode, ERRORS } from "../../functions/api/errors.ts";
+import { code, table } from "./markdown.ts";
+
+/** What a client can do about it. A code without advice does not type-check. */
+const ADVICE: Readonly<Record<ErrorCode, string>> = {
+  INVALID_JSON: "Send JSON in UTF-8.",
+  INVALID_PATH: "See `details.rule`.",
+  VALIDATION_ERROR: "`details.issues` lists field and reason.",
+  INVALID_API_KEY: "Check the key. All these cases get the same response.",
+  INVALID_SESSION: "Sign in again.",
+  FORBIDDEN_SCOPE: "Use a key with that scope or prefix.",
+  FILE_NOT_FOUND:
+    "Also any file of another project. `details.deletedVersion` is the tombstone of a deleted file.",
+  VERSION_NOT_FOUND: "Ask for a version from 1 to `details.latestVersion`.",
+  PROJECT_NOT_FOUND: "Also a project of another account.",
+  KEY_NOT_FOUND: "Also a key of another project.",
+  ROUTE_NOT_FOUND: "See `/openapi.json`.",
+  METHOD_NOT_ALLOWED: "Use a method of `Allow`.",
+  FILE_ALREADY_EXISTS: "Set `overwrite` on a copy or move.",
+  IDEMPOTENCY_KEY_IN_USE: "Retry.",
+  PROJECT_NAME_TAKEN: "Choose another name.",
+  KEY_REVOKED: "Create a new key.",
+  VERSION_CONFLICT: "Read the file again and retry.",
+  PRECONDITION_FAILED: "Read `details.version`, the current one, and retry.",
+  CONTENT_TOO_LARGE: "`details` has limit and size. Larger files grow by appends, or are uploaded as bytes.",
+  QUOTA_EXCEEDED: "Raise the quota of the project or of its tier.",
+  UNSUPPORTED_MEDIA_TYPE: "Send `application/json`, uncompressed.",
+  RANGE_NOT_SATISFIABLE: "Ask for a range within the file.",
+  DIFF_TOO_LARGE: "Compare versions of up to 1 MiB.",
+  IDEMPOTENCY_KEY_REUSED: "Use a new key for each request.",
+  KEY_LIMIT_REACHED: "Revoke some.",
+  NOT_TEXT: "Read it as base64 or as bytes; overwrite it instead of editing it.",
+  PROJECT_LIMIT_REACHED: "Use another account, or create projects on the command line.",
+  SEARCH_TOO_BROAD: "Use a longer literal, a directory or a glob.",
+  STRING_NOT_FOUND: "`details.nearest` and `details.differsOnlyBy` show near misses.",
+  STRING_NOT_UNIQUE: "Add context to `oldString`, or set `replaceAll`.",
+  VERSION_DELETED: "Restore an earlier version.",
+  RATE_LIMIT_EXCEEDED: "Wait `Retry-After` seconds.",
+  CONTENT_CORRUPT: "Restore the object in Storage, or read another version.",
+  INTERNAL_ERROR: "Report it with its `X-Request-Id`.",
+  SEMANTIC_SEARCH_UNAVAILABLE: "Use another mode, or configure an embeddings endpoint.",
+  SERVICE_UNAVAILABLE: "Retry after `Retry-After` seconds.",
+};
+
+const CODES = Object.keys(ERRORS).filter((name): name is ErrorCode => name in ERRORS)
+  .sort((a, b) => ERRORS[a].status - ERRORS[b].status || (a < b ? -1 : 1));
+
+export function errorsTable(): string {
+  return table(
+    ["code", "status", "meaning", "what to do"],
+    CODES.map((name) => [code(name), String(ERRORS[name].status), ERRORS[name].meaning, ADVICE[name]]),
+  );
+}

@@ -1,0 +1,70 @@
+/** The bounds that a client can meet, from `limits.ts`. */
+import * as limits from "../../functions/api/limits.ts";
+import { code, table } from "./markdown.ts";
+
+type Name = keyof typeof limits;
+
+/** In the order of the table. The rest of `limits.ts` is about the inside of the service. */
+const SHOWN: readonly (readonly [Name, string])[] = [
+  ["CONTENT_LENGTH_MAX", "`content` of a JSON request; of base64 the encoded text counts"],
+  ["BODY_BYTES_MAX", "body of a JSON request"],
+  ["JSON_FIELDS_BYTES_MAX", "fields of a JSON body other than `content`"],
+  ["JSON_DEPTH_MAX", "nesting of arrays and objects in a JSON body"],
+  ["ADMINISTRATION_BYTES_MAX", "body of a request about projects and keys"],
+  ["PATH_BYTES_MAX", "path, in UTF-8"],
+  ["INTEGER_MAX", "versions and offsets"],
+  ["PAGE_LIMIT_MAX", "`limit` of a page"],
+  ["PAGE_LIMIT_DEFAULT", "`limit` of a page, by default"],
+  ["LIST_DIRECTORIES_MAX", "`directories` in a list"],
+  ["ACTIVITY_DEFAULT", "`limit` of the project's activity, by default"],
+  ["EDIT_STRING_LENGTH_MAX", "`oldString` and `newString`"],
+  ["EDITS_MAX", "edits in one request"],
+  ["EDITS_BYTES_MAX", "all edits of one request, as JSON"],
+  ["EDIT_NEAREST_MAX", "near misses reported for an edit"],
+  ["EDIT_LINES_REPORTED_MAX", "line numbers reported for an ambiguous edit"],
+  ["DIFF_BYTES_MAX", "each side of a diff"],
+  ["IDEMPOTENCY_KEY_LENGTH_MAX", "`Idempotency-Key`, in printable ASCII characters"],
+  ["SEARCH_QUERY_LENGTH_MAX", "`q` of a search"],
+  ["SEARCH_GLOB_LENGTH_MAX", "`glob` of a search"],
+  ["SEARCH_OFFSET_MAX", "`offset` of a search"],
+  ["SEARCH_TEXT_BYTES_MAX", "text that is searched by content; larger files are found by name"],
+  ["SEARCH_MATCHES_PER_FILE_MAX", "matching lines shown of one file"],
+  ["SEARCH_READ_BYTES_MAX", "text read by one search by substring or pattern"],
+  ["SEARCH_MILLISECONDS_MAX", "time for matching in one search"],
+  ["SEARCH_REGEX_REPEAT_MAX", "numbers in `{m,n}` of a pattern"],
+  ["SEARCH_REGEX_DEPTH_MAX", "nesting of groups in a pattern"],
+  ["EMBEDDING_DIMENSIONS", "dimensions of an embedding"],
+  ["ACCOUNT_PROJECTS_MAX", "projects of an account"],
+  ["PROJECT_KEYS_MAX", "working keys of a project"],
+  ["NAME_LENGTH_MAX", "name of a project or key, in characters"],
+  ["KEY_GRACE_PERIOD_SECONDS_MAX", "grace period of a rotated key"],
+  ["ADDRESS_REQUESTS_PER_MINUTE", "failed authentications per client address and minute"],
+  ["ACCESS_TOKEN_LENGTH_MAX", "access token, in characters"],
+  ["BODY_IDLE_MILLISECONDS", "pause in an upload before it is given up"],
+];
+
+const COUNTED_AS_CHARACTERS: readonly Name[] = [
+  "IDEMPOTENCY_KEY_LENGTH_MAX",
+  "NAME_LENGTH_MAX",
+  "ACCESS_TOKEN_LENGTH_MAX",
+];
+
+function value(name: Name): string {
+  const bound = limits[name];
+  if (/_BYTES(_|$)/.test(name)) {
+    const unit = [[1024 ** 2, "MiB"], [1024, "KiB"]] as const;
+    const [size, suffix] = unit.find(([size]) => bound >= size && bound % size === 0) ?? [1, "bytes"];
+    return size === 1 ? `${bound} bytes` : `${bound / size} ${suffix} (${bound} bytes)`;
+  }
+  if (/_MILLISECONDS(_|$)/.test(name)) return `${bound / 1000} s`;
+  if (/_SECONDS(_|$)/.test(name)) return `${bound} s`;
+  if (/_LENGTH(_|$)/.test(name) && !COUNTED_AS_CHARACTERS.includes(name)) return `${bound} UTF-16 code units`;
+  return String(bound);
+}
+
+export function limitsTable(): string {
+  return table(
+    ["what", "at most", "name"],
+    SHOWN.map(([name, what]) => [what, value(name), code(name)]),
+  );
+}

@@ -1,0 +1,26 @@
+/** Markdown as `deno fmt` leaves it. */
+
+/** A table whose columns are padded to their widest cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |`;
+  const [first = [], ...others] = cells;
+  return [line(first), line(widths.map((width) => "-".repeat(width))), ...others.map(line)].join("\n");
+}
+
+export const code = (text: string): string => `\`${text}\``;
+
+/** Lines of at most `width` characters, the second and later ones indented. Breaks at spaces outside code only. */
+export function wrap(text: string, indent = "  ", width = 120): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const [word] of text.matchAll(/(?:`[^`]*`|[^ `])+/g)) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent + word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join("\n");
+}

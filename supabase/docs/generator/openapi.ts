@@ -1,0 +1,34 @@
+/** The parts of the OpenAPI document that the tables show. */
+import { z } from "zod";
+import { ROUTES } from "../../functions/api/routes/mod.ts";
+import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
+
+const property = z.looseObject({ type: z.unknown().optional(), enum: z.array(z.string()).optional() });
+const fields = z.looseObject({
+  properties: z.record(z.string(), property).optional(),
+  required: z.array(z.string()).optional(),
+});
+export type Fields = z.infer<typeof fields>;
+
+const operation = z.looseObject({
+  summary: z.string(),
+  security: z.array(z.record(z.string(), z.unknown())),
+  parameters: z.array(z.looseObject({
+    name: z.string(),
+    in: z.enum(["path", "query", "header"]),
+    required: z.boolean(),
+    schema: property,
+  })),
+  requestBody: z.looseObject({
+    content: z.looseObject({
+      // A body of several forms has `anyOf`.
+      "application/json": z.looseObject({ schema: fields.extend({ anyOf: z.array(fields).optional() }) }),
+      "application/octet-stream": z.unknown().optional(),
+    }),
+  }).optional(),
+});
+export type Operation = z.infer<typeof operation>;
+
+/** Path → method in lower case → operation. */
+export const PATHS = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+  .parse(openapiDocument(ROUTES)).paths;

@@ -1,0 +1,101 @@
+/** The tables of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
+import { ROUTES } from "../../functions/api/routes/mod.ts";
+import { type Route, scopesOf } from "../../functions/api/routes/route.ts";
+import { code, table, wrap } from "./markdown.ts";
+import { type Fields, type Operation, PATHS } from "./openapi.ts";
+
+/** Of all routes about files or a project; the text around the lists explains it once. */
+const PROJECT_HEADER = "x-project-id";
+/** The content types, for one, have a list of their own. */
+const VALUES_SHOWN_MAX = 5;
+
+export type Group = "files" | "accounts" | "service";
+
+interface Described {
+  /** Such as `PUT /files/append/{path}`. */
+  readonly address: string;
+  readonly route: Route;
+  readonly operation: Operation;
+}
+
+function groupOf({ pattern }: Route): Group {
+  if (pattern.startsWith("/project")) return "accounts";
+  return /^\/(files|diff|search)/.test(pattern) ? "files" : "service";
+}
+
+function describe(route: Route): Described {
+  const path = route.pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
+  const operation = PATHS[path]?.[route.method.toLowerCase()];
+  if (!operation) throw new Error(`the OpenAPI document lacks ${route.method} ${path}`);
+  return { address: `${route.method} ${path}`, route, operation };
+}
+
+const routesOf = (group: Group): Described[] =>
+  ROUTES.filter((route) => groupOf(route) === group).map(describe);
+
+/** What a caller needs. */
+function credentials({ route, operation }: Described): string {
+  if (route.credentials === "key") return scopesOf(route).map(code).join(", ");
+  const schemes = operation.security.flatMap((scheme) => Object.keys(scheme));
+  if (schemes.length === 0) return "";
+  return schemes.includes("apiKey") ? "account or key" : "account";
+}
+
+export function routesTable(group: Group): string {
+  const routes = routesOf(group);
+  const isNeeded = routes.some((described) => credentials(described) !== "");
+  return table(
+    ["route", "does", ...(isNeeded ? [group === "files" ? "scope" : "needs"] : [])],
+    routes.map((described) => [
+      code(described.address),
+      described.operation.summary,
+      ...(isNeeded ? [credentials(described)] : []),
+    ]),
+  );
+}
+
+/** An optional field has a question mark; a few fixed values stand behind their field. */
+function field(name: string, isRequired: boolean, values: readonly string[] = []): string {
+  const shown = values.length > 0 && values.length <= VALUES_SHOWN_MAX
+    ? ` (${values.map(code).join(", ")})`
+    : "";
+  return code(name) + (isRequired ? "" : "?") + shown;
+}
+
+function bodyFields({ properties = {}, required = [] }: Fields): string {
+  // A field that may only be null belongs to another form of the body.
+  return Object.entries(properties).filter(([, property]) => property.type !== "null")
+    .map(([name, property]) => field(name, required.includes(name), property.enum)).join(", ");
+}
+
+function fieldsOf({ operation }: Described): string[] {
+  const parameters = (place: "query" | "header") =>
+    operation.parameters.filter((parameter) => parameter.in === place && parameter.name !== PROJECT_HEADER)
+      .map(({ name, required, schema }) => field(name, required, schema.enum)).join(", ");
+  const content = operation.requestBody?.content;
+  const schema = content?.["application/json"].schema ?? {};
+  const forms = (schema.anyOf ?? [schema]).map(bodyFields).filter((form) => form !== "");
+  if (content && "application/octet-stream" in content) forms.push("the bytes themselves");
+  return [
+    ["query", parameters("query")] as const,
+    ["body", forms.join("; or ")] as const,
+    ["headers", parameters("header")] as const,
+  ].filter(([, names]) => names !== "").map(([place, names]) => `${place} ${names}`);
+}
+
+/** One list item a route: query, body and headers. */
+export function routeFields(group: Group): string {
+  return routesOf(group).map((described) => [described.address, fieldsOf(described)] as const)
+    .filter(([, fields]) => fields.length > 0)
+    .map(([address, fields]) => wrap(`- ${code(address)}: ${fields.join("; ")}`)).join("\n");
+}
+
+/** Which routes about files each scope opens. */
+export function scopesList(): string {
+  const routes = routesOf("files");
+  const scopes = [...new Set(routes.flatMap(({ route }) => scopesOf(route)))];
+  return scopes.map((scope) => {
+    const opened = routes.filter(({ route }) => scopesOf(route).includes(scope));
+    return wrap(`- ${code(scope)}: ${opened.map(({ address }) => code(address)).join(", ")}`);
+  }).join("\n");
+}

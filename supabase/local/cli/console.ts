@@ -1,0 +1,52 @@
+/** `deno task console`: builds the console as static files for any host. */
+import { join, resolve } from "node:path";
+import { bundle, updateLock } from "../console/bundle.ts";
+import { type SiteSettings, writeSite } from "../console/site.ts";
+import { CONSOLE_WORK_DIRECTORY } from "../repository.ts";
+import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
+
+const USAGE = `deno task console --url URL --key KEY [--github] [--out DIR]
+
+  --url URL      address of the Supabase project: https://REF.supabase.co (default: SUPABASE_URL)
+  --key KEY      its publishable key, sb_publishable_... (default: SUPABASE_PUBLISHABLE_KEY)
+  --github       offer sign-in with GitHub; it must be enabled as a provider in Supabase Auth
+  --out DIR      folder of the site; an existing site in it is replaced (default supabase/.temp/console/site)
+  --local        only build, for the local stack, and print the folder
+  --update-lock  update supabase/console/deno.lock after a version in import_map.json has changed
+  --help         print this text`;
+
+const OPTIONS = {
+  url: { type: "string" },
+  key: { type: "string" },
+  github: { type: "boolean" },
+  out: { type: "string" },
+  local: { type: "boolean" },
+  "update-lock": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+await run(async () => {
+  const { values, positionals } = parseCommand(Deno.args, OPTIONS, USAGE);
+  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
+  if (values.help) return printLine(`Usage: ${USAGE}`);
+  if (values["update-lock"]) return await updateLock();
+  if (values.local) return printLine(await bundle());
+  const settings = siteSettings(values.url, values.key, values.github ?? false);
+  const destination = resolve(values.out ?? join(CONSOLE_WORK_DIRECTORY, "site"));
+  printNotice("Building the console …");
+  await writeSite(await bundle(), destination, settings);
+  printLine(destination);
+});
+
+function siteSettings(url: string | undefined, key: string | undefined, github: boolean): SiteSettings {
+  const address = url ?? Deno.env.get("SUPABASE_URL") ?? "";
+  const publishableKey = key ?? Deno.env.get("SUPABASE_PUBLISHABLE_KEY") ?? "";
+  if (!/^https?:\/\/[^\s;,'"/]+\/?$/.test(address)) {
+    throw new UsageError("--url must be an address like https://REF.supabase.co.", USAGE);
+  }
+  // A secret key in a public page would grant full access to the project.
+  if (!/^sb_publishable_[\w-]+$/.test(publishableKey)) {
+    throw new UsageError("--key must be a publishable key (sb_publishable_...), not a secret key.", USAGE);
+  }
+  return { supabaseUrl: new URL(address).origin, publishableKey, github };
+}

@@ -1,0 +1,64 @@
+/** Installs the locked packages and runs Vite in a separate work folder: the repository needs no node_modules. */
+import { join } from "node:path";
+import { CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../repository.ts";
+import { StartupError } from "../startup_error.ts";
+import { packageJson } from "./packages.ts";
+import { BUILD_LOCK, buildDirectory, copySources } from "./sources.ts";
+
+/** Returns the folder of the build of the current sources, building it if necessary. A lock allows one build at a time. */
+export async function bundle(): Promise<string> {
+  const ready = await buildDirectory();
+  if (await exists(ready)) return ready;
+  await Deno.mkdir(join(CONSOLE_WORK_DIRECTORY, "builds"), { recursive: true });
+  using lock = await Deno.open(join(CONSOLE_WORK_DIRECTORY, "lock"), { create: true, write: true });
+  await lock.lock(true);
+  if (await exists(ready)) return ready;
+  await writePackages("frozen");
+  await deno(["install", "--quiet", "--frozen"]);
+  // A copy, because Vite resolves packages relative to the sources.
+  await Deno.remove(join(CONSOLE_WORK_DIRECTORY, "src"), { recursive: true }).catch(() => {});
+  await copySources(CONSOLE_WORK_DIRECTORY);
+  const unfinished = `${ready}.unfinished`;
+  await Deno.remove(unfinished, { recursive: true }).catch(() => {});
+  await deno(["run", "-A", "--quiet", "npm:vite", "build", "--logLevel", "warn", "--outDir", unfinished]);
+  await Deno.rename(unfinished, ready);
+  return ready;
+}
+
+/** Updates the lock file of the build after a version in the import map has changed. */
+export async function updateLock(): Promise<void> {
+  await Deno.mkdir(CONSOLE_WORK_DIRECTORY, { recursive: true });
+  await writePackages("free");
+  await deno(["install", "--quiet", "--frozen=false"]);
+  await Deno.copyFile(join(CONSOLE_WORK_DIRECTORY, "deno.lock"), BUILD_LOCK);
+}
+
+async function writePackages(lock: "frozen" | "free"): Promise<void> {
+  const importMap = await Deno.readTextFile(IMPORT_MAP);
+  await Deno.writeTextFile(join(CONSOLE_WORK_DIRECTORY, "package.json"), packageJson(importMap));
+  await Deno.writeTextFile(join(CONSOLE_WORK_DIRECTORY, "deno.json"), `{"nodeModulesDir":"manual"}`);
+  if (lock === "frozen") await Deno.copyFile(BUILD_LOCK, join(CONSOLE_WORK_DIRECTORY, "deno.lock"));
+  else await Deno.remove(join(CONSOLE_WORK_DIRECTORY, "deno.lock")).catch(() => {});
+}
+
+async function deno(args: readonly string[]): Promise<void> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: CONSOLE_WORK_DIRECTORY,
+    env: { NODE_ENV: "production", DENO_NO_UPDATE_CHECK: "1" },
+    stdin: "null",
+    stdout: "inherit",
+    stderr: "inherit",
+  });
+  const child = command.spawn();
+  // Ending the build must also end its child process.
+  const stop = () => child.kill();
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", stop);
+  const { success } = await child.status;
+  if (Deno.build.os !== "windows") Deno.removeSignalListener("SIGTERM", stop);
+  if (!success) throw new StartupError(`deno ${args[0]} failed while building the console.`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}

@@ -1,0 +1,151 @@
+/**
+ * Serves the console at `/console/`. If there is no build of the current sources, the first visit builds it in a separate
+ * process, so that starting the stack requires neither the time nor the packages; a page reports the build meanwhile.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { CONSOLE_BUILD_RETRY_SECONDS, CONSOLE_COMPRESS_BYTES_MIN } from "../limits.ts";
+import { BuildProcess } from "./build_process.ts";
+import { configJson } from "./site.ts";
+import { buildDirectory } from "./sources.ts";
+
+const PREFIX = "/console";
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  mjs: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/** The policy in the page itself, and directives that are valid in a header only. */
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
+  "connect-src 'self'; worker-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; " +
+  "form-action 'self'; frame-ancestors 'none'";
+
+interface PageResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class ConsoleServer {
+  private readonly build = new BuildProcess();
+  /** The build of the last visit: all files of a page come from one build, and the sources are hashed once per visit. */
+  private directory: string | null = null;
+
+  constructor(private readonly publishableKey: string) {}
+
+  /** Returns whether a path with its query belongs to the console. */
+  static owns(url: string): boolean {
+    return /^\/console(?:[/?]|$)/.test(url);
+  }
+
+  async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { status, type, body, headers } = await this.respond(incoming);
+    const plainBytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    const isCompressed = plainBytes.byteLength >= CONSOLE_COMPRESS_BYTES_MIN &&
+      /\bgzip\b/.test(String(incoming.headers["accept-encoding"] ?? ""));
+    const bytes = isCompressed ? gzipSync(plainBytes) : plainBytes;
+    outgoing.writeHead(status, {
+      "content-type": type,
+      "content-length": bytes.byteLength,
+      "cache-control": "no-cache",
+      "content-security-policy": POLICY,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "vary": "accept-encoding",
+      ...(isCompressed ? { "content-encoding": "gzip" } : {}),
+      ...headers,
+    });
+    outgoing.end(incoming.method === "HEAD" ? undefined : bytes);
+  }
+
+  close(): void {
+    this.build.cancel();
+  }
+
+  private async respond(incoming: IncomingMessage): Promise<PageResponse> {
+    const { method = "GET", url = "/" } = incoming;
+    if (method !== "GET" && method !== "HEAD") {
+      return plainText(405, "Only GET and HEAD are allowed.", { allow: "GET, HEAD" });
+    }
+    const [path = ""] = url.split("?");
+    if (path === PREFIX) return plainText(308, "", { location: `${PREFIX}/${url.slice(path.length)}` });
+    const name = path.slice(PREFIX.length + 1);
+    if (name === "config.json") return this.config(incoming);
+    if (name === "" || this.directory === null) this.directory = await buildDirectory();
+    if (!await isDirectory(this.directory)) return this.unbuilt(name);
+    return await readBuildFile(this.directory, name === "" ? "index.html" : name) ??
+      plainText(404, "File not found.");
+  }
+
+  /** Uses the address of the request, which may be a forwarded one. */
+  private config({ headers }: IncomingMessage): PageResponse {
+    const { host = "127.0.0.1" } = headers;
+    if (!/^[\w.:[\]-]+$/.test(host)) return plainText(400, "Invalid host.");
+    const { publishableKey } = this;
+    const body = configJson({ supabaseUrl: `http://${host}`, publishableKey, github: false });
+    return { status: 200, type: contentType("config.json"), body };
+  }
+
+  private unbuilt(name: string): PageResponse {
+    if (name !== "") return plainText(503, "The console is being built.", { "retry-after": "2" });
+    const problem = this.build.problem;
+    if (problem === null) this.build.start();
+    else this.build.clearProblem();
+    const text = problem === null
+      ? "The console is being built. This page reloads automatically; the first build takes about a minute."
+      : `The console could not be built: ${problem}`;
+    return {
+      status: 503,
+      type: contentType("index.html"),
+      body: messagePage(text),
+      headers: {
+        refresh: String(CONSOLE_BUILD_RETRY_SECONDS),
+        "retry-after": String(CONSOLE_BUILD_RETRY_SECONDS),
+      },
+    };
+  }
+}
+
+/** File names of a build are plain: any other name returns null, `..` and encoded slashes included. */
+async function readBuildFile(directory: string, name: string): Promise<PageResponse | null> {
+  if (!/^(?:assets\/)?[\w-][\w.-]*$/.test(name)) return null;
+  try {
+    const body = await Deno.readFile(join(directory, name));
+    const cache: Record<string, string> = name.startsWith("assets/")
+      ? { "cache-control": "public, max-age=31536000, immutable" }
+      : {};
+    return { status: 200, type: contentType(name), body, headers: cache };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) return null;
+    throw error;
+  }
+}
+
+function plainText(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): PageResponse {
+  return { status, type: "text/plain; charset=utf-8", body: text, headers };
+}
+
+function contentType(name: string): string {
+  return TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+}
+
+function messagePage(text: string): string {
+  const escaped = text.replace(/[&<]/g, (character) => character === "&" ? "&amp;" : "&lt;");
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Filestore</title>` +
+    `<meta name="color-scheme" content="light dark"></head><body><main><p role="status">${escaped}</p></main></body></html>`;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return await Deno.stat(path).then((info) => info.isDirectory, () => false);
+}

@@ -1,0 +1,52 @@
+/** Turns a build into a site for one Supabase project: its address goes into the policy, its settings into config.json. */
+import { join } from "node:path";
+import { StartupError } from "../startup_error.ts";
+
+export interface SiteSettings {
+  /** Address of the Supabase project, without path. */
+  readonly supabaseUrl: string;
+  /** `sb_publishable_…`: safe to publish. */
+  readonly publishableKey: string;
+  /** Whether GitHub is enabled as a provider in Supabase Auth. */
+  readonly github: boolean;
+}
+
+/** Returns the `config.json` that the page reads. */
+export function configJson({ supabaseUrl, publishableKey, github }: SiteSettings): string {
+  const functionUrl = `${supabaseUrl}/functions/v1/api`;
+  return JSON.stringify({ supabaseUrl, publishableKey, functionUrl, github });
+}
+
+/** Writes the site to `destination` and replaces an existing site there. Throws `StartupError` if the folder holds anything else. */
+export async function writeSite(build: string, destination: string, settings: SiteSettings): Promise<void> {
+  await removeSite(destination);
+  await copyTree(build, destination);
+  const page = join(destination, "index.html");
+  const html = await Deno.readTextFile(page);
+  const allowed = html.replace("connect-src 'self'", `connect-src 'self' ${settings.supabaseUrl}`);
+  if (allowed === html) throw new Error("the page has no connect-src to extend");
+  await Deno.writeTextFile(page, allowed);
+  await Deno.writeTextFile(join(destination, "config.json"), configJson(settings));
+}
+
+async function removeSite(folder: string): Promise<void> {
+  const names: string[] = [];
+  try {
+    for await (const { name } of Deno.readDir(folder)) names.push(name);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  if (names.length === 0) return;
+  if (!names.includes("config.json") || !names.includes("index.html")) {
+    throw new StartupError(`The folder ${folder} contains other files; choose an empty folder with --out.`);
+  }
+  await Deno.remove(folder, { recursive: true });
+}
+
+async function copyTree(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyTree(join(from, name), join(to, name));
+    else await Deno.copyFile(join(from, name), join(to, name));
+  }
+}

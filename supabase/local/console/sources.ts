@@ -1,0 +1,50 @@
+/** The console's sources, and the folder of the build that was made from exactly these sources. */
+import { join } from "node:path";
+import { CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../repository.ts";
+import { packageJson } from "./packages.ts";
+
+export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
+/** The inputs of Vite, relative to the folder of the console. */
+const VITE_INPUTS = ["index.html", "vite.config.ts", "public", "src"];
+
+/** Returns the folder of the build of exactly these sources. The folder exists only if the build is complete. */
+export async function buildDirectory(): Promise<string> {
+  return join(CONSOLE_WORK_DIRECTORY, "builds", await hashOfSources());
+}
+
+/** Copies Vite's inputs to a folder. */
+export async function copySources(destination: string): Promise<void> {
+  for await (const file of sourceFiles()) {
+    const target = join(destination, file);
+    await Deno.mkdir(join(target, ".."), { recursive: true });
+    await Deno.copyFile(join(CONSOLE_DIRECTORY, file), target);
+  }
+}
+
+async function hashOfSources(): Promise<string> {
+  const lines = [packageJson(await Deno.readTextFile(IMPORT_MAP)), await Deno.readTextFile(BUILD_LOCK)];
+  const files: string[] = [];
+  for await (const file of sourceFiles()) files.push(file);
+  for (const file of files.sort()) {
+    const content = await Deno.readFile(join(CONSOLE_DIRECTORY, file));
+    lines.push(`${file} ${await sha256(content)}`);
+  }
+  return (await sha256(new TextEncoder().encode(lines.join("\n")))).slice(0, 16);
+}
+
+/** Yields paths relative to the folder of the console. */
+async function* sourceFiles(names: readonly string[] = VITE_INPUTS): AsyncGenerator<string> {
+  for (const name of names) {
+    const path = join(CONSOLE_DIRECTORY, name);
+    const { isDirectory } = await Deno.stat(path);
+    if (!isDirectory) yield name;
+    else {
+      const children = await Array.fromAsync(Deno.readDir(path), (entry) => join(name, entry.name));
+      yield* sourceFiles(children);
+    }
+  }
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}

@@ -1,0 +1,89 @@
+-- The schema, its roles, the extensions that search uses, and two helpers that set the privileges of a function.
+--
+-- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
+-- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
+-- What is applied to a database is `supabase/migrations`; README.md in this folder says how the two are kept equal.
+
+create schema filestore;
+comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';
+revoke all on schema filestore from public;
+
+-- Roles are cluster-wide, so they may exist already. The migrating role joins them, because it can only hand a function
+-- over to a role that it is a member of; on a hosted project it is not a superuser.
+do $$
+declare
+  v_role text;
+begin
+  foreach v_role in array array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search'] loop
+    if not exists (select from pg_catalog.pg_roles where rolname = v_role) then
+      execute format('create role %I nologin noinherit', v_role);
+    end if;
+    execute format('grant %I to %I', v_role, current_user);
+  end loop;
+end
+$$;
+comment on role filestore_engine is 'Runs the file operations: subject to row-level security, owner of no table.';
+comment on role filestore_admin is
+  'Runs project and key administration: subject to row-level security, owner of no table.';
+comment on role filestore_account is
+  'Runs what account holders do with their projects and keys: subject to row-level security, owner of no table.';
+comment on role filestore_search is
+  'Maintains the search index and finds candidates in it, for every project: subject to row-level security, owner of '
+  'no table.';
+
+grant usage on schema filestore to filestore_engine, filestore_admin, filestore_account, filestore_search;
+
+-- Extensions, each where the server has it. Without pg_trgm or btree_gin a search reads more rows; without vector there
+-- is no semantic search.
+create schema if not exists extensions;
+do $$
+declare
+  v_name text;
+begin
+  foreach v_name in array array['pg_trgm', 'btree_gin', 'vector'] loop
+    if exists (
+      select from pg_catalog.pg_available_extensions a where a.name = v_name and a.installed_version is null
+    ) then
+      begin
+        execute format('create extension %I with schema extensions', v_name);
+      exception when insufficient_privilege or feature_not_supported or undefined_file or undefined_object then
+        raise notice 'search is set up without the extension %', v_name;
+      end;
+    end if;
+  end loop;
+end
+$$;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Privileges. Both helpers are called directly below the function they are about, and dropped by the last file.
+
+create procedure filestore.grant_execute(p_function regproc, variadic p_callers text[])
+language plpgsql as $$
+declare
+  v_function constant text := p_function::regprocedure;
+  v_caller text;
+begin
+  -- A hosted project grants every new function in `public` to these roles.
+  execute format('revoke all on function %s from public, anon, authenticated, service_role', v_function);
+  foreach v_caller in array p_callers loop
+    execute format('grant execute on function %s to %I', v_function, v_caller);
+  end loop;
+end
+$$;
+comment on procedure filestore.grant_execute(regproc, text[]) is
+  'Lets these roles and the owner call a function, and nobody else.';
+
+create procedure filestore.publish(p_function regproc, p_owner text, variadic p_callers text[])
+language plpgsql as $$
+declare
+  v_schema constant text := (select p.pronamespace::regnamespace from pg_catalog.pg_proc p where p.oid = p_function);
+begin
+  call filestore.grant_execute(p_function, variadic p_callers);
+  -- A new owner needs CREATE on the schema at the moment of the change.
+  execute format('grant create on schema %s to %I', v_schema, p_owner);
+  execute format('alter function %s owner to %I', p_function::regprocedure, p_owner);
+  execute format('revoke create on schema %s from %I', v_schema, p_owner);
+end
+$$;
+comment on procedure filestore.publish(regproc, text, text[]) is
+  'Makes a function run as p_owner (it is `security definer`) and callable by these roles alone.';

@@ -1,0 +1,47 @@
+-- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
+
+create function public.filestore_compact(
+  p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_file filestore.files;
+  v_from integer;
+  v_bytes bigint;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  perform filestore.quota_left(v_session);
+  select * into v_file from filestore.files f
+  where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for no key update;
+  v_from := array_position(v_file.segment_ids, p_run[1]);
+  if v_from is null or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
+    -- An earlier attempt at this very compaction may have done it.
+    return v_session.envelope || jsonb_build_object(
+      'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
+  end if;
+  select sum((s.value ->> 'size')::bigint) into v_bytes from jsonb_array_elements(p_compacted) s;
+  if v_bytes is distinct from (
+    select sum(s.size) from unnest(p_run) r (id)
+    -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
+    cross join lateral (
+      select * from filestore.segments s where s.id = r.id and s.project_id = v_session.project_id offset 0
+    ) s
+  ) then
+    raise exception 'the segments differ in size from the run they replace';
+  end if;
+  perform filestore.add_segments(v_session.project_id, p_compacted);
+  update filestore.files f
+  set segment_ids = v_file.segment_ids[: v_from - 1]
+    || (select array_agg((s.value ->> 'id')::uuid order by s.position)
+        from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
+    || v_file.segment_ids[v_from + cardinality(p_run) :]
+  where f.project_id = v_session.project_id and f.id = v_file.id;
+  perform filestore.add_usage(v_session, v_file.id, v_bytes, 0);
+  return v_session.envelope || jsonb_build_object('value', true);
+end
+$$;
+comment on function public.filestore_compact is
+  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. Makes no '
+  'version. False where the list holds neither the run nor its replacement.';
+call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');

@@ -1,0 +1,149 @@
+-- Reading one file: its record, its content, two of its versions, its history.
+
+create function filestore.find_version(
+  p_session filestore.session, p_path text, p_version integer, p_with_segments boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files;
+  v_version filestore.file_versions;
+  v_record jsonb;
+begin
+  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if not found then return filestore.not_found(v_file); end if;
+  if p_version <> v_file.version then
+    select * into v_version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+    if not found then
+      return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
+    end if;
+    v_file.version := v_version.version;
+    v_file.mime_type := v_version.mime_type;
+    v_file.size := v_version.size;
+    v_file.is_deleted := v_version.is_deleted;
+    v_file.updated_at := v_version.created_at;
+    v_file.segment_ids := v_version.segment_ids;
+  end if;
+  if v_file.is_deleted then return filestore.not_found(v_file); end if;
+  v_record := filestore.file_record(
+    v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
+  if not p_with_segments then return jsonb_build_object('value', v_record); end if;
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', v_record, 'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
+end
+$$;
+comment on function filestore.find_version is 'A file''s record at one version, with its segments on request.';
+call filestore.grant_execute('filestore.find_version', 'filestore_engine');
+
+create function public.filestore_record(
+  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, false);
+end
+$$;
+comment on function public.filestore_record is
+  'The file record, of the latest or a given version. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
+
+create function public.filestore_content(
+  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_stored jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if p_idempotency is not null then
+    if not filestore.may_write(v_session, p_path) then
+      return v_session.envelope || filestore.outside_prefix(v_session);
+    end if;
+    v_stored := case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency) end;
+    if v_stored ? 'refusal' then
+      return v_session.envelope || v_stored;
+    elsif v_stored is not null then
+      return v_session.envelope
+        || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
+    end if;
+  end if;
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
+end
+$$;
+comment on function public.filestore_content is
+  'The file record and the segments of its content. With p_idempotency, for a write that reads first (an empty object '
+  'if it has no key): the stored response to its first request, if there was one. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
+
+create function public.filestore_diff(
+  p_key_hash text, p_request_id uuid, p_path text, p_from integer default null, p_to integer default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_file filestore.files;
+  v_to integer;
+  v_from integer;
+  v_sides jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
+  if not found then return v_session.envelope || filestore.not_found(v_file); end if;
+  v_to := coalesce(p_to, v_file.version);
+  v_from := coalesce(p_from, v_to - 1);
+  if v_to > v_file.version or v_from > v_file.version then
+    return v_session.envelope
+      || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
+  end if;
+  select jsonb_object_agg(v.version, jsonb_build_object(
+    'size', v.size, 'mimeType', v.mime_type, 'segments', filestore.segment_list(v.project_id, v.segment_ids)))
+  into v_sides
+  from filestore.file_versions v
+  where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version in (v_from, v_to);
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'path', v_file.path, 'from', v_from, 'to', v_to,
+    'before', v_sides -> v_from::text, 'after', v_sides -> v_to::text));
+end
+$$;
+comment on function public.filestore_diff is
+  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
+
+create function public.filestore_versions(
+  p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer
+) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_file filestore.files;
+  v_page json;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
+  select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
+  if not found then return (v_session.envelope || filestore.refusal('FILE_NOT_FOUND'))::json; end if;
+  -- Numbers are dense from 1, so the latest number is the total and a page is a range of numbers. Only the owner, who
+  -- has no key, is told which key wrote a version.
+  select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
+      || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
+      || case when v.is_deleted then ',"deleted":true' else '' end
+      || case when v_session.key_id is null then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
+    ',' order by v.version desc), '') || ']')::json
+  into v_page
+  from filestore.file_versions v
+  -- fence: the planner must not flatten this, or the time would be formatted twice.
+  cross join lateral (select filestore.iso(v.created_at) as iso offset 0) t
+  where v.project_id = v_session.project_id and v.file_id = v_file.id
+    and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
+  return filestore.page_response(v_session, json_build_object(
+    'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
+    'versions', v_page, 'total', v_file.version, 'limit', p_limit, 'offset', p_offset));
+end
+$$;
+comment on function public.filestore_versions is
+  'One page of a file''s versions, newest first; for the owner with the key of each. Refusals: FILE_NOT_FOUND.';
+call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');

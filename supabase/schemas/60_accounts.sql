@@ -1,0 +1,391 @@
+-- Projects and keys, for the accounts that own them and for keys with the scope admin.
+--
+-- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as `filestore_account`, whose
+-- policies show the projects that the account owns. The project concerned is set for the transaction once it was found
+-- under those policies.
+
+create function filestore.account_key(p_key filestore.api_keys) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name, 'environment', (p_key).environment,
+    'scopes', (p_key).scopes, 'pathPrefix', (p_key).path_prefix,
+    'createdAt', filestore.iso((p_key).created_at), 'expiresAt', filestore.iso((p_key).expires_at),
+    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at))
+$$;
+comment on function filestore.account_key is 'A key as its project''s owner sees it.';
+call filestore.grant_execute('filestore.account_key', 'filestore_account');
+
+create function filestore.is_active(p_key filestore.api_keys) returns boolean
+language sql stable
+as $$ select (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp()) $$;
+comment on function filestore.is_active is 'Whether a key is neither revoked nor expired.';
+call filestore.grant_execute('filestore.is_active', 'filestore_account');
+
+create function filestore.account_project(p_project_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('filestore.project_id', p_project_id::text, true);
+  return (
+    select jsonb_build_object(
+      'id', p.id, 'name', p.name, 'tier', p.tier, 'createdAt', filestore.iso(p.created_at),
+      'limits', jsonb_build_object(
+        'requestsPerMinute', coalesce(p.requests_per_minute, t.requests_per_minute),
+        'maxFileBytes', coalesce(p.max_file_bytes, t.max_file_bytes),
+        'maxProjectBytes', coalesce(p.max_project_bytes, t.max_project_bytes)),
+      'usage', jsonb_build_object(
+        'files', coalesce((
+          select d.subtree_file_count from filestore.directories d where d.project_id = p.id and d.path = ''), 0),
+        'bytes', coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0),
+        'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
+        'requestsThisMinute', coalesce((
+          select w.request_count from filestore.rate_windows w
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+      'keyPrefix', (
+        select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
+        order by k.created_at desc, k.id limit 1))
+    from filestore.projects p join filestore.tiers t on t.name = p.tier
+    where p.id = p_project_id);
+end
+$$;
+comment on function filestore.account_project is
+  'A project with its limits in force and its usage. Opens its rows for the rest of the transaction.';
+call filestore.grant_execute('filestore.account_project', 'filestore_account');
+
+create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
+language sql immutable as $$
+  select case
+    when p_name is null or char_length(p_name) not between p_minimum and (filestore.limits()).name_length_max
+      or p_name ~ '[[:cntrl:]]' or p_name <> btrim(p_name)
+    then jsonb_build_object('refusal', jsonb_build_object('code', 'VALIDATION_ERROR', 'details', jsonb_build_object(
+      'issues', jsonb_build_array(jsonb_build_object('path', 'name', 'reason', format(
+        'must have %s to %s characters, no control characters and no space at either end',
+        p_minimum, (filestore.limits()).name_length_max))))))
+  end
+$$;
+comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
+call filestore.grant_execute('filestore.validate_name', 'filestore_account');
+
+-- Projects of an account ----------------------------------------------------------------------------------------------
+
+create function filestore.create_project(p_name text, p_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_account_id constant uuid := filestore.current_account_id();
+  v_limit constant integer := (filestore.limits()).account_projects_max;
+begin
+  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = p_id) then
+    return jsonb_build_object('value', filestore.account_project(p_id));
+  end if;
+  if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
+    return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+  end if;
+  insert into filestore.projects (id, owner_id, name, tier) values (p_id, v_account_id, p_name, 'free')
+  on conflict (owner_id, name) do nothing;
+  if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
+  return jsonb_build_object('value', filestore.account_project(p_id));
+end
+$$;
+comment on function filestore.create_project is
+  'A free project of the signed-in account; the one with this id, if an earlier attempt created it. Callers hold the '
+  'account''s lock, so that the limit is exact.';
+call filestore.grant_execute('filestore.create_project', 'filestore_account');
+
+create function filestore.lock_account() returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform pg_advisory_xact_lock(hashtextextended('account/' || filestore.current_account_id(), 0));
+end
+$$;
+comment on function filestore.lock_account is 'Serializes the changes of an account''s projects.';
+call filestore.grant_execute('filestore.lock_account', 'filestore_account');
+
+create function public.filestore_account_projects() returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  if filestore.current_account_id() is null then return filestore.refusal('INVALID_SESSION'); end if;
+  if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
+    perform filestore.lock_account();
+    perform filestore.create_project('My project', gen_random_uuid())
+    where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
+  end if;
+  return jsonb_build_object('value', (
+    select coalesce(jsonb_agg(filestore.account_project(p.id) order by p.created_at, p.id), '[]')
+    from filestore.projects p where p.owner_id = (select filestore.current_account_id())));
+end
+$$;
+comment on function public.filestore_account_projects is
+  'The account''s projects, oldest first. Creates the first one.';
+call filestore.publish('public.filestore_account_projects', 'filestore_account', 'authenticated');
+
+create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  if filestore.validate_name(p_name, 1) is not null then return filestore.validate_name(p_name, 1); end if;
+  if filestore.current_account_id() is null then return filestore.refusal('INVALID_SESSION'); end if;
+  perform filestore.lock_account();
+  return filestore.create_project(p_name, p_id);
+end
+$$;
+comment on function public.filestore_account_create_project is
+  'Creates a free project of the account with this id, or returns it if it exists. Refusals: PROJECT_NAME_TAKEN, '
+  'PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
+call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
+
+-- Keys of a project ---------------------------------------------------------------------------------------------------
+
+create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_key filestore.api_keys;
+  v_name constant text := coalesce(p_key ->> 'name', '');
+  v_limit constant integer := (filestore.limits()).project_keys_max;
+begin
+  if (
+    select count(*) from filestore.api_keys k
+    where k.project_id = p_project_id and filestore.is_active(k) and k.id is distinct from p_replaced_id
+  ) >= v_limit then
+    return filestore.refusal('KEY_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
+  end if;
+  if filestore.validate_name(v_name, 0) is not null then return filestore.validate_name(v_name, 0); end if;
+  insert into filestore.api_keys (project_id, name, environment, scopes, path_prefix, expires_at, key_hash, prefix)
+  values (
+    p_project_id, v_name, p_key ->> 'environment',
+    array(select distinct jsonb_array_elements_text(p_key -> 'scopes') order by 1), p_key ->> 'pathPrefix',
+    (p_key ->> 'expiresAt')::timestamptz, decode(p_key ->> 'keyHash', 'hex'), p_key ->> 'prefix')
+  returning * into v_key;
+  return jsonb_build_object('value', filestore.account_key(v_key));
+end
+$$;
+comment on function filestore.create_key is
+  'Stores the hash of a new key. The key that it replaces at once does not count towards the limit. Refusals: '
+  'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.create_key', 'filestore_account');
+
+create function filestore.repeated_key(p_project_id uuid, p_key jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_key filestore.api_keys;
+begin
+  -- Serialized, so that limits are exact and an earlier attempt has ended.
+  perform pg_advisory_xact_lock(hashtextextended('keys/' || p_project_id, 0));
+  select * into v_key from filestore.api_keys k
+  where k.project_id = p_project_id and k.key_hash = decode(p_key ->> 'keyHash', 'hex');
+  return case when found then jsonb_build_object('value', filestore.account_key(v_key) || jsonb_build_object(
+    'replaced', (
+      select filestore.account_key(k) from filestore.api_keys k
+      where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid))) end;
+end
+$$;
+comment on function filestore.repeated_key is 'The key that an earlier attempt at this request created, or null.';
+call filestore.grant_execute('filestore.repeated_key', 'filestore_account');
+
+create function filestore.rotate_key(p_project_id uuid, p_key jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_old filestore.api_keys;
+  v_new jsonb;
+  v_grace_period constant interval :=
+    make_interval(secs => greatest(coalesce((p_key ->> 'gracePeriodSeconds')::integer, 0), 0));
+  v_is_immediate constant boolean := v_grace_period = interval '0';
+begin
+  select * into v_old from filestore.api_keys k
+  where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid for update;
+  if not found then
+    return filestore.refusal('KEY_NOT_FOUND');
+  elsif not filestore.is_active(v_old) then
+    return filestore.refusal('KEY_REVOKED');
+  end if;
+  v_new := filestore.create_key(p_project_id, filestore.account_key(v_old)
+    || jsonb_build_object('keyHash', p_key -> 'keyHash', 'prefix', p_key -> 'prefix'),
+    case when v_is_immediate then v_old.id end);
+  if v_new ? 'refusal' then return v_new; end if;
+  update filestore.api_keys k
+  set revoked_at = case when v_is_immediate then clock_timestamp() end,
+      expires_at = case when v_is_immediate then k.expires_at
+        else least(k.expires_at, clock_timestamp() + v_grace_period) end
+  where k.project_id = p_project_id and k.id = v_old.id returning * into v_old;
+  return jsonb_build_object('value', v_new -> 'value' || jsonb_build_object('replaced', filestore.account_key(v_old)));
+end
+$$;
+comment on function filestore.rotate_key is
+  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Refusals: '
+  'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED.';
+call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
+
+create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_key filestore.api_keys;
+begin
+  update filestore.api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp())
+  where k.project_id = p_project_id and k.id = p_id returning * into v_key;
+  return case when found then jsonb_build_object('value', filestore.account_key(v_key))
+    else filestore.refusal('KEY_NOT_FOUND') end;
+end
+$$;
+comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
+call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
+
+-- One project ---------------------------------------------------------------------------------------------------------
+
+create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- The latest n versions belong to the n files that changed last, so no order over all versions is needed.
+  return (
+    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path desc, w.version desc), '[]')
+    from (
+      select v.created_at, f.path, v.version, jsonb_strip_nulls(jsonb_build_object(
+        'fileId', f.id, 'path', f.path, 'version', v.version, 'size', v.size, 'mimeType', v.mime_type,
+        'deleted', nullif(v.is_deleted, false), 'createdAt', filestore.iso(v.created_at)))
+        || jsonb_build_object('keyId', v.key_id) as write
+      from (
+        select c.* from (
+          (select l.id, l.path, l.updated_at from filestore.files l
+           where l.project_id = p_project_id and not l.is_deleted order by l.updated_at desc, l.path desc limit p_limit)
+          union all
+          (select d.id, d.path, d.updated_at from filestore.files d
+           where d.project_id = p_project_id and d.is_deleted order by d.updated_at desc, d.path desc limit p_limit)
+        ) c
+        order by c.updated_at desc, c.path desc limit p_limit
+      ) f
+      cross join lateral (
+        select v.* from filestore.file_versions v
+        where v.project_id = p_project_id and v.file_id = f.id order by v.version desc limit p_limit
+      ) v
+      order by v.created_at desc, f.path desc, v.version desc limit p_limit
+    ) w);
+end
+$$;
+comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
+call filestore.grant_execute('filestore.latest_writes', 'filestore_account');
+
+create function filestore.administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_key_id uuid;
+  v_repeated jsonb;
+begin
+  if p_project_id is distinct from filestore.current_project_id() then
+    raise exception 'the project was not opened';
+  end if;
+  if p_parameters ? 'keyHash' then
+    v_repeated := filestore.repeated_key(p_project_id, p_parameters);
+    if v_repeated is not null then return v_repeated; end if;
+  end if;
+  case p_action
+    when 'project' then
+      return jsonb_build_object('value', filestore.account_project(p_project_id));
+    when 'rename' then
+      if filestore.validate_name(p_parameters ->> 'name', 1) is not null then
+        return filestore.validate_name(p_parameters ->> 'name', 1);
+      end if;
+      begin
+        update filestore.projects p set name = p_parameters ->> 'name' where p.id = p_project_id;
+      exception when unique_violation then
+        return filestore.refusal('PROJECT_NAME_TAKEN');
+      end;
+      return jsonb_build_object('value', filestore.account_project(p_project_id));
+    when 'keys' then
+      return jsonb_build_object('value', (
+        select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
+        from filestore.api_keys k where k.project_id = p_project_id));
+    when 'create_key' then
+      return filestore.create_key(p_project_id, p_parameters);
+    when 'rotate_key' then
+      return filestore.rotate_key(p_project_id, p_parameters);
+    when 'regenerate_key' then
+      select k.id into v_key_id from filestore.api_keys k
+      where k.project_id = p_project_id and filestore.is_active(k) order by k.created_at desc, k.id limit 1;
+      if found then
+        return filestore.rotate_key(p_project_id, p_parameters || jsonb_build_object('id', v_key_id));
+      end if;
+      return filestore.create_key(
+        p_project_id, p_parameters || '{"environment": "development", "scopes": ["read", "write"]}');
+    when 'revoke_key' then
+      return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
+    when 'activity' then
+      return jsonb_build_object('value', filestore.latest_writes(
+        p_project_id, least((p_parameters ->> 'limit')::integer, (filestore.limits()).page_limit_max)));
+  end case;
+end
+$$;
+comment on function filestore.administer is
+  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, keys, '
+  'create_key, rotate_key, regenerate_key, revoke_key, activity.';
+call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
+
+create function public.filestore_administer(
+  p_key_hash text, p_request_id uuid, p_action text, p_parameters jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(
+    p_key_hash, p_request_id, case p_action when 'project' then null when 'activity' then 'read' else 'admin' end);
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
+  return v_session.envelope || filestore.administer(v_session.project_id, p_action, p_parameters);
+end
+$$;
+comment on function public.filestore_administer is
+  'filestore.administer for a key: project without a scope, activity with the scope read, everything else with the '
+  'scope admin. Nothing for a key with a path prefix, which does not see the whole project.';
+call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
+
+create function filestore.open_own_project(p_project_id uuid) returns uuid
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id uuid;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.project_id', '', true);
+  select p.id into v_project_id from filestore.projects p
+  where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
+  order by p.created_at, p.id limit 1;
+  perform set_config('filestore.project_id', coalesce(v_project_id::text, ''), true);
+  return v_project_id;
+end
+$$;
+comment on function filestore.open_own_project is
+  'Opens a project of the signed-in account for the rest of the transaction, by default its oldest; null where it has '
+  'no such project.';
+call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
+
+create function public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project_id constant uuid := filestore.open_own_project(p_project_id);
+begin
+  if v_project_id is null then
+    return filestore.refusal(
+      case when filestore.current_account_id() is null then 'INVALID_SESSION' else 'PROJECT_NOT_FOUND' end);
+  end if;
+  return filestore.administer(v_project_id, p_action, p_parameters);
+end
+$$;
+comment on function public.filestore_account_administer is
+  'filestore.administer for the owner of the project. Refusals: PROJECT_NOT_FOUND, and those of the action.';
+call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
+
+create function public.filestore_account_session(p_project_id uuid, p_token_hash text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project_id constant uuid := filestore.open_own_project(p_project_id);
+begin
+  if v_project_id is null then
+    return filestore.refusal(
+      case when filestore.current_account_id() is null then 'INVALID_SESSION' else 'PROJECT_NOT_FOUND' end);
+  end if;
+  insert into filestore.console_sessions as s (project_id, token_hash, expires_at)
+  values (
+    v_project_id, decode(p_token_hash, 'hex'),
+    clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
+  on conflict (project_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at;
+  return jsonb_build_object('value', v_project_id);
+end
+$$;
+comment on function public.filestore_account_session is
+  'Lets the console''s token stand in for a key of the project, for a limited time. Refusals: PROJECT_NOT_FOUND.';
+call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');

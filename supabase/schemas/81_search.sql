@@ -1,0 +1,363 @@
+-- Search by pattern, by words and by meaning.
+--
+-- Isolation. LIKE, @@ and <=> are not leakproof: under a row-level policy Postgres would check the policy for every row
+-- first and use no index. So candidates are found by a role that sees every project's rows of the search tables,
+-- filestore_search, in functions that take a project id and return ids. The operation then reads those ids again as
+-- filestore_engine, under the policies of its project: rows of another project are not returned.
+
+-- Candidates, found as filestore_search: ids and no content. ----------------------------------------------------------
+
+create function filestore.search_filter(p_query jsonb) returns text
+language sql stable as $$
+  select case when coalesce(p_query ->> 'directory', '') = '' then ''
+      else format(' and filestore.is_below(t.path, %L)', p_query ->> 'directory') end
+    || coalesce(' and t.path > ' || quote_literal(p_query ->> 'after'), '')
+    || coalesce(' and t.path ~ ' || quote_literal(p_query ->> 'glob'), '')
+    || coalesce(' and t.mime_type = ' || quote_literal(p_query ->> 'contentType'), '')
+$$;
+comment on function filestore.search_filter is
+  'Conditions on search_texts t, with every value quoted. The glob is given as a regular expression made only of '
+  '[^/]*, [^/], .* and literals.';
+call filestore.grant_execute('filestore.search_filter', 'filestore_search');
+
+create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb) returns setof uuid
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  v_clause jsonb;
+  v_from constant text := ' from filestore.search_texts t where t.project_id = $1' || filestore.search_filter(p_query);
+  v_likes text[];
+  v_first text[];
+  v_is_indexed boolean := false;
+  v_others text := '';
+  v_few_max constant integer := (filestore.limits()).search_found_at_once_max;
+  v_files constant integer := p_query ->> 'files';
+  v_skip constant integer := p_query ->> 'skip';
+  v_few uuid[];
+  v_count bigint;
+  v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
+begin
+  -- Each clause is a list of literals, one of which a matching text contains. The first clause is the most selective;
+  -- `v_first` has a condition for each of its literals.
+  for v_clause in select c.value from jsonb_array_elements(p_query -> 'clauses') c loop
+    v_likes := array(
+      select format(
+        't.content %s %L', v_like,
+        '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
+      from jsonb_array_elements_text(v_clause) l (literal));
+    if v_first is null then
+      v_first := v_likes;
+      v_is_indexed := (select min(length(l.literal)) >= 3 from jsonb_array_elements_text(v_clause) l (literal));
+    else
+      v_others := v_others || ' and (' || array_to_string(v_likes, ' or ') || ')';
+    end if;
+  end loop;
+
+  -- fence: usually few files match; then they are looked up in the trigram index and sorted. The planner, which takes
+  -- rare texts for common ones, would walk along the paths until enough have matched, so it is left no other plan.
+  if v_is_indexed then
+    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
+    execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
+      select string_agg(
+        '(select t.file_id, t.path' || v_from || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
+      from unnest(v_first) l (condition)) || ') c'
+    into v_few, v_count using p_project_id, v_few_max + 1;
+    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
+    if v_count <= v_few_max then
+      return query select f.id from unnest(v_few) with ordinality f (id, place)
+        where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
+      return;
+    end if;
+  end if;
+  -- Many match, so a walk along the paths soon finds a page of them.
+  return query execute 'select t.file_id' || v_from
+    || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
+    || ' order by t.path limit $2 offset $3'
+  using p_project_id, v_files, v_skip;
+end
+$$;
+comment on function filestore.search_pattern_candidates is
+  'Files of a project whose text may match, by path. Runs as filestore_search: callers read the ids again under their '
+  'own policies.';
+call filestore.publish('filestore.search_pattern_candidates', 'filestore_search', 'filestore_engine');
+
+-- By meaning: approximately along the index, or exactly by comparing every chunk. Without the extension vector both
+-- return nothing. Their bodies are parsed here and not when they run, so that their callers need no access to the
+-- schema of the extension.
+do $$
+declare
+  v_schema constant text := (
+    select quote_ident(n.nspname)
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'vector');
+  v_distance constant text := format(
+    '(c.embedding::%1$s.vector(384)) operator(%1$s.<=>) (p_vector::%1$s.vector(384))', v_schema);
+  v_signature constant text :=
+    '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
+    'returns table (file_id uuid, hash uuid, distance double precision) language sql stable ';
+  v_limit constant integer := (filestore.limits()).search_ranked_max;
+  v_body constant text := case
+    when v_schema is null then 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$'
+    else $f$
+      begin atomic
+        select c.file_id, c.hash, %1$s as distance
+        from filestore.search_chunks c
+        join filestore.search_texts t
+          on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
+        where c.project_id = p_project_id and t.project_id = p_project_id and c.embedding is not null
+          and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
+          and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
+        order by %2$s limit %3$s;
+      end
+    $f$ end;
+begin
+  execute format(
+    'create function filestore.search_has_vectors() returns boolean language sql immutable as %L',
+    case when v_schema is null then 'select false' else 'select true' end);
+  -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
+  execute 'create function filestore.search_nearest' || v_signature
+    || case when v_schema is null then ''
+      else 'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off ' end
+    || format(v_body, v_distance, v_distance, v_limit);
+  -- fence: adding zero keeps the planner from using the index, whose result is an approximation.
+  execute 'create function filestore.search_nearest_exact' || v_signature
+    || format(v_body, v_distance, '(' || v_distance || ') + 0.0::double precision', v_limit);
+end
+$$;
+comment on function filestore.search_has_vectors is
+  'Whether the extension vector was available when search was set up.';
+comment on function filestore.search_nearest is
+  'The chunks nearest to a vector, found along the index, which is approximate.';
+comment on function filestore.search_nearest_exact is 'The chunks nearest to a vector, compared one by one.';
+call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine', 'filestore_search');
+call filestore.grant_execute('filestore.search_nearest', 'filestore_search');
+call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
+
+create function filestore.search_tsquery(p_words text) returns tsquery
+language sql stable
+as $$ select websearch_to_tsquery('pg_catalog.english', p_words) $$;
+comment on function filestore.search_tsquery is 'Words, "phrases", or, -not.';
+call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
+
+create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
+returns table (list text, file_id uuid, hash uuid, score double precision)
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_words tsquery;
+  v_directory constant text := nullif(p_query ->> 'directory', '');
+  v_vector real[];
+  v_chunks bigint;
+  v_statement constant text :=
+    'select ''words'', w.file_id, null::uuid, w.score from ('
+    '  select t.file_id, t.path, ts_rank(t.words, $2, 1)::double precision as score from ('
+    '    select t.file_id, t.path, t.words from filestore.search_texts t where t.project_id = $1 and t.words @@ $2'
+    || filestore.search_filter(p_query) || ' limit $3'
+    '  ) t'
+    ') w order by w.score desc, w.path limit ' || v_limits.search_ranked_max;
+begin
+  if p_query ->> 'words' is not null then
+    v_words := filestore.search_tsquery(p_query ->> 'words');
+    return query execute v_statement using p_project_id, v_words, v_limits.search_word_matches_max;
+    -- No file has all of the plain words: then any of them matches.
+    if not found and v_words::text ~ ' & ' and v_words::text !~ '!|<|\|' then
+      return query execute v_statement
+      using p_project_id, replace(v_words::text, ' & ', ' | ')::tsquery, v_limits.search_word_matches_max;
+    end if;
+  end if;
+  if p_query -> 'vector' <> 'null'::jsonb and filestore.search_has_vectors() then
+    v_vector := array(
+      select v.value::real from jsonb_array_elements_text(p_query -> 'vector') with ordinality v order by v.ordinality);
+    select count(*) into v_chunks from (
+      select from filestore.search_chunks c where c.project_id = p_project_id
+      limit v_limits.search_exact_chunks_max + 1) c;
+    if v_chunks <= v_limits.search_exact_chunks_max then
+      return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
+        p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
+        p_query ->> 'glob', p_query ->> 'contentType') n;
+    else
+      -- Continues in the index until enough rows satisfy the conditions.
+      perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
+      perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
+      return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest(
+        p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
+        p_query ->> 'glob', p_query ->> 'contentType') n;
+    end if;
+  end if;
+end
+$$;
+comment on function filestore.search_rank_candidates is
+  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read '
+  'the ids again under their own policies.';
+call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
+
+-- The operation -------------------------------------------------------------------------------------------------------
+
+create function filestore.search_scope(p_prefix text, p_directory text) returns text
+language sql immutable as $$
+  select case
+    when p_prefix is null or p_directory = p_prefix or starts_with(p_directory, p_prefix || '/') then p_directory
+    when p_directory = '' or starts_with(p_prefix, p_directory || '/') then p_prefix
+  end
+$$;
+comment on function filestore.search_scope is
+  'The directory that a search is confined to: the requested one, within the key''s prefix. Null where they are '
+  'disjoint.';
+call filestore.grant_execute('filestore.search_scope', 'filestore_engine');
+
+create function filestore.search_pending(p_session filestore.session, p_scope text, p_stage integer) returns bigint
+language plpgsql stable set search_path = '' as $$
+begin
+  return (select count(*) from (
+    select from filestore.search_queue q
+    where q.project_id = p_session.project_id and q.stage <= p_stage
+      and (p_scope = '' or filestore.is_below(q.path, p_scope))
+    limit (filestore.limits()).search_pending_max) q);
+end
+$$;
+comment on function filestore.search_pending is
+  'Files in the scope that are not indexed yet, up to the stage. Counted up to a limit, which also stands for any '
+  'larger number.';
+call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
+
+create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
+language plpgsql stable set search_path = '' as $$
+declare
+  v_page json;
+begin
+  with found as materialized (
+    select s.file_id, s.place
+    from filestore.search_pattern_candidates(p_session.project_id, p_query) with ordinality s (file_id, place)
+  ), visible as (
+    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
+           sum(t.bytes) over (order by n.place) - t.bytes < (p_query ->> 'bytes')::bigint as fits
+    from found n
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
+    -- not scan a table.
+    cross join lateral (
+      select * from filestore.files f
+      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+        and (p_scope = '' or filestore.is_below(f.path, p_scope)) offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+    ) t
+  )
+  select json_build_object(
+    'files', coalesce(json_agg(json_build_object(
+      'file', filestore.file_record(v.id, v.path, v.version, v.mime_type, v.size, v.created_at, v.updated_at),
+      'skipped', v.skipped, 'content', v.content, 'score', 0) order by v.place) filter (where v.fits), '[]'),
+    -- Where the next page starts: after the last file returned, or, where all were, after the last candidate.
+    'next', case
+      when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
+      when (select count(*) from found) >= (p_query ->> 'files')::integer then (
+        select t.path from filestore.search_texts t
+        where t.project_id = p_session.project_id
+          and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
+    end)
+  into v_page
+  from visible v;
+  return v_page;
+end
+$$;
+comment on function filestore.search_by_pattern is
+  'Candidates with their text, in order of path, up to a number of bytes, but at least one file.';
+call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
+
+create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
+  c_fusion constant double precision := 60;
+  v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
+  v_page json;
+begin
+  with found as materialized (
+    select r.list, r.file_id, r.hash, r.score from filestore.search_rank_candidates(p_session.project_id, p_query) r
+  ), visible as (
+    select n.list, n.file_id, n.hash, n.score, f.path, t.bytes,
+           row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
+    from found n
+    -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
+    -- not scan a table.
+    cross join lateral (
+      select * from filestore.files f
+      where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
+        and (p_scope = '' or filestore.is_below(f.path, p_scope)) offset 0
+    ) f
+    cross join lateral (
+      select * from filestore.search_texts t
+      where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
+    ) t
+  ), placed as (
+    select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place
+    from visible v where v.nth = 1
+  ), fused as (
+    select p.file_id, p.path, p.bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
+           case when v_is_fused then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
+    from placed p group by p.file_id, p.path, p.bytes
+  ), page as (
+    select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
+    order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
+  ), sized as (
+    select p.*, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
+      and sum(p.bytes) over (order by p.place) - p.bytes < (p_query ->> 'bytes')::bigint as fits
+    from page p
+  )
+  select json_build_object(
+    'files', coalesce(json_agg(json_build_object(
+      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'skipped', t.skipped, 'content', t.content, 'score', z.score,
+      'chunk', case when k.hash is not null then json_build_object(
+        'firstLine', k.first_line, 'text', substr(t.content, k.start + 1, k.length)) end
+    ) order by z.place) filter (where z.fits), '[]'),
+    'hasMore', not coalesce(bool_and(z.fits), true))
+  into v_page
+  from sized z
+  -- fence: as above.
+  cross join lateral (
+    select * from filestore.files f where f.project_id = p_session.project_id and f.id = z.file_id offset 0
+  ) f
+  cross join lateral (
+    select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
+  ) t
+  left join lateral (
+    select * from filestore.search_chunks k
+    where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
+  ) k on true;
+  return v_page;
+end
+$$;
+comment on function filestore.search_by_rank is
+  'The best files by words, by meaning, or by both: then the ranks in the two lists are fused. Scores and ranks are '
+  'computed over what the key may see.';
+call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
+
+create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  -- The part of the requested directory that the key may see.
+  v_scope constant text := filestore.search_scope(v_session.path_prefix, p_query ->> 'directory');
+  v_query jsonb;
+  v_page json := '{"files": []}';
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
+  if v_scope is not null then
+    v_query := p_query || jsonb_build_object('directory', v_scope);
+    v_page := case when p_query ->> 'kind' = 'scan' then filestore.search_by_pattern(v_session, v_scope, v_query)
+      else filestore.search_by_rank(v_session, v_scope, v_query) end;
+  end if;
+  return filestore.page_response(v_session, json_build_object(
+    'files', v_page -> 'files', 'next', v_page -> 'next', 'hasMore', v_page -> 'hasMore',
+    'hasVectors', filestore.search_has_vectors(),
+    'lexemes', to_json(tsvector_to_array(to_tsvector('pg_catalog.english', coalesce(p_query ->> 'words', '')))),
+    'pending', case when v_scope is null then 0
+      else filestore.search_pending(
+        v_session, v_scope, case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end) end));
+end
+$$;
+comment on function public.filestore_search is
+  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words, vector, '
+  'model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
+call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');

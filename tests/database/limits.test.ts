@@ -1,0 +1,109 @@
+/** The numbers that the database and the function share are the same on both sides. */
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import type postgres from "postgres";
+import * as limits from "../../supabase/functions/api/limits.ts";
+import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
+import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { connect, createMigrated } from "../support/postgres_hosted.ts";
+
+/** Limits of `limits.ts` by name. */
+const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(limits));
+
+/** Columns whose check constraint has a limit written out, since a constraint cannot call a function that may change. */
+const CHECKED: readonly (readonly [table: string, column: string, limit: number])[] = [
+  ["projects", "name", limits.NAME_LENGTH_MAX],
+  ["api_keys", "name", limits.NAME_LENGTH_MAX],
+  ["api_keys", "path_prefix", limits.PATH_BYTES_MAX],
+  ["files", "path", limits.PATH_BYTES_MAX],
+  ["idempotency_keys", "key", limits.IDEMPOTENCY_KEY_LENGTH_MAX],
+  ["search_chunks", "embedding", limits.EMBEDDING_DIMENSIONS],
+];
+
+Deno.test("limits that SQL and limits.ts share", async (t) => {
+  const server = await startPostgres();
+  const database = await createMigrated(server, "limits");
+  const sql = connect(database.superuserUrl, 1);
+  try {
+    await t.step("filestore.limits() has the numbers of limits.ts, by the same names", async () => {
+      const [row] = await sql<{ limits: Record<string, number> }[]>`
+        select to_jsonb(filestore.limits()) as limits`;
+      const found = row?.limits ?? {};
+      assert(Object.keys(found).length > 10);
+      const expected = Object.keys(found).map((name) => [name, LIMITS.get(name.toUpperCase()) ?? null]);
+      assertEquals(found, Object.fromEntries(expected));
+    });
+    await t.step("each limit of limits.ts that is said to be in SQL is compared here", async () => {
+      const [row] = await sql<{ names: string[] }[]>`
+        select array(select jsonb_object_keys(to_jsonb(filestore.limits()))) as names`;
+      const compared = new Set([...row?.names ?? [], ...WRITTEN_OUT].map((name) => name.toUpperCase()));
+      assertEquals((await saidToBeInSql()).filter((name) => !compared.has(name)), []);
+    });
+    for (const [table, column, limit] of CHECKED) {
+      await t.step(`the check of ${table}.${column} has the number ${limit}`, async () => {
+        assertEquals(await numbersOfChecks(sql, table, column), [limit]);
+      });
+    }
+    await t.step("the bucket takes objects of the size of a segment", async () => {
+      const [bucket] = await sql`select file_size_limit::integer as bytes from storage.buckets`;
+      assertEquals(bucket?.bytes, limits.SEGMENT_BYTES_MAX);
+    });
+    await t.step("vectors have the dimensions of an embedding, wherever the extension is used", async () => {
+      const found = new Set<number>();
+      for (const file of listSchemas()) {
+        const text = await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file));
+        for (const [, dimensions] of text.matchAll(/\bvector\((\d+)\)/g)) found.add(Number(dimensions));
+      }
+      assertEquals([...found], [limits.EMBEDDING_DIMENSIONS]);
+    });
+    await t.step("the most segments of a file, in SQL, follow from the two limits", async () => {
+      for (const size of [0, 1, 1_048_576, 1_048_577, 104_857_600]) {
+        const [row] = await sql<{ most: number }[]>`select filestore.max_segments(${size}::bigint) as most`;
+        const mebibytes = Math.ceil(size / 1_048_576);
+        assertEquals(row?.most, limits.SEGMENT_LIST_MAX_BASE + limits.SEGMENT_LIST_MAX_PER_MIB * mebibytes);
+      }
+    });
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+});
+
+/** Compared by a step above, but not part of `filestore.limits()`. */
+const WRITTEN_OUT = [
+  "path_bytes_max",
+  "idempotency_key_length_max",
+  "embedding_dimensions",
+  "segment_bytes_max",
+];
+
+/** Names of the constants whose comment has "In SQL", and of those that follow without a comment of their own. */
+async function saidToBeInSql(): Promise<string[]> {
+  const file = new URL("../../supabase/functions/api/limits.ts", import.meta.url);
+  const text = await Deno.readTextFile(file);
+  const names: string[] = [];
+  const documented = /^\/\*\*((?:(?!\*\/)[^])*)\*\/\n((?:export const .*\n)+)/gm;
+  for (const [, comment = "", constants = ""] of text.matchAll(documented)) {
+    if (!/\bIn SQL\b/.test(comment)) continue;
+    for (const [, name = ""] of constants.matchAll(/^export const (\w+)/gm)) names.push(name);
+  }
+  assert(names.length > 15);
+  return names.filter((name) => !ONLY_HERE.includes(name));
+}
+
+/** Beside a limit that is in SQL, under the same comment. */
+const ONLY_HERE = ["PAGE_LIMIT_DEFAULT"];
+
+/** The numbers over 1 in the check constraints of one column. */
+async function numbersOfChecks(sql: postgres.Sql, table: string, column: string): Promise<number[]> {
+  const rows = await sql<{ definition: string }[]>`
+    select pg_get_constraintdef(c.oid) as definition from pg_constraint c
+    where c.conrelid = ${`filestore.${table}`}::regclass and c.contype = 'c'
+      and c.conkey = array(
+        select a.attnum from pg_attribute a where a.attrelid = c.conrelid and a.attname = ${column})`;
+  const numbers = rows.flatMap(({ definition }) =>
+    [...definition.matchAll(/\b\d+\b/g)].map(([text]) => Number(text))
+  );
+  return [...new Set(numbers.filter((number) => number > 1))];
+}
