@@ -21,7 +21,7 @@ export const append = defineRoute({
   openapi: {
     id: "appendFile",
     summary: "Add to the end of an existing file",
-    description: "Reads nothing and loses nothing: appends at the same time all arrive, in some order.",
+    description: "Concurrent appends all take effect, in some order.",
     query: rawQuery,
     body,
     takesRaw: true,

@@ -22,7 +22,7 @@ export const overwrite = defineRoute({
   openapi: {
     id: "overwriteFile",
     summary: "Replace the content of an existing file",
-    description: "Never creates a file; its type stays.",
+    description: "Never creates a file; the type is unchanged.",
     query: rawQuery,
     body,
     takesRaw: true,
