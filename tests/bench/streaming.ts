@@ -4,7 +4,7 @@ import type { Bench } from "./bench.ts";
 import { SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
 import { lines, MEGABYTE, noise } from "./contents.ts";
-import { memoryGrowthDuring } from "./processes.ts";
+import { memoryGrowthDuring } from "../support/processes.ts";
 import { atMost } from "./report.ts";
 
 const FILES = [["text", "100mb.txt"], ["binary, as base64", "100mb.bin"]] as const;

@@ -7,7 +7,7 @@ import { newPerson, type Person } from "../support/person.ts";
 import { launchChromium, SESSION_KEY } from "../support/browser.ts";
 import { startService } from "../support/service.ts";
 
-const FOLDER = fileURLToPath(new URL("../../supabase/docs/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
 /** Nobody waits for a README's pictures longer than this to load. */
 const PICTURE_BYTES_MAX = 200_000;

@@ -11,12 +11,12 @@ import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { IS_LONG } from "../support/long.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/plans.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres_filestore.ts";
 import { createMigrated, listMigrations } from "../support/postgres_hosted.ts";
 
-const IS_LONG = Deno.env.get("TEST_LONG") === "1";
 const LARGE = IS_LONG ? 100_000 : 4_000;
 const SMALL = 1_000;
 /** Rows that a selective search may read in the large project. A small one may be read whole, and no other row. */

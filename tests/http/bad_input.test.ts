@@ -39,7 +39,6 @@ const project = await service.project("pro");
 const own = new Files(service, project.key);
 await own.write("f.txt", "kept");
 await own.writeBytes("f.bin", Uint8Array.of(0xff));
-const before = await service.tables();
 
 /** The operations that take a JSON body, with a body that is right. */
 const WRITES = [
@@ -330,6 +329,7 @@ for (const row of rows) {
   test(`${STATUS_OF[row.code]} ${row.code}: ${row.name}`, async () => {
     // Counted in a window that no minute ends, so that the next request shows exactly one less.
     await service.freezeWindow(project.id);
+    const before = await service.tables();
     const answer = await service.request(project.key, row.method, row.path, row.options);
     const details = assertRefused(answer, row.code, row.operation);
     if (row.issues) assertEquals([...new Set(issuePaths(details))], row.issues);
@@ -346,6 +346,7 @@ for (const row of rows) {
 for (const { name, method, path } of WRITES) {
   test(`413 CONTENT_TOO_LARGE: ${name}, a Content-Length over 64 MiB, before any of the body`, async () => {
     await service.freezeWindow(project.id);
+    const before = await service.tables();
     const answer = await service.requestRaw(
       method,
       [
@@ -371,6 +372,7 @@ test("413 CONTENT_TOO_LARGE: content one over 10485760, in write, append and ove
   const content = "x".repeat(CONTENT_LENGTH_MAX + 1);
   for (const { method, path, body } of WRITES.filter(({ name }) => name !== "edit")) {
     await service.freezeWindow(project.id);
+    const before = await service.tables();
     const answer = await own.request(method, path, { body: { ...body, content } });
     const details = assertRefused(answer, "CONTENT_TOO_LARGE", "write_file");
     assertEquals(details, { limit: CONTENT_LENGTH_MAX, length: CONTENT_LENGTH_MAX + 1 });

@@ -262,7 +262,7 @@ test("200: edits at the same time each happen once", async () => {
 test("409 VERSION_CONFLICT when the file changes before every try; nothing of the edit remains", async () => {
   const own = await files();
   await own.write("f.txt", "old");
-  const segments = await service.objectsOnDisk();
+  const segments = service.objectsOnDisk();
   let appends = 0;
   let isAppending = false;
   service.proxy.hook = async ({ path }, forward) => {
@@ -283,7 +283,7 @@ test("409 VERSION_CONFLICT when the file changes before every try; nothing of th
   assertEquals([content, version], [`old${".".repeat(appends)}`, appends + 1]);
   assert(appends >= 2, "an edit that met a newer version was tried again");
   assertEquals(
-    (await service.objectsOnDisk()).length,
+    service.objectsOnDisk().length,
     segments.length + appends,
     "no byte of the edit is left",
   );

@@ -6,11 +6,12 @@ import {
   SEGMENT_BYTES_MAX,
 } from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
-import { type History, historySuite, NO_OBJECTS, trafficOf } from "../support/history.ts";
+import type { ProjectFiles } from "../support/files.ts";
 import { ropeLength, unnamedObjects } from "../support/stored.ts";
-import { test } from "../support/suite.ts";
+import { suite, test } from "../support/suite.ts";
+import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
 
-const { service, files } = await historySuite();
+const { service, files } = await suite();
 
 const PATH = "log.txt";
 const OCTETS = { "content-type": "application/octet-stream" };
@@ -21,7 +22,7 @@ const LINES = Array.from({ length: COMPACTION_CHECK_EVERY_SEGMENTS }, (_, index)
 const CONTENT = LINES.join("");
 
 /** A file whose last append has made a merge due, which the next one takes along. */
-async function withDueMerge(): Promise<History> {
+async function withDueMerge(): Promise<ProjectFiles> {
   const own = await files();
   await own.write(PATH, "");
   for (const line of LINES) await own.append(PATH, line);
@@ -96,7 +97,7 @@ test("another append comes between upload and commit: both are there, in the ord
   assertEquals(await unnamedObjects(service, own.project.id), 0);
 });
 
-const OTHERS: Readonly<Record<string, (own: History) => Promise<unknown>>> = {
+const OTHERS: Readonly<Record<string, (own: ProjectFiles) => Promise<unknown>>> = {
   "an overwrite": (own) => own.overwrite(PATH, "other\n"),
   "a write": (own) => own.write(PATH, "other\n"),
   "an edit": (own) => own.edit(PATH, LINES[3] ?? "", "edited\n"),
@@ -229,7 +230,7 @@ test("text and bytes merged with what is added: each version is shown as without
 
 test("where nobody takes it along, for the process ended or appends are long or raw, the next merge that is due is made at once", async () => {
   const long = "x".repeat(COMPACTING_APPEND_BYTES_MAX + 1);
-  const ways: Readonly<Record<string, (own: History) => Promise<unknown>>> = {
+  const ways: Readonly<Record<string, (own: ProjectFiles) => Promise<unknown>>> = {
     "the process ended": () => service.restartFunction(),
     "a long one": (own) => own.append(PATH, long),
     "a raw one": (own) => own.put("append", PATH, new Uint8Array(3), OCTETS),

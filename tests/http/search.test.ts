@@ -253,9 +253,9 @@ test("patterns that make backtracking engines hang are answered at once", async 
   await own.write("a.txt", `${"a".repeat(100_000)}!\n`);
   await indexed(service, own.project.id);
   for (const q of ["(a+)+$", "(a|aa)+$", "([a-z]+)*[0-9]", "(.*a){20}x"]) {
-    const started = Date.now();
+    const before = service.functionCpuSeconds();
     assertEquals((await search(own, q, { mode: "regex" })).results, [], q);
-    assert(Date.now() - started < 3_000, q);
+    assert(service.functionCpuSeconds() - before < 3, q);
   }
 });
 
@@ -309,9 +309,10 @@ test("422 SEARCH_TOO_BROAD: a pattern that takes too long on the text is given u
   // Every place of it is another state of the pattern.
   await own.write("hard.txt", Array.from({ length: 900_000 }, () => next() === 0 ? "a" : "b").join(""));
   await indexed(service, own.project.id);
-  const started = performance.now();
+  const before = service.functionCpuSeconds();
   const answer = await trySearch(own, "c(a|b){200}a", { mode: "regex" });
   assertRefused(answer, "SEARCH_TOO_BROAD", "search_files");
-  assert(performance.now() - started < 10 * SEARCH_MILLISECONDS_MAX);
+  const milliseconds = 1000 * (service.functionCpuSeconds() - before);
+  assert(milliseconds < 10 * SEARCH_MILLISECONDS_MAX, `${milliseconds} ms of processor time`);
   assertEquals((await search(own, "ab", { mode: "text" })).results.length, 1, "the next one is answered");
 });

@@ -1,11 +1,14 @@
-/** The console in a real browser, in front of the whole service: one service and one browser for a test file. */
+/**
+ * The console in a real browser, in front of the whole service. Test files that are loaded into one process share both;
+ * each test has an account and a context of its own.
+ */
 import { assertEquals } from "@std/assert";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { bundle } from "../../supabase/local/console/bundle.ts";
 import { newPerson, type Person } from "./person.ts";
 import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
-import { type Service, startService } from "./service.ts";
-import { test } from "./suite.ts";
+import type { Service } from "./service.ts";
+import { sharedService, test } from "./suite.ts";
 
 /** For a condition to come true; the machine may be busy with other tests. */
 const PATIENCE_MILLISECONDS = 30_000;
@@ -53,14 +56,21 @@ export async function launchChromium(): Promise<Browser> {
   return await chromium.launch({ executablePath: await chromiumPath(), args: [...CHROMIUM_ARGUMENTS] });
 }
 
+let shared: Promise<Browser> | undefined;
+
+/** The browser that all files of this process share. */
+function sharedBrowser(): Promise<Browser> {
+  return shared ??= (async () => {
+    await bundle();
+    const browser = await launchChromium();
+    Deno.test.afterAll(() => browser.close());
+    return browser;
+  })();
+}
+
 export async function browserSuite(): Promise<BrowserSuite> {
-  await bundle();
-  const browser = await launchChromium();
-  const service = await startService();
-  Deno.test.afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
+  const browser = await sharedBrowser();
+  const service = await sharedService();
   return {
     service,
     test(name, body, options = {}) {

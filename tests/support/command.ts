@@ -1,7 +1,7 @@
 /** Runs this repository's commands as a person would, and sees what they see. */
 import { fileURLToPath } from "node:url";
 
-export const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface Finished {
   readonly code: number;

@@ -1,6 +1,8 @@
 /** The operations as a client uses them: each call must succeed and answer the contract's record, nothing else. */
+import { z } from "zod";
 import {
   type Answer,
+  assertInvariants,
   dataOf,
   editRecord,
   fileList,
@@ -9,14 +11,38 @@ import {
   readRecord,
   versionList,
 } from "./contract.ts";
-import type { RequestOptions, Service } from "./service.ts";
+import { tagOf } from "./preconditions.ts";
+import type { RequestOptions, Service, TestProject } from "./service.ts";
 
+export type HeaderFields = Readonly<Record<string, string>>;
 type Query = NonNullable<RequestOptions["query"]>;
 
 /** A file's path in a URL, as generated clients without special care write it. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
+
+/** The answer of a delete. */
+export const tombstone = fileRecord.extend({ deleted: z.literal(true), size: z.literal(0) });
+
+export const diffRecord = z.strictObject({
+  from: z.int().min(0),
+  to: z.int().min(1),
+  diff: z.string(),
+  additions: z.int().min(0),
+  deletions: z.int().min(0),
+});
+
+/** A response whose body is kept as bytes. */
+export interface BytesAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same with the body as JSON, where it is that. */
+  readonly answer: Answer;
+}
+
+export const ASKS_FOR_BYTES = { accept: "application/octet-stream" } as const;
 
 /** The files of one project, by one key. */
 export class Files {
@@ -93,6 +119,94 @@ export class Files {
   /** The paths of one page. */
   async paths(query: Query = {}): Promise<string[]> {
     return (await this.list(query)).files.map((file) => file.path);
+  }
+
+  /** `PUT /files/{route}/{path}`, which may be refused. */
+  put(route: string, path: string, body: unknown, headers: HeaderFields = {}): Promise<Answer> {
+    return this.request("PUT", `/files/${route}/${encodePath(path)}`, { body, headers });
+  }
+
+  get(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
+    return this.request("GET", `/files/${encodePath(path)}`, { headers, query });
+  }
+
+  post(body: unknown, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
+    return this.request("POST", "/files", { body, headers, query });
+  }
+
+  /** DELETE, which may be refused. */
+  tryRemove(path: string, headers: HeaderFields = {}): Promise<Answer> {
+    return this.request("DELETE", `/files/${encodePath(path)}`, { headers });
+  }
+
+  async remove(path: string): Promise<z.infer<typeof tombstone>> {
+    return dataOf(await this.tryRemove(path), "delete_file", tombstone);
+  }
+
+  async restore(path: string, version: number): Promise<FileRecord> {
+    return dataOf(await this.put("restore", path, { version }), "restore_file", fileRecord);
+  }
+
+  async copy(path: string, destination: string, overwrite?: boolean): Promise<FileRecord> {
+    return dataOf(await this.put("copy", path, { destination, overwrite }), "copy_file", fileRecord);
+  }
+
+  async move(path: string, destination: string, overwrite?: boolean): Promise<FileRecord> {
+    return dataOf(await this.put("move", path, { destination, overwrite }), "move_file", fileRecord);
+  }
+
+  async diff(path: string, query: Query = {}): Promise<z.infer<typeof diffRecord>> {
+    return dataOf(await this.tryDiff(path, query), "diff_file", diffRecord);
+  }
+
+  tryDiff(path: string, query: Query = {}): Promise<Answer> {
+    return this.request("GET", `/diff/${encodePath(path)}`, { query });
+  }
+
+  /** `POST /files?path=`: a file of these bytes. */
+  async writeRaw(path: string, bytes: Uint8Array, headers: HeaderFields = {}): Promise<FileRecord> {
+    return dataOf(await this.post(bytes, headers, { path }), "write_file", fileRecord);
+  }
+
+  /** The bytes themselves, or whatever is answered instead of them. */
+  readRaw(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<BytesAnswer> {
+    return this.bytes("GET", path, { ...ASKS_FOR_BYTES, ...headers }, query);
+  }
+
+  async bytes(
+    method: string,
+    path: string,
+    headers: HeaderFields = {},
+    query: Query = {},
+  ): Promise<BytesAnswer> {
+    const url = new URL(`${this.service.baseUrl}/files/${encodePath(path)}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+    const sentAt = Date.now();
+    const response = await fetch(url, { method, headers: { ...headers, "x-api-key": this.key } });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const isJson = response.headers.get("content-type")?.startsWith("application/json;") ?? false;
+    const text = isJson ? new TextDecoder().decode(bytes) : "";
+    const answer: Answer = {
+      method,
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+    assertInvariants(answer, { sentAt, isWindowFrozen: false });
+    return { status: response.status, headers: response.headers, bytes, answer };
+  }
+
+  /** The entity tag of the current version, as a read in JSON shows it. */
+  async tag(path: string): Promise<string> {
+    return tagOf(await this.get(path));
+  }
+}
+
+/** The files of a project that the test made. */
+export class ProjectFiles extends Files {
+  constructor(service: Service, readonly project: TestProject) {
+    super(service, project.key);
   }
 }
 

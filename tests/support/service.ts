@@ -2,7 +2,8 @@
  * The whole service for one test file: database, storage, gateway and the function in a process of its own, with a
  * recording proxy between function and Supabase.
  *
- * FUNCTION_DENO runs the function on another Deno ("2.1.4"), TEST_DATABASE=postgres everything on a real Postgres.
+ * FUNCTION_DENO is the version of another Deno to run the function on ("2.1.4"); with TEST_DATABASE=postgres the database is a real
+ * Postgres.
  */
 import { join } from "node:path";
 import { Administration } from "../../supabase/local/admin/administration.ts";
@@ -14,6 +15,7 @@ import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts
 import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
+import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { freshDataDirectory } from "./fresh_data_directory.ts";
 import { ownDatabase, type TestDatabase } from "./test_database.ts";
@@ -51,7 +53,6 @@ const RESTART_TIMEOUT_MILLISECONDS = 20_000;
 const SNAPSHOT_TABLES = [
   "filestore.tiers",
   "filestore.projects",
-  "filestore.api_keys",
   "filestore.files",
   "filestore.file_versions",
   "filestore.segments",
@@ -61,11 +62,23 @@ const SNAPSHOT_TABLES = [
   "storage.objects",
 ];
 
+/**
+ * Every row that is inserted or updated gets a transaction number (`xmin`) greater than all before it, and a deletion
+ * makes the rows fewer: their number, the greatest and the sum show every change, and a table of many rows is read quickly.
+ * Of keys, whose last use may be noted, everything else is compared.
+ */
+const SNAPSHOT = `select jsonb_build_object(${
+  SNAPSHOT_TABLES.map((table) =>
+    `'${table}', (select concat_ws(' ', count(*), max(xmin::text::bigint), sum(xmin::text::bigint)) from ${table})`
+  ).join()
+}, 'filestore.api_keys', (
+  select coalesce(md5(string_agg(line, ',' order by line)), '')
+  from (select (to_jsonb(k) - 'last_used_at')::text as line from filestore.api_keys k) lines)) as states`;
+
 export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
   const dataDir = await freshDataDirectory();
   let proxy: RecordingProxy | undefined;
   const log: string[] = [];
-  const denoVersion = Deno.env.get("FUNCTION_DENO");
   const database = await ownDatabase();
   try {
     const stack = await startStack({
@@ -73,7 +86,8 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
       port: 0,
       demo: false,
       databaseUrl: database?.url,
-      ...(denoVersion !== undefined && { denoVersion }),
+      denoVersion: Deno.env.get("FUNCTION_DENO"),
+      functionStopTimeoutMilliseconds: 0,
       onFunctionLog: (line) => log.push(line),
       functionSupabaseUrl: (backendUrl) => {
         proxy = new RecordingProxy(backendUrl);
@@ -82,7 +96,7 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
       ...options,
     });
     if (!proxy) throw new Error("the stack did not ask for the proxy");
-    return new Service(stack, proxy, log, dataDir, database);
+    return new Service({ stack, proxy, log, dataDir, database });
   } catch (error) {
     await proxy?.close();
     await database?.stop();
@@ -91,25 +105,39 @@ export async function startService(options: Partial<StackOptions> = {}): Promise
   }
 }
 
+/** What `startService` started. */
+interface ServiceParts {
+  readonly stack: Stack;
+  readonly proxy: RecordingProxy;
+  readonly log: readonly string[];
+  readonly dataDir: string;
+  readonly database: TestDatabase | undefined;
+}
+
 export class Service {
+  readonly stack: Stack;
+  readonly proxy: RecordingProxy;
+  /** Lines that the function has logged so far. */
+  readonly log: readonly string[];
+  readonly #parts: ServiceParts;
   readonly #administration: Administration;
-  /** Set while a test has moved a window into the future; see `freezeWindow`. */
+  /** Set once a test has moved a window into the future; see `freezeWindow`. */
   #isWindowFrozen = false;
 
-  constructor(
-    readonly stack: Stack,
-    readonly proxy: RecordingProxy,
-    /** Lines that the function has logged so far. */
-    readonly log: readonly string[],
-    private readonly dataDir: string,
-    private readonly database: TestDatabase | undefined,
-  ) {
-    this.#administration = new Administration(stack.backendUrl, stack.secretKey);
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    ({ stack: this.stack, proxy: this.proxy, log: this.log } = parts);
+    this.#administration = new Administration(this.stack.backendUrl, this.stack.secretKey);
+  }
+
+  /** The same service for another test file: what one file does to a window loosens no check of another's. */
+  forAnotherFile(): Service {
+    return new Service(this.#parts);
   }
 
   /** Of the local Supabase: what tokens are signed with, for one. */
   secrets(): Promise<Secrets> {
-    return loadSecrets(join(this.dataDir, "secrets.json"));
+    return loadSecrets(join(this.#parts.dataDir, "secrets.json"));
   }
 
   get baseUrl(): string {
@@ -191,26 +219,19 @@ export class Service {
   }
 
   /**
-   * A digest of everything that is stored: each table, and the objects on disk. Left out is what a refused request
-   * may change: the rate window and when a key was last used.
+   * What differs as soon as anything stored was changed, whoever's it is: the state of each table, and the objects on
+   * disk. Left out is what a refused request may change: the rate window and when a key was last used.
    */
   async tables(): Promise<Record<string, string>> {
-    const digests: Record<string, string> = {};
-    for (const table of SNAPSHOT_TABLES) {
-      const [row] = await this.sql<{ digest: string }>(
-        `select count(*) || ' ' || coalesce(md5(string_agg(line, ',' order by line)), '') as digest
-         from (select (to_jsonb(t) - 'last_used_at' - 'last_accessed_at')::text as line from ${table} t) lines`,
-      );
-      digests[table] = row?.digest ?? "";
-    }
-    digests["objects on disk"] = (await this.objectsOnDisk()).join("\n");
-    return digests;
+    const [row] = await this.sql<{ states: Record<string, string> }>(SNAPSHOT);
+    if (!row) throw new Error("no snapshot");
+    return { ...row.states, "objects on disk": this.objectsOnDisk().join("\n") };
   }
 
   /** The names of the stored segments, as the bucket's folder holds them. */
-  async objectsOnDisk(): Promise<string[]> {
+  objectsOnDisk(): string[] {
     const files: string[] = [];
-    await collectFiles(this.dataDir, files);
+    collectFiles(this.#parts.dataDir, files);
     return files.filter((file) => /\bfilestore-segments\b/.test(file)).sort();
   }
 
@@ -227,6 +248,11 @@ export class Service {
          set window_start = excluded.window_start, request_count = excluded.request_count`,
       [projectId, requestCount],
     );
+  }
+
+  /** Processor time of the function's processes so far. */
+  functionCpuSeconds(): number {
+    return this.stack.functionPids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   }
 
   /** Ends the function's process; the stack starts a new one, which remembers nothing. */
@@ -285,9 +311,9 @@ export class Service {
 
   async stop(): Promise<void> {
     await this.stack.stop();
-    await this.database?.stop();
+    await this.#parts.database?.stop();
     await this.proxy.close();
-    await Deno.remove(this.dataDir, { recursive: true });
+    await Deno.remove(this.#parts.dataDir, { recursive: true });
   }
 }
 
@@ -298,10 +324,10 @@ function bytesOf(body: unknown): Uint8Array<ArrayBuffer> | ReadableStream<Uint8A
   return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-async function collectFiles(directory: string, into: string[]): Promise<void> {
-  for await (const { name, isDirectory } of Deno.readDir(directory)) {
+function collectFiles(directory: string, into: string[]): void {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
     if (name === "pglite") continue;
-    if (isDirectory) await collectFiles(join(directory, name), into);
+    if (isDirectory) collectFiles(join(directory, name), into);
     else into.push(join(directory, name));
   }
 }

@@ -11,10 +11,10 @@ import {
   readHistory,
   readVersion,
   type Target,
-} from "./support/files_client.ts";
-import { contradictions, type Entry, type Operation } from "./support/ledger.ts";
-import { IS_LONG, report, rounds } from "./support/long.ts";
-import { newSeed, randomFrom } from "./support/random.ts";
+} from "../support/files_client.ts";
+import { contradictions, type Entry, type Operation } from "../support/ledger.ts";
+import { IS_LONG, report, rounds } from "../support/long.ts";
+import { newSeed, randomFrom } from "../support/random.ts";
 
 const CLIENTS = 64;
 const APPENDS_PER_CLIENT = 20;

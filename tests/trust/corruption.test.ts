@@ -5,15 +5,15 @@ import { createClient } from "@supabase/supabase-js";
 import { test } from "../support/suite.ts";
 import {
   codeOf,
-  figures,
   inParallel,
   Laboratory,
   type Outcome,
   present,
   type Sending,
   text,
-} from "./laboratory.ts";
-import { LARGE } from "./operations.ts";
+} from "../support/laboratory.ts";
+import { figures } from "../support/long.ts";
+import { LARGE } from "../support/operations.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());

@@ -1,8 +1,8 @@
 /** What was acknowledged stays, whatever is killed in the middle of whatever. */
 import { startPostgres } from "../support/postgres.ts";
-import { CrashLab, type Victim } from "./support/crash_lab.ts";
-import { report, rounds } from "./support/long.ts";
-import { newSeed, randomFrom } from "./support/random.ts";
+import { CrashLab, type Victim } from "../support/crash_lab.ts";
+import { report, rounds } from "../support/long.ts";
+import { newSeed, randomFrom } from "../support/random.ts";
 
 /** CRASH_SEED repeats the choices of a run; when exactly the kill hits is up to the machine. CRASH_ROUNDS sets their number. */
 const SEED = Number(Deno.env.get("CRASH_SEED") ?? newSeed());

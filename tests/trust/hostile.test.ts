@@ -13,8 +13,15 @@ import { functionCommand } from "../../supabase/local/stack/function_command.ts"
 import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
 import { test } from "../support/suite.ts";
-import { figures, inParallel, IS_LONG, Laboratory, present } from "./laboratory.ts";
-import { exchange, latin1, type RawAnswer, type RawOutcome, type RawRequest } from "./raw_connection.ts";
+import { inParallel, Laboratory, present } from "../support/laboratory.ts";
+import { figures, IS_LONG } from "../support/long.ts";
+import {
+  exchange,
+  latin1,
+  type RawAnswer,
+  type RawOutcome,
+  type RawRequest,
+} from "../support/raw_connection.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 const tenant = await lab.tenant();

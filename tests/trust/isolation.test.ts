@@ -7,8 +7,6 @@ import { send as sendAsIs } from "../support/http.ts";
 import { test } from "../support/suite.ts";
 import {
   codeOf,
-  figures,
-  IS_LONG,
   Laboratory,
   type Outcome,
   present,
@@ -16,9 +14,10 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "./laboratory.ts";
-import { type Operation, OPERATIONS, prepareFor } from "./operations.ts";
-import { mannWhitney } from "./mann_whitney.ts";
+} from "../support/laboratory.ts";
+import { figures, IS_LONG } from "../support/long.ts";
+import { type Operation, OPERATIONS, prepareFor } from "../support/operations.ts";
+import { mannWhitney } from "../support/mann_whitney.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());

@@ -8,10 +8,10 @@ import { assertConsistent } from "../support/consistency.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { type Service, startService } from "../support/service.ts";
 import { test } from "../support/suite.ts";
-import { IS_LONG, report, rounds } from "./support/long.ts";
-import { type Operation, sequence } from "./support/model_operations.ts";
-import { ModelRun } from "./support/model_run.ts";
-import { newSeed } from "./support/random.ts";
+import { IS_LONG, report, rounds } from "../support/long.ts";
+import { type Operation, sequence } from "../support/model_operations.ts";
+import { ModelRun } from "../support/model_run.ts";
+import { newSeed } from "../support/random.ts";
 
 const SEED = Number(Deno.env.get("MODEL_SEED") ?? newSeed() >>> 1);
 const PATH = Deno.env.get("MODEL_PATH");

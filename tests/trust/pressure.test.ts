@@ -7,15 +7,14 @@ import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
 import { test } from "../support/suite.ts";
 import {
   codeOf,
-  figures,
-  IS_LONG,
   Laboratory,
   type Outcome,
   present,
   type Sending,
   type Tenant,
   text,
-} from "./laboratory.ts";
+} from "../support/laboratory.ts";
+import { figures, IS_LONG } from "../support/long.ts";
 
 const MEMORY_MEGABYTES = 256;
 /**

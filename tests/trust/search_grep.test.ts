@@ -10,7 +10,9 @@ import { dirname, join } from "node:path";
 import { SEARCH_MATCHES_PER_FILE_MAX, SEARCH_TEXT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { Files } from "../support/files.ts";
 import { packageFiles } from "../support/packages.ts";
+import { IS_LONG } from "../support/long.ts";
 import { startPostgres } from "../support/postgres.ts";
+import { randomNumbers } from "../support/random.ts";
 import { indexed, search, searchAll } from "../support/search.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { startService } from "../support/service.ts";
@@ -19,7 +21,6 @@ import { test } from "../support/suite.ts";
 const FILES_LEAST = 1_000;
 const QUERIES_LEAST = 200;
 const AT_ONCE = 8;
-const IS_LONG = Deno.env.get("TEST_LONG") === "1";
 const PAGE = IS_LONG ? 100 : 20;
 /** The short form leaves out the largest 23 files, which are more than half of all bytes. */
 const TEXT_BYTES_MAX = IS_LONG ? SEARCH_TEXT_BYTES_MAX : 128 * 1024;
@@ -28,17 +29,6 @@ interface Query {
   readonly mode: "text" | "regex";
   readonly q: string;
   readonly caseSensitive: boolean;
-}
-
-/** Numbers that are the same in every run (mulberry32). */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }
 
 const HARD: Readonly<Record<string, string>> = {
@@ -116,7 +106,8 @@ const REGEXES = [
 ];
 
 function queries(texts: ReadonlyMap<string, string>): Query[] {
-  const random = randomNumbers(7);
+  const numbers = randomNumbers(7);
+  const random = (below: number) => numbers() % below;
   const bodies = [...texts.values()].filter((text) => text.length > 40);
   const piece = (length: number) => {
     for (;;) {

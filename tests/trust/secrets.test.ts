@@ -7,9 +7,8 @@ import { z } from "zod";
 import { eachLine } from "../../supabase/local/stack/lines.ts";
 import { REPOSITORY } from "../support/command.ts";
 import { test } from "../support/suite.ts";
-import { type Fault, FAULTS } from "./fault_proxy.ts";
+import { type Fault, FAULTS } from "../support/fault_proxy.ts";
 import {
-  figures,
   inParallel,
   Laboratory,
   type Outcome,
@@ -17,8 +16,9 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "./laboratory.ts";
-import { OPERATIONS, prepareFor } from "./operations.ts";
+} from "../support/laboratory.ts";
+import { figures } from "../support/long.ts";
+import { OPERATIONS, prepareFor } from "../support/operations.ts";
 
 const progress: string[] = [];
 const lab = await Laboratory.start({ onProgress: (line) => progress.push(line) });

@@ -17,9 +17,7 @@ import { runCommand } from "../support/command.ts";
 import { test } from "../support/suite.ts";
 import {
   codeOf,
-  figures,
   inParallel,
-  IS_LONG,
   Laboratory,
   type Outcome,
   present,
@@ -27,8 +25,9 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "./laboratory.ts";
-import { post, put } from "./operations.ts";
+} from "../support/laboratory.ts";
+import { figures, IS_LONG } from "../support/long.ts";
+import { post, put } from "../support/operations.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());

@@ -7,9 +7,17 @@ export class FunctionPool {
   readonly #waiting = new Set<() => void>();
   #turn = 0;
 
-  constructor(count: number, command: FunctionCommand, onLog: (line: string) => void) {
+  constructor(
+    count: number,
+    command: FunctionCommand,
+    onLog: (line: string) => void,
+    stopTimeoutMilliseconds?: number,
+  ) {
     const onChange = () => this.#waiting.forEach((wake) => wake());
-    this.#processes = Array.from({ length: count }, () => new FunctionProcess({ command, onLog, onChange }));
+    this.#processes = Array.from(
+      { length: count },
+      () => new FunctionProcess({ command, onLog, onChange, stopTimeoutMilliseconds }),
+    );
   }
 
   get pids(): number[] {

@@ -23,6 +23,8 @@ export interface FunctionProcessOptions {
   readonly onLog: (line: string) => void;
   /** Called after a change of `upstream`. */
   readonly onChange: () => void;
+  /** How long it may finish open requests and background work when it is stopped. Default 3,000. */
+  readonly stopTimeoutMilliseconds?: number | undefined;
 }
 
 export class FunctionProcess {
@@ -124,7 +126,8 @@ export class FunctionProcess {
     const child = this.#child;
     if (child === null) return;
     child.stdin.close().catch(() => {/* it has already exited */});
-    const killer = setTimeout(() => kill(child, "SIGKILL"), FUNCTION_STOP_TIMEOUT_MILLISECONDS);
+    const timeout = this.#options.stopTimeoutMilliseconds ?? FUNCTION_STOP_TIMEOUT_MILLISECONDS;
+    const killer = setTimeout(() => kill(child, "SIGKILL"), timeout);
     await child.status;
     clearTimeout(killer);
   }

@@ -21,7 +21,9 @@ export interface StackOptions {
   /** Number of function processes; requests go to them in turn. Default 1. */
   readonly functionProcesses?: number;
   /** Runs the function on this Deno from npm, such as "2.1.4". Default: the Deno that runs the stack. */
-  readonly denoVersion?: string;
+  readonly denoVersion?: string | undefined;
+  /** How long a function process may finish open requests and background work when the stack stops. Default 3,000. */
+  readonly functionStopTimeoutMilliseconds?: number;
   /** Heap limit of a function process. */
   readonly memoryLimitMegabytes?: number;
   /** Variables of the function, such as its embeddings endpoint. Default: those that are set in this process. */
@@ -141,6 +143,7 @@ async function startFunctions(
     options.functionProcesses ?? 1,
     command,
     options.onFunctionLog ?? (() => {}),
+    options.functionStopTimeoutMilliseconds,
   );
   try {
     await functions.start();

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ByteSearch } from "../../../supabase/functions/api/files/byte_search.ts";
+import { ownCpuMilliseconds } from "../../support/processes.ts";
 
 /** The places after each match, over all pieces. */
 function ends(pattern: string, pieces: readonly string[]): number[] {
@@ -43,7 +44,7 @@ Deno.test("ByteSearch finds matches that do not overlap, from the left", () => {
   assertEquals(ends("aba", ["ababa", "ba"]), [3, 7]);
 });
 
-Deno.test("ByteSearch takes linear time where naive searches take quadratic", () => {
+Deno.test("ByteSearch takes linear time where naive searches take quadratic", async () => {
   const text = new Uint8Array(2_000_000).fill(0x61);
   for (
     const pattern of [
@@ -52,9 +53,8 @@ Deno.test("ByteSearch takes linear time where naive searches take quadratic", ()
       "a".repeat(50_000) + "b" + "a".repeat(50_000),
     ]
   ) {
-    const started = performance.now();
-    assertEquals(new ByteSearch(new TextEncoder().encode(pattern)).next(text, 0), -1);
-    assert(performance.now() - started < 1000);
+    const search = () => assertEquals(new ByteSearch(new TextEncoder().encode(pattern)).next(text, 0), -1);
+    assert(await ownCpuMilliseconds(search) < 1000);
   }
 });
 

@@ -7,7 +7,7 @@ import type { Match } from "./snippet.ts";
 
 /** The parts of a request that a search uses. */
 export interface Searcher {
-  readonly gate: Pick<Gate, "caller" | "grant" | "authorize" | "unwrap">;
+  readonly gate: Pick<Gate, "grant" | "caller" | "authorize" | "unwrap">;
   readonly metadata: Pick<Metadata, "search">;
   /** Null where no model is configured. */
   readonly embedder: Embedder | null;

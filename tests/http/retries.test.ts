@@ -1,0 +1,236 @@
+/** Retries as they happen: at the same time, by the thousand, and after an answer that never arrived. */
+import { assert, assertEquals } from "@std/assert";
+import { assertRefused } from "../support/contract.ts";
+import { eventually } from "../support/eventually.ts";
+import type { ProjectFiles } from "../support/files.ts";
+import type { Hook } from "../support/proxy.ts";
+import { suite, test } from "../support/suite.ts";
+import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
+
+const { service, files } = await suite();
+
+const once = { "idempotency-key": "once" };
+
+/** Runs `work` with a hook on the commits that pass the proxy. */
+async function withCommitHook<T>(hook: Hook, work: () => Promise<T>): Promise<T> {
+  service.proxy.hook = (call, forward) =>
+    call.path.includes("filestore_commit") ? hook(call, forward) : forward();
+  try {
+    return await work();
+  } finally {
+    service.proxy.hook = null;
+  }
+}
+
+function isReplayed({ headers }: { readonly headers: Headers }): boolean {
+  return headers.get("idempotency-replayed") === "true";
+}
+
+/** Versions and objects of a project that holds nothing else. */
+async function countsOf(own: ProjectFiles): Promise<unknown> {
+  const [row] = await service.sql(
+    `select (select count(*)::int from filestore.file_versions v where v.project_id = p.id) as versions,
+            (select count(*)::int from filestore.segments s where s.project_id = p.id) as segments,
+            (select count(*)::int from storage.objects o where o.name like p.id || '/%') as objects
+     from filestore.projects p where p.id = $1`,
+    [own.project.id],
+  );
+  return row;
+}
+
+for (const kind of WRITES) {
+  test(`20 simultaneous requests with one key: ${kind.name} makes one version and leaves no other byte`, async () => {
+    const own = await files();
+    await prepare(own, "f.txt");
+    const answers = await Promise.all(Array.from({ length: 20 }, () => kind.send(own, "f.txt", once)));
+    assertEquals(answers.map(({ status }) => status), Array(20).fill(200));
+    assertEquals(answers.filter((answer) => !isReplayed(answer)).length, 1);
+    assertEquals(new Set(answers.map(({ text }) => text)).size, 1, "one answer for all");
+    const versions = PREPARED_VERSION + (kind.name === "PUT move" ? 2 : 1);
+    const segments = PREPARED_VERSION + (kind.stores ? 1 : 0);
+    assertEquals(await countsOf(own), { versions, segments, objects: segments });
+  });
+}
+
+test("1,000 retries with one key make one version", async () => {
+  const own = await files();
+  await own.write("log", "");
+  let replays = 0;
+  const worker = async () => {
+    for (let index = 0; index < 50; index++) {
+      const answer = await own.put("append", "log", { content: "a line\n" }, once);
+      assertEquals(answer.status, 200, answer.text);
+      if (isReplayed(answer)) replays++;
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, worker));
+  assertEquals(replays, 999);
+  assertEquals(await countsOf(own), { versions: 2, segments: 1, objects: 1 });
+  const { content, version } = await own.read("log");
+  assertEquals([content, version], ["a line\n", 2]);
+});
+
+for (const kind of WRITES) {
+  test(`${kind.name}: an answer of the database lost three times is 503; the retry finds the first result`, async () => {
+    const own = await files();
+    await prepare(own, "f.txt");
+    const lost = await withCommitHook(async (_call, forward) => {
+      await (await forward()).body?.cancel();
+      return new Response("<h1>Bad gateway</h1>", { status: 502 });
+    }, () => kind.send(own, "f.txt", once));
+    assertRefused(lost, "SERVICE_UNAVAILABLE", kind.operation);
+    const made = await countsOf(own);
+    const retry = await kind.send(own, "f.txt", once);
+    assertEquals([retry.status, isReplayed(retry)], [200, true], retry.text);
+    assertEquals(await countsOf(own), made);
+    const versions = PREPARED_VERSION + (kind.name === "PUT move" ? 2 : 1);
+    const segments = PREPARED_VERSION + (kind.stores ? 1 : 0);
+    assertEquals(made, { versions, segments, objects: segments });
+  });
+}
+
+test("one lost answer of the database is made up for within the request, with and without a key", async () => {
+  const own = await files();
+  for (const headers of [{}, once]) {
+    for (const kind of WRITES) {
+      const path = `${crypto.randomUUID()}.txt`;
+      await prepare(own, path);
+      let calls = 0;
+      const key = "idempotency-key" in headers ? { "idempotency-key": path } : {};
+      const answer = await withCommitHook(async (_call, forward) => {
+        const response = await forward();
+        return ++calls === 1 ? new Response("", { status: 502 }) : response;
+      }, () => kind.send(own, path, key));
+      assertEquals([answer.status, calls], [200, 2], `${kind.name}: ${answer.text}`);
+      const made = kind.name === "PUT copy" ? PREPARED_VERSION : PREPARED_VERSION + 1;
+      assertEquals((await own.versions(path)).total, made, kind.name);
+    }
+  }
+});
+
+test("a commit that never arrived is 503, and its retry is the first", async () => {
+  const own = await files();
+  await prepare(own, "f.txt");
+  for (const kind of WRITES.filter(({ name }) => !["DELETE", "PUT move"].includes(name))) {
+    const before = await own.versions("f.txt");
+    const key = { "idempotency-key": kind.name };
+    const lost = await withCommitHook(
+      () => new Response("", { status: 502 }),
+      () => kind.send(own, "f.txt", key),
+    );
+    assertRefused(lost, "SERVICE_UNAVAILABLE");
+    assertEquals((await own.versions("f.txt")).total, before.total);
+    const retry = await kind.send(own, "f.txt", key);
+    assertEquals([retry.status, isReplayed(retry)], [200, false], kind.name);
+    await own.write("f.txt", "old\n");
+  }
+});
+
+test("a client that hangs up during the commit finds the first result when it tries again", async () => {
+  const own = await files();
+  await prepare(own, "f.txt");
+  for (const route of ["append", "overwrite", "restore"]) {
+    const { total } = await own.versions("f.txt");
+    const body = route === "restore" ? { version: 1 } : { content: "x".repeat(100_000) };
+    const key = { "idempotency-key": `hang up ${route}` };
+    const hangUp = new AbortController();
+    await withCommitHook(async (_call, forward) => {
+      const response = await forward();
+      hangUp.abort();
+      return response;
+    }, async () => {
+      const attempt = fetch(`${service.baseUrl}/files/${route}/f.txt`, {
+        method: "PUT",
+        headers: { ...key, "x-api-key": own.key, "content-type": "application/json" },
+        body: JSON.stringify(body),
+        signal: hangUp.signal,
+      });
+      assertEquals(await attempt.then((response) => response.status, () => "hung up"), "hung up");
+    });
+    const retry = await own.put(route, "f.txt", body, key);
+    assertEquals([retry.status, isReplayed(retry)], [200, true], retry.text);
+    assertEquals((await own.versions("f.txt")).total, total + 1);
+  }
+});
+
+test("a client that hangs up while it sends makes no version and leaves no byte; its retry is the first", async () => {
+  const own = await files();
+  await own.write("f.txt", "");
+  const piece = new Uint8Array(1 << 20).fill(97);
+  for (const path of ["/files/append/f.txt?raw", "/files/overwrite/f.txt?raw", "/files?path=new.bin"]) {
+    const hangUp = new AbortController();
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (sent++ < 4) return controller.enqueue(piece);
+        // Some of it is stored by now.
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        hangUp.abort();
+      },
+    });
+    const attempt = fetch(service.baseUrl + path, {
+      method: path.startsWith("/files?") ? "POST" : "PUT",
+      headers: { ...once, "x-api-key": own.key },
+      body,
+      signal: hangUp.signal,
+    });
+    assertEquals(await attempt.then((response) => response.status, () => "hung up"), "hung up");
+    await eventually("nothing of it is left", async () => {
+      const counts = JSON.stringify(await countsOf(own));
+      return counts === JSON.stringify({ versions: 1, segments: 0, objects: 0 });
+    });
+  }
+  const retry = await own.request("PUT", "/files/append/f.txt?raw", { body: "all of it", headers: once });
+  assertEquals([retry.status, isReplayed(retry)], [200, false]);
+});
+
+test("a function that dies after the commit: the retry, on another one, finds the first result", async () => {
+  const own = await files();
+  await prepare(own, "f.txt");
+  const attempt = await withCommitHook(async (_call, forward) => {
+    const response = await forward();
+    for (const pid of service.stack.functionPids) Deno.kill(pid, "SIGKILL");
+    return response;
+  }, async () => {
+    const response = await fetch(`${service.baseUrl}/files/append/f.txt`, {
+      method: "PUT",
+      headers: { ...once, "x-api-key": own.key },
+      body: JSON.stringify({ content: "+" }),
+    });
+    await response.body?.cancel();
+    return response.status;
+  });
+  assert(attempt >= 500, `the gateway answers ${attempt}`);
+  await eventually("the function is back", async () => {
+    const response = await fetch(`${service.baseUrl}/health`);
+    await response.body?.cancel();
+    return response.status === 200;
+  });
+  const retry = await own.put("append", "f.txt", { content: "+" }, once);
+  assertEquals([retry.status, isReplayed(retry)], [200, true], retry.text);
+  assertEquals((await own.read("f.txt")).content, "old\n+");
+});
+
+test("409 IDEMPOTENCY_KEY_IN_USE with Retry-After while the first request runs; what it uploaded is removed", async () => {
+  const own = await files();
+  await prepare(own, "f.txt");
+  const before = await service.tables();
+  for (const kind of WRITES) {
+    // What the database says when it has waited for the other transaction in vain.
+    const answer = await withCommitHook(() =>
+      Response.json({
+        rate: { limit: null, remaining: null, reset: (Math.floor(Date.now() / 60_000) + 1) * 60 },
+        grant: {
+          projectId: own.project.id,
+          keyId: own.project.keyId,
+          tier: "enterprise",
+          maxFileBytes: null,
+          scopes: ["read", "write"],
+        },
+        refusal: { code: "IDEMPOTENCY_KEY_IN_USE", details: {} },
+      }), () => kind.send(own, "f.txt", once));
+    assertEquals(assertRefused(answer, "IDEMPOTENCY_KEY_IN_USE", kind.operation), {});
+    assertEquals(answer.headers.get("retry-after"), "1");
+  }
+  assertEquals(await service.tables(), before);
+});

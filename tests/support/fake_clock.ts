@@ -1,0 +1,47 @@
+/** Time that passes as quickly as there is nothing else to do: waits cost none, and measure exactly what they were. */
+
+interface Timer {
+  readonly due: number;
+  readonly run: () => void;
+}
+
+/**
+ * Runs `work` while `setTimeout`, `clearTimeout`, `performance.now` and `Date.now` follow a clock that moves on to the
+ * next timer whenever nothing else is to be done. Not for work that waits for anything but timers.
+ */
+export async function withFakeClock(work: () => Promise<void>): Promise<void> {
+  const real = { setTimeout, clearTimeout, performanceNow: performance.now, dateNow: Date.now };
+  const startedAt = Date.now();
+  const timers = new Map<number, Timer>();
+  let now = 0;
+  let last = 0;
+  const nextTurn = () => new Promise<void>((resolve) => real.setTimeout(resolve, 0));
+  Object.assign(globalThis, {
+    setTimeout: (run: () => void, milliseconds = 0) => {
+      timers.set(++last, { due: now + milliseconds, run });
+      return last;
+    },
+    clearTimeout: (id: number | undefined) => void timers.delete(id ?? 0),
+  });
+  performance.now = () => now;
+  Date.now = () => startedAt + now;
+  try {
+    let isDone = false;
+    const done = work().finally(() => isDone = true);
+    done.catch(() => {/* awaited below */});
+    while (!isDone) {
+      await nextTurn();
+      const [next] = [...timers].sort(([, one], [, other]) => one.due - other.due);
+      if (isDone || next === undefined) continue;
+      const [id, { due, run }] = next;
+      timers.delete(id);
+      now = Math.max(now, due);
+      run();
+    }
+    await done;
+  } finally {
+    Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
+    performance.now = real.performanceNow;
+    Date.now = real.dateNow;
+  }
+}

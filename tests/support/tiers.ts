@@ -1,0 +1,90 @@
+/**
+ * Which test files run when. Every file of a folder runs in one of the tiers: a new file of `unit`, `local` or `http`
+ * in `test`, one of another folder in `rest`, unless it is listed here.
+ */
+import { fileURLToPath } from "node:url";
+
+/** `test` proves each promise once; `rest` is everything else but the long forms; `edge` is the HTTP suite as deployed. */
+export type Tier = "test" | "rest" | "edge";
+
+/** Files that run one after another in a process of their own. */
+export interface Job {
+  readonly name: string;
+  /** Below `tests/`. */
+  readonly files: readonly string[];
+  /** They are loaded together and share a stack. Else each file is loaded alone. */
+  readonly isShared: boolean;
+}
+
+/** HTTP tests that start a stack of their own: with other variables, several processes or a limit on memory. */
+const PRIVATE_STACK = [
+  "http/large_raw.test.ts",
+  "http/search_index.test.ts",
+  "http/search_semantic.test.ts",
+  "http/search_without_vectors.test.ts",
+];
+
+/** RLS, pgTAP and privileges, on one real Postgres each. */
+const DATABASE_TEST = ["catalog.test.ts", "pgtap.test.ts", "row_level_security.test.ts"].map((name) =>
+  `database/${name}`
+);
+
+/** The way through the console from signing up to a revoked key. */
+const BROWSER_SMOKE = ["browser/path.test.ts"];
+
+/** Crashes, races and faults, in their short forms. */
+const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
+
+/** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
+const HTTP_JOBS = 6;
+
+/** In the order in which they start: cheap ones first, so that most failures show early. */
+export function jobsOf(tier: Tier): Job[] {
+  const http = [...shared("http", filesOf("http").filter(isNotIn(PRIVATE_STACK)), HTTP_JOBS)];
+  const httpAlone = alone("http, stacks of their own", PRIVATE_STACK);
+  switch (tier) {
+    case "test":
+      return [
+        ...shared("unit", filesOf("unit"), 1),
+        ...http,
+        httpAlone,
+        alone("database", DATABASE_TEST),
+        ...shared("browser", BROWSER_SMOKE, 1),
+        ...TRUST_TEST.map((file) => alone(file, [file])),
+        ...filesOf("local").map((file) => alone(file, [file])),
+      ];
+    case "rest":
+      return [
+        ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
+        ...["database", "scale", "trust"].flatMap(filesOf).filter(isNotIn([...DATABASE_TEST, ...TRUST_TEST]))
+          .map((file) => alone(file, [file])),
+      ];
+    case "edge":
+      return [...http, httpAlone];
+  }
+}
+
+function alone(name: string, files: readonly string[]): Job {
+  return { name, files, isShared: false };
+}
+
+/** Deals the files out to so many jobs. */
+function shared(name: string, files: readonly string[], jobs: number): Job[] {
+  return Array.from({ length: jobs }, (_, job) => ({
+    name: jobs === 1 ? name : `${name} ${job + 1} of ${jobs}`,
+    files: files.filter((_, index) => index % jobs === job),
+    isShared: true,
+  }));
+}
+
+function isNotIn(listed: readonly string[]): (file: string) => boolean {
+  return (file) => !listed.includes(file);
+}
+
+/** The test files of a folder and those below it, sorted. */
+function filesOf(folder: string): string[] {
+  const directory = fileURLToPath(new URL(`../${folder}`, import.meta.url));
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? filesOf(`${folder}/${name}`) : name.endsWith(".test.ts") ? [`${folder}/${name}`] : []
+  ).sort();
+}
