@@ -45,6 +45,52 @@ const PLANS: readonly Plan[] = [
     ],
     only: { adapters: ["index.ts"] },
   },
+  {
+    root: "local",
+    floors: [
+      "cli", // the commands of `deno task`
+      "stack", // the gateway, the back end and the function processes
+      "console", // building and serving the console
+      "admin", // projects and keys of any Supabase project
+      "database", // PGlite or a Postgres server
+      "repository.ts", // absolute paths
+      "startup_error.ts", // errors that are shown as one line
+      "limits.ts", // every bound
+    ],
+    only: { cli: [], stack: ["cli"] },
+  },
+  {
+    root: "console/src",
+    floors: [
+      "shell", // the entry, the frame around a view
+      "views", // one page each
+      "code", // the text editor and viewer
+      "components", // parts of several views
+      "state", // what outlives a view: place, projects, keys, drafts, transfers
+      "api", // calls of the service
+      "session", // the signed-in account, the connection
+      "config.ts", // settings of the site
+      "format.ts", // sizes, times and names for display
+      "sleep.ts",
+      "limits.ts", // every bound
+    ],
+    only: { shell: [], views: ["shell"] },
+  },
+  {
+    root: "console/src/views",
+    floors: [
+      "activity_view.tsx",
+      "deleted_view.tsx",
+      "search_view.tsx",
+      "settings_view.tsx",
+      "file",
+      "folder",
+      "keys",
+      "sign_in",
+    ],
+    // No view imports from another one.
+    only: { file: [], folder: [], keys: [], sign_in: [] },
+  },
 ];
 
 const supabase = join(dirname(fileURLToPath(import.meta.url)), "../../supabase");
