@@ -1,6 +1,6 @@
 /**
- * Which test files run when. Every file of a folder runs in one of the tiers: a new file of `unit`, `local` or `http`
- * in `test`, one of another folder in `rest`, unless it is listed here.
+ * Which test files run when. Every file of a folder runs in one of the tiers: a new file of `unit`, `contract`, `local`
+ * or `http` in `test`, one of another folder in `rest`, unless it is listed here.
  */
 import { fileURLToPath } from "node:url";
 
@@ -51,6 +51,7 @@ export function jobsOf(tier: Tier): Job[] {
     case "test":
       return [
         ...shared("unit", filesOf("unit"), 1),
+        ...shared("contract", filesOf("contract"), 1),
         ...http,
         httpAlone,
         alone("database", [...DATABASE_TEST, PLANS]),

@@ -1,7 +1,7 @@
 /** The parts of the OpenAPI document that the tables show. */
 import { z } from "zod";
-import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
 import { ROUTES } from "../../functions/api/routes/mod.ts";
+import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
 
 const property = z.looseObject({ type: z.unknown().optional(), enum: z.array(z.string()).optional() });
 const fields = z.looseObject({

@@ -13,7 +13,7 @@ import { ownCpuMilliseconds } from "../../support/processes.ts";
 const MIB = SEGMENT_BYTES_MAX;
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
 
-/** The sizes that `cutSegments` makes of so many bytes of text whose every cut falls 3 bytes short. */
+/** The sizes into which `cutSegments` cuts this many bytes of text if every cut falls 3 bytes short. */
 function recut(bytes: number): number[] {
   const sizes: number[] = [];
   let rest = bytes;
@@ -22,10 +22,10 @@ function recut(bytes: number): number[] {
   return rest > 0 ? [...sizes, rest] : sizes;
 }
 
-/** Appends one segment after another and merges where the plan says so; fails where a rope gets too long. */
+/** Appends one segment after another and compacts where the plan has a run; fails where a segment list gets too long. */
 function simulate(start: readonly number[], appends: Iterable<number>, bytesMax: number) {
   let sizes = [...start];
-  const outcome = { appends: 0, appended: 0, rewritten: 0, merges: 0, longest: 0 };
+  const outcome = { appends: 0, appended: 0, rewritten: 0, compactions: 0, longest: 0 };
   for (const size of appends) {
     if (outcome.appended >= bytesMax) break;
     sizes.push(size);
@@ -41,11 +41,11 @@ function simulate(start: readonly number[], appends: Iterable<number>, bytesMax:
     const run = planCompaction(sizes, false);
     if (run === null) continue;
     const bytes = sum(sizes.slice(run.from, run.to));
-    const merged = recut(bytes);
-    assertLess(merged.length, run.to - run.from);
-    sizes = [...sizes.slice(0, run.from), ...merged, ...sizes.slice(run.to)];
+    const compacted = recut(bytes);
+    assertLess(compacted.length, run.to - run.from);
+    sizes = [...sizes.slice(0, run.from), ...compacted, ...sizes.slice(run.to)];
     outcome.rewritten += bytes;
-    outcome.merges++;
+    outcome.compactions++;
   }
   return outcome;
 }
@@ -77,7 +77,7 @@ const HARD: readonly (readonly [string, readonly (readonly [number, number])[]])
 ];
 
 for (const [name, pattern] of HARD) {
-  Deno.test(`planCompaction keeps the rope short and writes little: appends ${name}`, () => {
+  Deno.test(`planCompaction keeps the segment list short and writes little: appends ${name}`, () => {
     const outcome = simulate([], repeated(pattern, 30_000), 100 * MIB);
     assertLess(
       outcome.rewritten,
@@ -86,7 +86,7 @@ for (const [name, pattern] of HARD) {
   });
 }
 
-Deno.test("planCompaction keeps the rope short and writes little, whatever is appended", () => {
+Deno.test("planCompaction keeps the segment list short and writes little, whatever is appended", () => {
   const pattern = fc.array(fc.tuple(anySize, fc.integer({ min: 1, max: 64 })), {
     minLength: 1,
     maxLength: 6,
@@ -104,7 +104,7 @@ Deno.test("planCompaction keeps the rope short and writes little, whatever is ap
   );
 });
 
-Deno.test("planCompaction keeps the rope short for appends with no pattern", () => {
+Deno.test("planCompaction keeps the segment list short for appends with no pattern", () => {
   fc.assert(
     fc.property(fc.array(anySize, { minLength: 300, maxLength: 1500, size: "max" }), (sizes) => {
       simulate([], sizes, 100 * MIB);
@@ -120,7 +120,7 @@ Deno.test("planCompaction: 1,000 appends of 100 bytes to a 10 MiB file store at 
   assertLessOrEqual(outcome.longest, 32);
 });
 
-Deno.test("planCompaction finds the one mergeable pair of a full rope, wherever it is", () => {
+Deno.test("planCompaction finds the only pair of a full segment list that can be compacted, wherever it is", () => {
   fc.assert(fc.property(fc.nat({ max: 300 }), fc.nat({ max: 300 }), (before, after) => {
     const sizes = [
       ...new Array<number>(before).fill(MIB),
@@ -133,7 +133,7 @@ Deno.test("planCompaction finds the one mergeable pair of a full rope, wherever 
   }));
 });
 
-Deno.test("planCompaction answers null only where no merge saves a segment, when the rope is full", () => {
+Deno.test("planCompaction returns null for a full segment list only where no compaction saves a segment", () => {
   assertEquals(planCompaction([], true), null);
   assertEquals(planCompaction([1], true), null);
   assertEquals(planCompaction([MIB, 1, MIB], true), null);
@@ -141,23 +141,23 @@ Deno.test("planCompaction answers null only where no merge saves a segment, when
   assertEquals(planCompaction([MIB / 2, MIB / 2], true), { from: 0, to: 2 });
 });
 
-Deno.test("planCompaction pays any price once a rope has too many segments", () => {
+Deno.test("planCompaction accepts any price once there are too many segments", () => {
   const sizes = new Array<number>(16_000).fill(521_000);
   assertLess(segmentListMax(sum(sizes)) - 32, sizes.length);
   assert(planCompaction(sizes, false) !== null);
 });
 
-Deno.test("planCompaction does not count on cuts that characters may forbid", () => {
+Deno.test("planCompaction does not rely on cuts that would split a character", () => {
   assertEquals(planCompaction([700_000, 2 * MIB - 1_400_000, 700_000], true), null);
   assertEquals(planCompaction([700_000, 2 * MIB - 1_400_006, 700_000], true), { from: 0, to: 3 });
 });
 
-Deno.test("planCompaction leaves short ropes alone", () => {
+Deno.test("planCompaction leaves short segment lists alone", () => {
   assertEquals(planCompaction([100, 100, 100], false), null);
   assertEquals(planCompaction(new Array<number>(10).fill(MIB), false), null);
 });
 
-Deno.test("planCompaction stays within one merge's bounds and is quick on 20,000 segments", async () => {
+Deno.test("planCompaction stays within the bounds of one compaction and is quick on 20,000 segments", async () => {
   for (const size of [1, 3000, 70_000, 400_000]) {
     const sizes = new Array<number>(20_000).fill(size);
     let run = { from: 0, to: 0 };
@@ -168,6 +168,6 @@ Deno.test("planCompaction stays within one merge's bounds and is quick on 20,000
   }
 });
 
-Deno.test("segmentListMax is 128 and two a MiB", () => {
+Deno.test("segmentListMax is 128 and two per MiB", () => {
   assertEquals([0, 1, MIB, MIB + 1, 100 * MIB].map(segmentListMax), [128, 130, 130, 132, 328]);
 });

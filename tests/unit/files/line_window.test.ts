@@ -11,10 +11,10 @@ import type { Segment } from "../../../supabase/functions/api/ports/segments.ts"
 
 const encoder = new TextEncoder();
 
-/** A rope with a segment for each piece that has bytes, and their bytes by name. */
-function ropeOf(pieces: readonly string[]): { rope: Segment[]; bytesOf: Map<string, Uint8Array> } {
+/** One segment for each piece that has bytes, and their bytes by name. */
+function segmentsOf(pieces: readonly string[]): { list: Segment[]; bytesOf: Map<string, Uint8Array> } {
   const bytesOf = new Map<string, Uint8Array>();
-  const rope = pieces.filter((piece) => piece !== "").map((piece, index): Segment => {
+  const list = pieces.filter((piece) => piece !== "").map((piece, index): Segment => {
     const bytes = encoder.encode(piece);
     bytesOf.set(`${index}`, bytes);
     return {
@@ -27,7 +27,7 @@ function ropeOf(pieces: readonly string[]): { rope: Segment[]; bytesOf: Map<stri
       isText: true,
     };
   });
-  return { rope, bytesOf };
+  return { list, bytesOf };
 }
 
 function linesOf(text: string): string[] {
@@ -36,8 +36,8 @@ function linesOf(text: string): string[] {
 
 /** What the window shows of the pieces, with the segments it reads. */
 function read(pieces: readonly string[], query: LineQuery) {
-  const { rope, bytesOf } = ropeOf(pieces);
-  const window = lineWindow(rope, query);
+  const { list, bytesOf } = segmentsOf(pieces);
+  const window = lineWindow(list, query);
   if (window === null) return null;
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const text = window.parts
@@ -88,7 +88,7 @@ Deno.test("countLines: a line ends with its line feed, and what follows the last
     [["\n\n\n"], 3],
   ];
   for (const [pieces, lines] of cases) {
-    assertEquals(countLines(ropeOf(pieces).rope), lines, JSON.stringify(pieces));
+    assertEquals(countLines(segmentsOf(pieces).list), lines, JSON.stringify(pieces));
   }
 });
 
@@ -146,7 +146,7 @@ Deno.test("lineWindow shows exactly the lines, however the text is cut, and read
       const end = start + encoder.encode(window.text).length;
       let at = 0;
       const holding: number[] = [];
-      for (const [index, { size }] of ropeOf(pieces).rope.entries()) {
+      for (const [index, { size }] of segmentsOf(pieces).list.entries()) {
         if (at < end && at + size > start) holding.push(index);
         at += size;
       }

@@ -6,7 +6,7 @@ import { readSegments } from "../../../supabase/functions/api/files/read_segment
 import type { Segment, Segments } from "../../../supabase/functions/api/ports/segments.ts";
 
 const SIZE = 10;
-const ROPE: readonly Segment[] = Array.from({ length: 8 }, (_, index) => ({
+const SEGMENTS: readonly Segment[] = Array.from({ length: 8 }, (_, index) => ({
   id: String(index),
   name: String(index),
   size: SIZE,
@@ -49,11 +49,11 @@ for (const [memory, ahead] of [[0, 0], [SIZE, 1], [2 * SIZE, 2], [1000, READ_AHE
     const { segments, fetched } = storage();
     const readAhead = new ByteBudget(memory);
     const read: number[] = [];
-    for await (const bytes of readSegments({ segments, readAhead }, ROPE)) {
+    for await (const bytes of readSegments({ segments, readAhead }, SEGMENTS)) {
       read.push(bytes[0] ?? -1);
-      assertEquals(fetched.length, Math.min(read.length + ahead, ROPE.length));
+      assertEquals(fetched.length, Math.min(read.length + ahead, SEGMENTS.length));
     }
-    assertEquals(read, ROPE.map((_, index) => index));
+    assertEquals(read, SEGMENTS.map((_, index) => index));
     assertEquals(await isWhole(readAhead, memory), true);
   });
 }
@@ -61,7 +61,7 @@ for (const [memory, ahead] of [[0, 0], [SIZE, 1], [2 * SIZE, 2], [1000, READ_AHE
 Deno.test("readSegments() of many readers take memory for reading ahead once, not each", async () => {
   const { segments, fetched } = storage();
   const readAhead = new ByteBudget(2 * SIZE);
-  const readers = Array.from({ length: 5 }, () => readSegments({ segments, readAhead }, ROPE));
+  const readers = Array.from({ length: 5 }, () => readSegments({ segments, readAhead }, SEGMENTS));
   for (const reader of readers) await reader.next();
   assertEquals(fetched.length, 5 + 2);
   for (const reader of readers) await reader.return();
@@ -70,12 +70,12 @@ Deno.test("readSegments() of many readers take memory for reading ahead once, no
 
 Deno.test("readSegments() gives its memory back when the reader stops, and when a segment is out of reach", async () => {
   const readAhead = new ByteBudget(1000);
-  const stopped = readSegments({ segments: storage().segments, readAhead }, ROPE);
+  const stopped = readSegments({ segments: storage().segments, readAhead }, SEGMENTS);
   await stopped.next();
   await stopped.return();
   assertEquals(await isWhole(readAhead, 1000), true);
 
-  const failing = readSegments({ segments: storage("2").segments, readAhead }, ROPE);
+  const failing = readSegments({ segments: storage("2").segments, readAhead }, SEGMENTS);
   await failing.next();
   await failing.next();
   await assertRejects(() => failing.next(), Error, "out of reach");

@@ -13,7 +13,7 @@ const MIB = SEGMENT_BYTES_MAX;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 /** Stored pieces and the bytes behind them; `loads` counts what was asked for. */
-class Rope {
+class PiecedText {
   readonly pieces: Piece[] = [];
   readonly #stored = new Map<string, Uint8Array>();
   loads = 0;
@@ -50,14 +50,14 @@ class Rope {
 }
 
 /** The text in pieces cut at any byte. */
-function ropeOf(text: string, places: readonly number[]): Rope {
+function cutText(text: string, places: readonly number[]): PiecedText {
   const bytes = bytesOf(text);
   const borders = [
     0,
     ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b),
     bytes.length,
   ];
-  return new Rope(borders.slice(1).map((border, index) => bytes.slice(borders[index], border)));
+  return new PiecedText(borders.slice(1).map((border, index) => bytes.slice(borders[index], border)));
 }
 
 async function collect(pieces: AsyncIterable<Piece>): Promise<Piece[]> {
@@ -75,24 +75,24 @@ const places = fc.array(fc.nat(), { maxLength: 8 });
 Deno.test("countOccurrences counts and numbers the lines like a plain search, whatever the borders", async () => {
   await fc.assert(
     fc.asyncProperty(text(0, 40), text(1, 4), places, async (whole, old, borders) => {
-      const rope = ropeOf(whole, borders);
-      const { count, lines, touched } = await countOccurrences(rope.pieces, rope.load, old);
+      const pieced = cutText(whole, borders);
+      const { count, lines, touched } = await countOccurrences(pieced.pieces, pieced.load, old);
       const parts = whole.split(old);
       assertEquals(count, parts.length - 1);
       const before = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join(old));
       assertEquals(lines, before.map((beginning) => beginning.split("\n").length));
 
-      const overlapped = rope.pieces.map(() => false);
+      const overlapped = pieced.pieces.map(() => false);
       for (const beginning of before) {
         const from = bytesOf(beginning).length;
         let at = 0;
-        for (const [index, piece] of rope.pieces.entries()) {
+        for (const [index, piece] of pieced.pieces.entries()) {
           const to = at + sizeOf(piece);
           if (from < to && from + bytesOf(old).length > at) overlapped[index] = true;
           at = to;
         }
       }
-      const full = rope.pieces.map((piece) => sizeOf(piece) > 0);
+      const full = pieced.pieces.map((piece) => sizeOf(piece) > 0);
       assertEquals(touched.filter((_, index) => full[index]), overlapped.filter((_, index) => full[index]));
     }),
     { numRuns: 2000 },
@@ -107,9 +107,9 @@ Deno.test("rewrite of every occurrence equals replaceAll, whatever the borders",
       text(0, 4),
       places,
       async (whole, old, replacement, borders) => {
-        const rope = ropeOf(whole, borders);
-        const edited = await collect(rewrite(rope.pieces, rope.load, old, replacement, "all"));
-        assertEquals(await rope.textOf(edited), whole.replaceAll(old, () => replacement));
+        const pieced = cutText(whole, borders);
+        const edited = await collect(rewrite(pieced.pieces, pieced.load, old, replacement, "all"));
+        assertEquals(await pieced.textOf(edited), whole.replaceAll(old, () => replacement));
         assert(edited.every((piece) => sizeOf(piece) > 0));
       },
     ),
@@ -125,9 +125,9 @@ Deno.test("rewrite of the first occurrence equals replace, and leaves later piec
       text(0, 4),
       places,
       async (whole, old, replacement, borders) => {
-        const rope = ropeOf(whole, borders);
-        const edited = await collect(rewrite(rope.pieces, rope.load, old, replacement, "first"));
-        assertEquals(await rope.textOf(edited), whole.replace(old, () => replacement));
+        const pieced = cutText(whole, borders);
+        const edited = await collect(rewrite(pieced.pieces, pieced.load, old, replacement, "first"));
+        assertEquals(await pieced.textOf(edited), whole.replace(old, () => replacement));
       },
     ),
     { numRuns: 1000 },
@@ -138,16 +138,16 @@ Deno.test("rewrite can follow rewrite: each edit sees what the one before made",
   const edits = fc.array(fc.tuple(text(1, 3), text(0, 3)), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(text(0, 40), edits, places, async (whole, changes, borders) => {
-      const rope = ropeOf(whole, borders);
-      let pieces = rope.pieces;
+      const pieced = cutText(whole, borders);
+      let pieces = pieced.pieces;
       let expected = whole;
       for (const [old, replacement] of changes) {
-        const { count, touched } = await countOccurrences(pieces, rope.load, old);
+        const { count, touched } = await countOccurrences(pieces, pieced.load, old);
         assertEquals(count, expected.split(old).length - 1);
-        pieces = await collect(rewrite(pieces, rope.load, old, replacement, "all", touched));
+        pieces = await collect(rewrite(pieces, pieced.load, old, replacement, "all", touched));
         expected = expected.replaceAll(old, () => replacement);
       }
-      assertEquals(await rope.textOf(pieces), expected);
+      assertEquals(await pieced.textOf(pieces), expected);
     }),
     { numRuns: 500 },
   );
@@ -155,9 +155,9 @@ Deno.test("rewrite can follow rewrite: each edit sees what the one before made",
 
 Deno.test("rewrite takes the replacement literally", async () => {
   for (const replacement of ["$&", "$1", "$$", "$`", "\\n"]) {
-    const rope = ropeOf("xay", [1]);
+    const pieced = cutText("xay", [1]);
     assertEquals(
-      await rope.textOf(await collect(rewrite(rope.pieces, rope.load, "a", replacement, "all"))),
+      await pieced.textOf(await collect(rewrite(pieced.pieces, pieced.load, "a", replacement, "all"))),
       `x${replacement}y`,
     );
   }
@@ -173,71 +173,74 @@ function full(mark = ""): Uint8Array {
 }
 
 Deno.test("rewrite of one line makes one new piece, leaves the others and loads nothing else", async () => {
-  const rope = new Rope([full(), full("MARK"), full()]);
-  const { count, touched } = await countOccurrences(rope.pieces, rope.load, "MARK");
+  const pieced = new PiecedText([full(), full("MARK"), full()]);
+  const { count, touched } = await countOccurrences(pieced.pieces, pieced.load, "MARK");
   assertEquals([count, touched], [1, [false, true, false]]);
-  rope.loads = 0;
-  const edited = await collect(rewrite(rope.pieces, rope.load, "MARK", "mark", "first", touched));
-  assertEquals(rope.loads, 1);
+  pieced.loads = 0;
+  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "mark", "first", touched));
+  assertEquals(pieced.loads, 1);
   assertEquals(edited.map((piece) => piece.kind), ["stored", "new", "stored"]);
-  assertStrictEquals(edited[0], rope.pieces[0]);
-  assertStrictEquals(edited[2], rope.pieces[2]);
+  assertStrictEquals(edited[0], pieced.pieces[0]);
+  assertStrictEquals(edited[2], pieced.pieces[2]);
 });
 
 Deno.test("rewrite that outgrows a piece makes two halves, not a leftover", async () => {
-  const rope = new Rope([full("MARK")]);
-  const edited = await collect(rewrite(rope.pieces, rope.load, "MARK", "a longer mark é", "all"));
+  const pieced = new PiecedText([full("MARK")]);
+  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "a longer mark é", "all"));
   assertEquals(edited.length, 2);
-  for (const piece of edited) assert(sizeOf(piece) > MIB / 2 - 3 && isUtf8(await rope.load(piece)));
+  for (const piece of edited) assert(sizeOf(piece) > MIB / 2 - 3 && isUtf8(await pieced.load(piece)));
 });
 
 Deno.test("rewrite over a border makes at most two new pieces while they fit", async () => {
   const [left, right] = [full(), full()];
   left.set(bytesOf("MA"), MIB - 2);
   right.set(bytesOf("RK"), 0);
-  const rope = new Rope([full(), left, right, full()]);
-  const { lines, touched } = await countOccurrences(rope.pieces, rope.load, "MARK");
+  const pieced = new PiecedText([full(), left, right, full()]);
+  const { lines, touched } = await countOccurrences(pieced.pieces, pieced.load, "MARK");
   assertEquals(touched, [false, true, true, false]);
   assertEquals(lines, [1 + countNewlines(full()) + countNewlines(left)]);
-  const edited = await collect(rewrite(rope.pieces, rope.load, "MARK", "mk", "all", touched));
+  const edited = await collect(rewrite(pieced.pieces, pieced.load, "MARK", "mk", "all", touched));
   assertEquals(edited.map((piece) => piece.kind), ["stored", "new", "new", "stored"]);
 });
 
 Deno.test("rewrite keeps new pieces in bounds when a small text grows a hundredfold", async () => {
-  const rope = ropeOf("ab".repeat(20_000), [10, 30_000]);
+  const pieced = cutText("ab".repeat(20_000), [10, 30_000]);
   const replacement = "é".repeat(100);
-  const edited = await collect(rewrite(rope.pieces, rope.load, "a", replacement, "all"));
-  assertEquals(await rope.textOf(edited), `${replacement}b`.repeat(20_000));
-  for (const piece of edited) assert(sizeOf(piece) <= MIB && isUtf8(await rope.load(piece)));
+  const edited = await collect(rewrite(pieced.pieces, pieced.load, "a", replacement, "all"));
+  assertEquals(await pieced.textOf(edited), `${replacement}b`.repeat(20_000));
+  for (const piece of edited) assert(sizeOf(piece) <= MIB && isUtf8(await pieced.load(piece)));
 });
 
 Deno.test("a string that spans many pieces is found and replaced", async () => {
   const old = "0123456789".repeat(1000);
-  const rope = ropeOf(`x${old}${old}y`, Array.from({ length: 300 }, (_, index) => index * 67));
-  assertEquals((await countOccurrences(rope.pieces, rope.load, old)).count, 2);
-  assertEquals(await rope.textOf(await collect(rewrite(rope.pieces, rope.load, old, "-", "all"))), "x--y");
+  const pieced = cutText(`x${old}${old}y`, Array.from({ length: 300 }, (_, index) => index * 67));
+  assertEquals((await countOccurrences(pieced.pieces, pieced.load, old)).count, 2);
+  assertEquals(
+    await pieced.textOf(await collect(rewrite(pieced.pieces, pieced.load, old, "-", "all"))),
+    "x--y",
+  );
 });
 
 Deno.test("countOccurrences reports the first lines only, and counts all", async () => {
-  const rope = ropeOf("a\n".repeat(1000), [99]);
-  const { count, lines } = await countOccurrences(rope.pieces, rope.load, "a");
+  const pieced = cutText("a\n".repeat(1000), [99]);
+  const { count, lines } = await countOccurrences(pieced.pieces, pieced.load, "a");
   assertEquals(count, 1000);
   assertEquals(lines, Array.from({ length: EDIT_LINES_REPORTED_MAX }, (_, index) => index + 1));
 });
 
 Deno.test("a piece that cannot be loaded fails the search and the rewrite", async () => {
-  const rope = ropeOf("abcdef", [2, 4]);
+  const pieced = cutText("abcdef", [2, 4]);
   const load = (piece: Piece) =>
-    piece === rope.pieces[1] ? Promise.reject(new Error("gone")) : rope.load(piece);
-  await assertRejects(() => countOccurrences(rope.pieces, load, "f"), Error, "gone");
+    piece === pieced.pieces[1] ? Promise.reject(new Error("gone")) : pieced.load(piece);
+  await assertRejects(() => countOccurrences(pieced.pieces, load, "f"), Error, "gone");
   await assertRejects(
-    () => collect(rewrite(rope.pieces, load, "c", "x", "all", [false, true, false])),
+    () => collect(rewrite(pieced.pieces, load, "c", "x", "all", [false, true, false])),
     Error,
     "gone",
   );
 });
 
 Deno.test("rewrite leaves nothing of an edit that empties the file", async () => {
-  const rope = ropeOf("aaaa", [1, 2]);
-  assertEquals(await collect(rewrite(rope.pieces, rope.load, "a", "", "all")), []);
+  const pieced = cutText("aaaa", [1, 2]);
+  assertEquals(await collect(rewrite(pieced.pieces, pieced.load, "a", "", "all")), []);
 });

@@ -1,4 +1,4 @@
-/** When an isolate asks for what is to be indexed. */
+/** When an isolate claims files to be indexed. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
 import type { ClaimedFile } from "../../../supabase/functions/api/ports/search_index.ts";
@@ -14,15 +14,15 @@ import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
 import { withFakeClock } from "../../support/fake_clock.ts";
 
 interface Waiting {
-  /** Files that wait; a claim takes one. */
+  /** Queued files; a claim takes one. */
   readonly files?: number;
-  /** What a claim costs. */
+  /** How long a claim takes. */
   readonly milliseconds?: number;
-  /** What the claims that find nothing are told of when something will be due; the last ones that nothing will be. */
+  /** `nextDueMilliseconds` of the empty claims, in order; the further ones return null. */
   readonly nextDue?: readonly number[];
 }
 
-/** Nothing of it is left, so that there is no text to be read. */
+/** A tombstone, so that there is no text to read. */
 const DELETED_FILE: ClaimedFile = {
   projectId: "",
   fileId: "",
@@ -72,7 +72,7 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
 }
 
 Deno.test(
-  "IndexScheduler claims a moment after it is asked, so that a text is found soon",
+  "IndexScheduler claims a moment after a commit, so that its text is found soon",
   underFakeClock(async () => {
     const { indexing: it, runs, asked } = indexing({ files: 1 });
     const first = asked();
@@ -85,7 +85,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler ends when nothing waits",
+  "IndexScheduler ends its run when nothing is queued",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing();
     it.start();
@@ -95,7 +95,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler goes on by itself when a text that rests is due",
+  "IndexScheduler continues by itself when a debounced file is due",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
     it.start();
@@ -105,13 +105,13 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler is not kept by a text that rests from what comes meanwhile",
+  "IndexScheduler sleeping until a debounced file is due is woken by new work",
   underFakeClock(async () => {
     const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
     const first = asked();
     it.start();
     await first;
-    // The rest begins once the claim's answer has been read.
+    // The sleep begins once the claim's answer has been read.
     await new Promise((resolve) => setTimeout(resolve, 0));
     it.start();
     await Promise.all(runs);
@@ -120,7 +120,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler asks once more for what came while it was asking",
+  "IndexScheduler claims once more for work that arrives during a claim",
   underFakeClock(async () => {
     const { indexing: it, runs, claims, asked } = indexing();
     const first = asked();
@@ -133,7 +133,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler takes what is left without a pause while no commits come, a bounded number of claims a run",
+  "IndexScheduler drains the queue without pauses while no commits come, in a bounded number of claims per run",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ files: SEARCH_CLAIMS_PER_RUN + 1 });
     const started = performance.now();
@@ -146,7 +146,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler takes no notice of the commits before it, which are what it takes",
+  "IndexScheduler does not pause for the commits before its first claim, which covers them",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ files: 2, milliseconds: 500 });
     const started = performance.now();
@@ -158,7 +158,7 @@ Deno.test(
   }),
 );
 
-/** How long it is from one claim to the next, when so much comes while the first takes so long. */
+/** Time from the first claim to the second, with `times` calls of `what` during the first. */
 async function betweenClaims(
   waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
   times: number,
@@ -178,14 +178,14 @@ async function betweenClaims(
 }
 
 for (const files of [0, 1]) {
-  const after = files > 0 ? "after a claim that took something" : "after a claim in vain";
+  const after = files > 0 ? "after a claim that took something" : "after an empty claim";
 
   Deno.test(
-    `IndexScheduler leaves many commits that keep coming the greater part of the time ${after}`,
+    `IndexScheduler leaves most of the time to commits that keep coming ${after}`,
     underFakeClock(async () => {
       const milliseconds = 50;
       const pauseMilliseconds = milliseconds * SEARCH_INDEX_PAUSE_FACTOR;
-      assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is looked at");
+      assert(pauseMilliseconds > SEARCH_INDEX_DELAY_MILLISECONDS, "it is that pause which is measured");
       // Timers may be early by parts of a millisecond.
       assertGreaterOrEqual(
         await betweenClaims({ files, milliseconds }, 100),
@@ -195,7 +195,7 @@ for (const files of [0, 1]) {
   );
 
   Deno.test(
-    `IndexScheduler lets a few commits wait for less than that, however long it took, ${after}`,
+    `IndexScheduler pauses less for a few commits, however long the claim took, ${after}`,
     underFakeClock(async () => {
       const milliseconds = 1_000;
       const between = await betweenClaims({ files, milliseconds }, 4);
@@ -206,7 +206,7 @@ for (const files of [0, 1]) {
 }
 
 Deno.test(
-  "IndexScheduler is not put off by searches that ask for it",
+  "IndexScheduler does not pause for searches that request a run",
   underFakeClock(async () => {
     const milliseconds = 500;
     const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");

@@ -1,4 +1,4 @@
-/** Compacting small segments of a file, in the request that added one too many. */
+/** Compacts small segments of a file, within the request that added one too many. */
 import type { Gate } from "../auth/gate.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { planCompaction } from "./compaction_plan.ts";

@@ -22,7 +22,7 @@ export interface Grant {
 /** Part of every call: who is calling, and for which HTTP request. */
 export interface Caller {
   readonly keyHash: KeyHash;
-  /** UUID of a request that may not be counted yet: it is counted once, however many calls it makes. Null: it was counted. */
+  /** UUID of a request that is counted once, however many calls it makes. Null: it was counted already. */
   readonly requestId: string | null;
 }
 
@@ -49,8 +49,8 @@ export type Answer<T> =
 /** The database's refusal. Nothing was changed, except that the request was counted (a 429 is not). */
 export interface Refusal {
   /**
-   * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has as many segments as it
-   * may have; compact some of `segments`, then commit again.
+   * The codes that `errors.ts` marks as refusals of the database, and SEGMENT_LIST_FULL: the file has as many segments
+   * as it may have; compact some of `segments`, then commit again.
    */
   readonly code: RefusalCode | "SEGMENT_LIST_FULL";
   readonly details: Readonly<Record<string, unknown>>;

@@ -10,8 +10,7 @@ export class GlobError extends Error {
 }
 
 /**
- * The glob as a regular expression for the whole path, of constructs that a database matches in time linear in the path:
- * literals, `.`, `[^/]`, sets, `*` of these, and alternatives. Throws GlobError.
+ * The glob as a regular expression for the whole path, of constructs that a database matches in linear time: literals, `.`, `[^/]`, sets, `*` of these, and alternatives. Throws GlobError.
  */
 export function globPattern(glob: string, directory: string): string {
   const patterns = expandBraces(glob.startsWith("/") ? glob : glob.replace(/^\.\//, ""));

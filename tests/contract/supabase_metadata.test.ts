@@ -1,0 +1,31 @@
+import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
+import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { hashApiKey } from "../../supabase/functions/api/auth/api_key.ts";
+import { suite } from "../support/suite.ts";
+import { metadataContract } from "./metadata.ts";
+import { client, silent, unreachableClient } from "./supabase.ts";
+
+const { service } = await suite();
+const { backendUrl, secretKey } = service.stack;
+
+metadataContract("SupabaseMetadata", {
+  metadata: new SupabaseMetadata(client(backendUrl, secretKey), silent),
+  losingFirstAnswer() {
+    let isFirst = true;
+    const fetch: typeof fetchInTime = async (input, init) => {
+      const response = await fetchInTime(input, init);
+      if (!isFirst) return response;
+      isFirst = false;
+      await response.body?.cancel();
+      throw new TypeError("the connection broke before the response");
+    };
+    return new SupabaseMetadata(client(backendUrl, secretKey, fetch), silent);
+  },
+  unreachable: () => new SupabaseMetadata(unreachableClient(), silent),
+  async tenant(requestsPerMinute) {
+    const isLimited = requestsPerMinute !== undefined;
+    const { id, keyId, key } = await service.project("enterprise", isLimited ? { requestsPerMinute } : {});
+    if (isLimited) await service.freezeWindow(id);
+    return { projectId: id, keyId, keyHash: await hashApiKey(key) };
+  },
+});

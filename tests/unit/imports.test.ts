@@ -1,0 +1,137 @@
+/** The floor plan: which room may import from which, that no import leads back up, and that there are no circles. */
+import { assertEquals, assertGreater } from "@std/assert";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  circles,
+  type Floors,
+  importGraph,
+  importsBesides,
+  readImports,
+  unplannedRooms,
+  upwardImports,
+} from "../support/import_graph.ts";
+
+interface Plan {
+  /** Below `supabase/`. */
+  readonly root: string;
+  /** From top to bottom: each room imports from itself and from those below it. */
+  readonly floors: Floors;
+  /** Rooms that only some of those above may import. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
+}
+
+const PLANS: readonly Plan[] = [
+  {
+    root: "functions/api",
+    floors: [
+      "index.ts", // environment → parts → server
+      "app.ts", // the service as one `fetch`: routes, the order of checks, one error renderer
+      "routes", // one file per route: parameters, handler, description
+      "middleware.ts", // the log line and the headers of every response
+      "request_state.ts", // what one request passes through the middleware
+      "services.ts", // what lives as long as an isolate
+      "context.ts", // what a handler works with
+      "search", // patterns, ranking, the index
+      "files", // versions, segments, edits, compaction, the sweep
+      "auth", // who is calling, and whether they may
+      "http", // bodies, headers, paths, the envelope
+      "adapters", // the ports over supabase-js
+      "ports", // contracts with the database, the storage and the model
+      "runtime", // memory, hashes, clocks, the log
+      "errors.ts", // the table of error codes
+      "limits.ts", // every bound
+      "version.ts",
+    ],
+    only: { adapters: ["index.ts"] },
+  },
+  {
+    root: "local",
+    floors: [
+      "cli", // the commands of `deno task`
+      "stack", // the gateway, the back end and the function processes
+      "console", // building and serving the console
+      "admin", // projects and keys of any Supabase project
+      "database", // PGlite or a Postgres server
+      "repository.ts", // absolute paths
+      "startup_error.ts", // errors that are shown as one line
+      "limits.ts", // every bound
+    ],
+    only: { cli: [], stack: ["cli"] },
+  },
+  {
+    root: "console/src",
+    floors: [
+      "shell", // the entry, the frame around a view
+      "views", // one page each
+      "code", // the text editor and viewer
+      "components", // parts of several views
+      "state", // what outlives a view: place, projects, keys, drafts, transfers
+      "api", // calls of the service
+      "session", // the signed-in account, the connection
+      "config.ts", // settings of the site
+      "format.ts", // sizes, times and names for display
+      "sleep.ts",
+      "limits.ts", // every bound
+    ],
+    only: { shell: [], views: ["shell"] },
+  },
+  {
+    root: "console/src/views",
+    floors: [
+      "activity_view.tsx",
+      "deleted_view.tsx",
+      "search_view.tsx",
+      "settings_view.tsx",
+      "file",
+      "folder",
+      "keys",
+      "sign_in",
+    ],
+    // No view imports from another one.
+    only: { file: [], folder: [], keys: [], sign_in: [] },
+  },
+];
+
+const supabase = join(dirname(fileURLToPath(import.meta.url)), "../../supabase");
+
+for (const { root, floors, only = {} } of PLANS) {
+  Deno.test(`${root}: every file has a floor, no import leads up, and no files import each other in a circle`, async () => {
+    const graph = await readImports(join(supabase, root));
+    assertGreater(graph.size, 20);
+    assertEquals(unplannedRooms(graph, floors), []);
+    assertEquals(upwardImports(graph, floors), []);
+    for (const [room, allowed] of Object.entries(only)) {
+      assertEquals(importsBesides(graph, room, allowed), [], `${room} is for ${allowed}`);
+    }
+    assertEquals(circles(graph), []);
+  });
+}
+
+Deno.test("the floor plan sees every kind of import, upward imports and circles", () => {
+  const graph = importGraph(
+    new Map([
+      ["top.ts", `import type {\n  A,\n  B,\n} from "./middle/a.ts";\nimport { z } from "zod";`],
+      ["middle/a.ts", `export { b } from "./b.ts";\n/** import x from "../top.ts" */`],
+      ["middle/b.ts", `const c = await import("./a.ts");\nimport "../bottom.ts";`],
+      ["bottom.ts", `import { type A } from "./middle/a.ts";`],
+      ["attic/d.ts", ""],
+    ]),
+  );
+  assertEquals([...graph], [
+    ["top.ts", ["middle/a.ts"]],
+    ["middle/a.ts", ["middle/b.ts"]],
+    ["middle/b.ts", ["bottom.ts", "middle/a.ts"]],
+    ["bottom.ts", ["middle/a.ts"]],
+    ["attic/d.ts", []],
+  ]);
+  const floors = ["top.ts", "middle", "bottom.ts", "cellar"];
+  assertEquals(unplannedRooms(graph, floors), ["attic", "cellar"]);
+  assertEquals(upwardImports(graph, floors), ["bottom.ts → middle/a.ts"]);
+  assertEquals(importsBesides(graph, "bottom.ts", ["top.ts"]), ["middle/b.ts → bottom.ts"]);
+  assertEquals(importsBesides(graph, "bottom.ts", ["middle"]), []);
+  assertEquals(circles(graph), [
+    "middle/a.ts → middle/b.ts → bottom.ts → middle/a.ts",
+    "middle/a.ts → middle/b.ts → middle/a.ts",
+  ]);
+});
