@@ -65,9 +65,8 @@ export function jobsOf(tier: Tier): Job[] {
         ...shared("contract", filesOf("contract"), 1),
         alone("database", DATABASE_TEST),
         ...shared("browser", BROWSER_SMOKE, 1),
-        ...[...TRUST_TEST, ...filesOf("local").filter(isNotIn(LOCAL_REST))].map((file) =>
-          alone(file, [file])
-        ),
+        ...TRUST_TEST.map((file) => alone(file, [file])),
+        alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
         httpAlone,
         ...shared("http", http.filter(isNotIn(HTTP_REST)), HTTP_JOBS),
       ];
