@@ -7,7 +7,7 @@
 --
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
--- What is applied to a database is `supabase/migrations`; README.md in this folder says how the two are kept equal.
+-- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';
@@ -76,7 +76,7 @@ begin
 end
 $$;
 comment on procedure filestore.grant_execute(regproc, text[]) is
-  'Lets these roles and the owner call a function, and nobody else.';
+  'Makes a function callable by these roles and its owner only.';
 
 create procedure filestore.publish(p_function regproc, p_owner text, variadic p_callers text[])
 language plpgsql as $$
@@ -96,7 +96,7 @@ comment on procedure filestore.publish(regproc, text, text[]) is
 -- ====================================================================================================================
 -- 01_limits.sql
 
--- Every number that is used in several places or that the edge function depends on, too.
+-- Bounds that the edge function depends on, too, or that are used in several places.
 
 create type filestore.limits as (
   segment_list_max_base integer,
@@ -127,7 +127,7 @@ language plpgsql immutable set search_path = '' as $$
 declare
   v_limits filestore.limits;
 begin
-  -- A file has at most so many segments, and so many more for each MiB or part of one: a read stays bounded.
+  -- A file has at most this many segments, and this many more for each MiB or part of one: a read stays bounded.
   v_limits.segment_list_max_base := 128;
   v_limits.segment_list_max_per_mib := 2;
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
@@ -144,13 +144,13 @@ begin
   v_limits.page_limit_max := 100;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
-  -- A pattern that occurs in up to so many files is looked up in the index and sorted.
+  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
   v_limits.search_found_at_once_max := 1000;
   -- Files that contain the words beyond this many are not ranked: reading their words takes time.
   v_limits.search_word_matches_max := 10000;
-  -- In a project with up to so many chunks each embedding is compared, in a larger one the index is used.
+  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
   v_limits.search_exact_chunks_max := 10000;
-  -- The best by words, and the nearest by meaning.
+  -- Files ranked by words, and chunks ranked by meaning.
   v_limits.search_ranked_max := 200;
   -- The least time between two indexings of a text: this long, and longer for each byte; 9.4 s for 1 MiB.
   v_limits.reindex_debounce_milliseconds := 1000;
@@ -652,7 +652,7 @@ grant select on filestore.files, filestore.segments to filestore_search;
 --
 -- Functions in `public` and those in plpgsql pin an empty search_path. The short ones in SQL do not: a function with a
 -- setting of its own cannot be inlined into the query that calls it. They qualify every name and run under the empty
--- path of their callers; nobody else may execute them. They are `stable` where what they call is (to_char and
+-- path of their callers; no other role may execute them. They are `stable` where what they call is (to_char and
 -- jsonb_build_object are), or they would not be inlined either. Whatever reads or writes a table is in plpgsql, which
 -- keeps its plans for the session; a function in SQL is planned at every call.
 
@@ -974,7 +974,7 @@ call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 create function filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- The directory and all above it. Every transaction locks them in the same order, the root first.
+  -- The directory and its ancestors. Every transaction locks them in the same order, the root first.
   insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
   select p_project_id, a.path, greatest(p_change, 0) * (a.path = p_directory)::integer, greatest(p_change, 0)
   from (
@@ -1279,8 +1279,8 @@ begin
 end
 $$;
 comment on function filestore.commit_version is
-  'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, now '
-  'and then, the segment list to be compacted.';
+  'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
+  'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
 
 create function filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb) returns jsonb
@@ -1647,8 +1647,8 @@ call filestore.publish('public.filestore_versions', 'filestore_engine', 'service
 
 -- Most lists are this one, so it is planned once per session: planning costs more than reading a page. The plan is kept
 -- while the table grows, so it must not depend on the size the table had. With sorting and every scan but index scans
--- disabled, each statement has one index that provides its order. (One statement for all three, a union, was slower.) The
--- limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
+-- disabled, each statement has one index that provides its order. (One statement for all three, a union, was slower.)
+-- The limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
 create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
   out files json, out has_more boolean
@@ -2049,7 +2049,7 @@ begin
 end
 $$;
 comment on function filestore.create_key is
-  'Stores the hash of a new key. The key that it replaces at once does not count towards the limit. Refusals: '
+  'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. Refusals: '
   'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 

@@ -2,7 +2,7 @@
 --
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
--- What is applied to a database is `supabase/migrations`; README.md in this folder says how the two are kept equal.
+-- What is applied to a database is `supabase/migrations`; README.md in this folder describes how the two stay equal.
 
 create schema filestore;
 comment on schema filestore is 'Versioned file store: tables and internals. Not exposed over REST.';
@@ -71,7 +71,7 @@ begin
 end
 $$;
 comment on procedure filestore.grant_execute(regproc, text[]) is
-  'Lets these roles and the owner call a function, and nobody else.';
+  'Makes a function callable by these roles and its owner only.';
 
 create procedure filestore.publish(p_function regproc, p_owner text, variadic p_callers text[])
 language plpgsql as $$

@@ -1,4 +1,4 @@
--- Every number that is used in several places or that the edge function depends on, too.
+-- Bounds that the edge function depends on, too, or that are used in several places.
 
 create type filestore.limits as (
   segment_list_max_base integer,
@@ -29,7 +29,7 @@ language plpgsql immutable set search_path = '' as $$
 declare
   v_limits filestore.limits;
 begin
-  -- A file has at most so many segments, and so many more for each MiB or part of one: a read stays bounded.
+  -- A file has at most this many segments, and this many more for each MiB or part of one: a read stays bounded.
   v_limits.segment_list_max_base := 128;
   v_limits.segment_list_max_per_mib := 2;
   -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
@@ -46,13 +46,13 @@ begin
   v_limits.page_limit_max := 100;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
-  -- A pattern that occurs in up to so many files is looked up in the index and sorted.
+  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
   v_limits.search_found_at_once_max := 1000;
   -- Files that contain the words beyond this many are not ranked: reading their words takes time.
   v_limits.search_word_matches_max := 10000;
-  -- In a project with up to so many chunks each embedding is compared, in a larger one the index is used.
+  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
   v_limits.search_exact_chunks_max := 10000;
-  -- The best by words, and the nearest by meaning.
+  -- Files ranked by words, and chunks ranked by meaning.
   v_limits.search_ranked_max := 200;
   -- The least time between two indexings of a text: this long, and longer for each byte; 9.4 s for 1 MiB.
   v_limits.reindex_debounce_milliseconds := 1000;

@@ -6,7 +6,7 @@
 --
 -- Functions in `public` and those in plpgsql pin an empty search_path. The short ones in SQL do not: a function with a
 -- setting of its own cannot be inlined into the query that calls it. They qualify every name and run under the empty
--- path of their callers; nobody else may execute them. They are `stable` where what they call is (to_char and
+-- path of their callers; no other role may execute them. They are `stable` where what they call is (to_char and
 -- jsonb_build_object are), or they would not be inlined either. Whatever reads or writes a table is in plpgsql, which
 -- keeps its plans for the session; a function in SQL is planned at every call.
 

@@ -54,7 +54,7 @@ call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 create function filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
-  -- The directory and all above it. Every transaction locks them in the same order, the root first.
+  -- The directory and its ancestors. Every transaction locks them in the same order, the root first.
   insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
   select p_project_id, a.path, greatest(p_change, 0) * (a.path = p_directory)::integer, greatest(p_change, 0)
   from (
@@ -359,8 +359,8 @@ begin
 end
 $$;
 comment on function filestore.commit_version is
-  'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, now '
-  'and then, the segment list to be compacted.';
+  'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
+  'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
 
 create function filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb) returns jsonb

@@ -2,8 +2,8 @@
 
 -- Most lists are this one, so it is planned once per session: planning costs more than reading a page. The plan is kept
 -- while the table grows, so it must not depend on the size the table had. With sorting and every scan but index scans
--- disabled, each statement has one index that provides its order. (One statement for all three, a union, was slower.) The
--- limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
+-- disabled, each statement has one index that provides its order. (One statement for all three, a union, was slower.)
+-- The limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
 create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
   out files json, out has_more boolean

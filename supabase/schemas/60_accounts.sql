@@ -158,7 +158,7 @@ begin
 end
 $$;
 comment on function filestore.create_key is
-  'Stores the hash of a new key. The key that it replaces at once does not count towards the limit. Refusals: '
+  'Stores the hash of a new key. A key that it replaces immediately does not count towards the limit. Refusals: '
   'KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.create_key', 'filestore_account');
 

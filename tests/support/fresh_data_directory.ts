@@ -13,6 +13,7 @@ const MADE_FROM = [
   at("../../supabase/migrations"),
   at("../../supabase/local/database/platform.sql"),
   at("../../supabase/local/database/pglite_database.ts"),
+  at("../../supabase/local/stack/recorded_migrations.ts"),
   at("../../import_map.json"),
 ];
 

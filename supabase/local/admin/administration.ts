@@ -143,7 +143,9 @@ export class Administration {
       throw new StartupError(`${this.#url} cannot be reached (${messageOf(error)}).`);
     });
     const answer = z.object({ data: sweepSlice }).safeParse(await response.json().catch(() => null));
-    if (!answer.success) throw new StartupError(`${this.#url} refused to sweep (status ${response.status}).`);
+    if (!answer.success) {
+      throw new StartupError(`The sweep of ${this.#url} failed (status ${response.status}).`);
+    }
     return answer.data.data;
   }
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Database } from "./database.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
-interface Migration {
+export interface Migration {
   readonly version: string;
   readonly name: string;
   readonly file: string;
@@ -28,7 +28,9 @@ export async function migrate(
     "select version from supabase_migrations.schema_migrations",
   );
   const applied = new Set(rows.map((row) => row.version));
-  for (const migration of await listMigrations(directory)) {
+  const migrations = await listMigrations(directory);
+  await refuseOtherSchema(database, migrations, applied);
+  for (const migration of migrations) {
     if (applied.has(migration.version)) continue;
     onApply(migration.file);
     const sql = await Deno.readTextFile(join(directory, migration.file));
@@ -40,7 +42,22 @@ export async function migrate(
   }
 }
 
-async function listMigrations(directory: string): Promise<Migration[]> {
+/** Throws `StartupError` where the file store is there, but was not made by the first of these migrations. */
+async function refuseOtherSchema(
+  database: Database,
+  [first]: readonly Migration[],
+  applied: ReadonlySet<string>,
+): Promise<void> {
+  if (first === undefined || applied.has(first.version)) return;
+  const [schema] = await database.query("select from pg_catalog.pg_namespace where nspname = 'filestore'");
+  if (schema === undefined) return;
+  throw new StartupError(
+    "The database holds files of another version of this service, which this version cannot read; use an empty database.",
+  );
+}
+
+/** The migrations of a folder, oldest first. */
+export async function listMigrations(directory: string): Promise<Migration[]> {
   const migrations: Migration[] = [];
   for await (const entry of Deno.readDir(directory)) {
     const [, version, name] = /^(\d+)_(.*)\.sql$/.exec(entry.name) ?? [];

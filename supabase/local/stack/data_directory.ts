@@ -9,6 +9,8 @@ export interface DataDirectory {
   readonly path: string;
   /** PGlite's files. */
   readonly database: string;
+  /** Which migrations the database has; `recorded_migrations.ts`. */
+  readonly migrationsFile: string;
   /** Keys of the local Supabase; `secrets.ts`. */
   readonly secretsFile: string;
   /** Address and secret key of the running stack, for the command line; `state.ts`. */
@@ -26,6 +28,7 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
   return {
     path,
     database: join(path, "pglite"),
+    migrationsFile: join(path, "migrations.json"),
     secretsFile: join(path, "secrets.json"),
     stateFile: stateFileOf(path),
     async of(databaseUrl) {

@@ -8,6 +8,7 @@ import { functionCommand, ownVariables } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
 import { openGateway } from "./gateway.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../repository.ts";
+import { recordMigrations } from "./recorded_migrations.ts";
 import { loadSecrets, type Secrets } from "./secrets.ts";
 import { removeState, writeState } from "./state.ts";
 
@@ -70,6 +71,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     const data = await openDataDirectory(options.dataDir);
     cleanups.push(() => data.release());
+    if (options.databaseUrl === undefined) await recordMigrations(data, migrationsDirectoryOf(options));
     const gateway = await openGateway(options.port);
     cleanups.push(() => gateway.close());
     const secrets = await loadSecrets(data.secretsFile);
@@ -108,6 +110,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
+function migrationsDirectoryOf(options: StackOptions): string {
+  return options.migrationsDirectory ?? MIGRATIONS_DIRECTORY;
+}
+
 function openBackend(
   options: StackOptions,
   data: DataDirectory,
@@ -119,7 +125,7 @@ function openBackend(
     databaseDirectory: data.database,
     databaseUrl: options.databaseUrl,
     storageDirectory: storage,
-    migrationsDirectory: options.migrationsDirectory ?? MIGRATIONS_DIRECTORY,
+    migrationsDirectory: migrationsDirectoryOf(options),
     onProgress: options.onProgress ?? (() => {}),
   });
 }

@@ -9,6 +9,7 @@ import { useSubmit } from "../../components/use_submit.ts";
 import { prepareAuthCallback } from "../../session/auth_callback.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
 import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";
+import { SignInCard } from "./sign_in_card.tsx";
 
 type Purpose = "sign-in" | "sign-up" | "link" | "reset";
 
@@ -35,31 +36,25 @@ export function SignIn() {
   };
   const { title, button } = TEXTS[purpose];
   return (
-    <main class="signin">
-      <div class="signin-card">
-        <p class="brand">
-          <img src="icon.svg" alt="" width="28" height="28" />Filestore
-        </p>
-        <h1>{title}</h1>
-        {hasExpired.value && (
-          <p class="note" role="status">Your session has expired. Sign in to continue where you left off.</p>
-        )}
-        {linkProblem.value && <p class="form-problem" role="alert">{linkProblem.value}</p>}
-        {sent === null
-          ? (
-            <form onSubmit={submit} noValidate key={purpose}>
-              <Fields {...{ purpose, email, setEmail, password, setPassword, problem }} />
-              {problem?.field === null && <p class="form-problem" role="alert">{problem.text}</p>}
-              <button type="submit" class="primary" disabled={isBusy}>
-                {isBusy ? "One moment …" : button}
-              </button>
-            </form>
-          )
-          : <p class="note" role="status">{sent}</p>}
-        {config().github && (purpose === "sign-in" || purpose === "sign-up") && <GitHubButton />}
-        <Others purpose={purpose} choose={choose} />
-      </div>
-    </main>
+    <SignInCard title={title}>
+      {hasExpired.value && (
+        <p class="note" role="status">Your session has expired. Sign in to continue where you left off.</p>
+      )}
+      {linkProblem.value && <p class="form-problem" role="alert">{linkProblem.value}</p>}
+      {sent === null
+        ? (
+          <form onSubmit={submit} noValidate key={purpose}>
+            <Fields {...{ purpose, email, setEmail, password, setPassword, problem }} />
+            {problem?.field === null && <p class="form-problem" role="alert">{problem.text}</p>}
+            <button type="submit" class="primary" disabled={isBusy}>
+              {isBusy ? "One moment …" : button}
+            </button>
+          </form>
+        )
+        : <p class="note" role="status">{sent}</p>}
+      {config().github && (purpose === "sign-in" || purpose === "sign-up") && <GitHubButton />}
+      <Others purpose={purpose} choose={choose} />
+    </SignInCard>
   );
 }
 
