@@ -45,6 +45,35 @@ const PLANS: readonly Plan[] = [
     ],
     only: { adapters: ["index.ts"] },
   },
+  {
+    root: "local",
+    floors: [
+      "cli", // the commands of deno.json
+      "stack", // everything that `deno task start` runs
+      "console", // building the console
+      "admin", // projects and keys, for the operator
+      "database", // PGlite and Postgres, migrations
+      "repository.ts",
+      "startup_error.ts",
+      "limits.ts",
+    ],
+  },
+  {
+    root: "console/src",
+    floors: [
+      "shell", // the frame around every view
+      "views",
+      "code", // showing and editing text
+      "components",
+      "state", // what outlives a view
+      "api", // calls of the service
+      "session", // signing in
+      "format.ts",
+      "sleep.ts",
+      "config.ts",
+      "limits.ts",
+    ],
+  },
 ];
 
 const supabase = join(dirname(fileURLToPath(import.meta.url)), "../../supabase");
