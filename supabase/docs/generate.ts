@@ -11,6 +11,7 @@ import { decisionsTable } from "./generator/decisions.ts";
 import { errorsTable } from "./generator/errors.ts";
 import { limitsTable } from "./generator/limits.ts";
 import { routeFields, routesTable, scopesList } from "./generator/routes.ts";
+import { schemasTable } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -26,6 +27,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "routes of accounts": () => routesTable("accounts"),
   "fields of accounts": () => routeFields("accounts"),
   "routes of the service": () => routesTable("service"),
+  "schemas": schemasTable,
   "tasks": tasksTable,
   "decisions": decisionsTable,
 };

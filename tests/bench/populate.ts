@@ -19,6 +19,14 @@ const TOP_DIRECTORIES = 10;
 /** Path of a directory that the tree has in any case. */
 export const SOME_DIRECTORY = "top-3/sub-00003";
 
+/** Path of the n-th file, from 0. */
+export function pathIn(filesPerDirectory: number, n: number): string {
+  const directory = Math.floor(n / filesPerDirectory);
+  return `top-${directory % TOP_DIRECTORIES}/sub-${String(directory).padStart(5, "0")}/file-${
+    String(n).padStart(7, "0")
+  }.txt`;
+}
+
 /**
  * Files with one version of one segment each, and the counts of their directories. Foreign keys are not checked on the
  * way in, and indexes are made anew afterwards: that is most of the time it would take. With `filesOnly` the versions

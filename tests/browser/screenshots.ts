@@ -1,4 +1,4 @@
-/** `deno task screenshots`: the README's two pictures, taken from the running console over believable files. */
+/** `deno task screenshots`: the documents' two pictures, taken from the running console over believable files. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
@@ -9,7 +9,7 @@ import { startService } from "../support/service.ts";
 
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };
-/** Nobody waits for a README's pictures longer than this to load. */
+/** Larger pictures would slow down the page that shows them. */
 const PICTURE_BYTES_MAX = 200_000;
 const REPORT = "research/battery-prices/report.md";
 const FOLDER_SHOWN = "research/battery-prices";

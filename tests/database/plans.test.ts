@@ -1,11 +1,11 @@
 /**
- * How the operations find their rows in a project of a million files: by index, and hardly more of them than they
+ * How the operations find their rows in a project of many files (with TEST_SCALE=1, a million): by index, and hardly more of them than they
  * answer. Times depend on the machine; plans do not. Postgres itself tells the plan of every statement that the
  * functions run, with the rows it really read.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { addVersions, populate, SOME_DIRECTORY } from "../bench/populate.ts";
+import { addVersions, pathIn, populate, SOME_DIRECTORY } from "../bench/populate.ts";
 import { connectNotingPlans, explainEverything, indexesUsed, rowsRead } from "../support/plans.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { createMigrated } from "../support/postgres_hosted.ts";
@@ -23,11 +23,16 @@ import {
   versions,
 } from "../support/postgres_filestore.ts";
 
-const FILES = 1_000_000;
-const VERSIONS = 100_000;
+const IS_AT_SCALE = Deno.env.get("TEST_SCALE") === "1";
+const FILES = IS_AT_SCALE ? 1_000_000 : 100_000;
+const VERSIONS = IS_AT_SCALE ? 100_000 : 10_000;
 const SEGMENTS = 50_000;
+/** At least as many directories as files in one, so that neither table is small. */
+const FILES_PER_DIRECTORY = IS_AT_SCALE ? 1000 : 100;
 const LONG_PATH = "top-1/sub-00001/file-0001000.txt";
-const MIDDLE = "top-5/sub-00505/file-0505500.txt";
+const MIDDLE = pathIn(FILES_PER_DIRECTORY, FILES / 2 + 5.5 * FILES_PER_DIRECTORY);
+/** In the middle of the subtree `top-3`. */
+const MIDDLE_OF_TOP_3 = pathIn(FILES_PER_DIRECTORY, FILES / 2 + 3.5 * FILES_PER_DIRECTORY);
 const PAGE = 100;
 /** Rows of a large table that one page of so many may read: one more than it shows, and those that tie with it. */
 const ROWS_PER_PAGE_MAX = 2 * PAGE;
@@ -46,10 +51,10 @@ const LISTS: Readonly<Record<string, Json>> = {
   "one directory, by cursor": {
     directory: SOME_DIRECTORY,
     recursive: false,
-    after: `${SOME_DIRECTORY}/file-0003500`,
+    after: pathIn(FILES_PER_DIRECTORY, 3.5 * FILES_PER_DIRECTORY),
   },
   "one subtree": { directory: "top-3" },
-  "one subtree, by cursor": { directory: "top-3", after: "top-3/sub-00503/file-0503500.txt" },
+  "one subtree, by cursor": { directory: "top-3", after: MIDDLE_OF_TOP_3 },
   "by size": { sortBy: "size" },
   "by size, largest first": { sortBy: "size", sortOrder: "desc" },
   "by date of change": { sortBy: "updated_at" },
@@ -58,7 +63,7 @@ const LISTS: Readonly<Record<string, Json>> = {
   "by date of creation, newest first": { sortBy: "created_at", sortOrder: "desc" },
 };
 
-Deno.test("plans in a project of a million files", async (t) => {
+Deno.test(`plans in a project of ${FILES} files`, async (t) => {
   const server = await startPostgres();
   const database = await createMigrated(server, "plans");
   const { sql, plans } = connectNotingPlans(database.superuserUrl);
@@ -86,7 +91,11 @@ Deno.test("plans in a project of a million files", async (t) => {
     const scripts = {
       script: (text: string) => sql.begin((transaction) => transaction.unsafe(text).simple()),
     };
-    await populate(scripts, project, { files: FILES, filesPerDirectory: 1000, filesOnly: true });
+    await populate(scripts, project, {
+      files: FILES,
+      filesPerDirectory: FILES_PER_DIRECTORY,
+      filesOnly: true,
+    });
     await addSegments(sql, project);
     await commit(sql, project, "write", { path: LONG_PATH, segments: [newSegment(project)] });
     await addVersions(scripts, project, LONG_PATH, VERSIONS);
@@ -106,7 +115,7 @@ Deno.test("plans in a project of a million files", async (t) => {
     const confined = await addConfinedKey(sql, project, "top-3");
     const CONFINED_LISTS = [
       {},
-      { after: "top-3/sub-00503/file-0503500.txt" },
+      { after: MIDDLE_OF_TOP_3 },
       { directory: "top-3", recursive: false },
     ];
     for (const query of CONFINED_LISTS) {
@@ -166,7 +175,7 @@ function operationsOnOneFile(
   const segments = () => [newSegment(project)];
   return {
     "record": () => record(sql, project, LONG_PATH),
-    "record of an old version": () => record(sql, project, LONG_PATH, 50_000),
+    "record of an old version": () => record(sql, project, LONG_PATH, VERSIONS / 2),
     "content": () => content(sql, project, LONG_PATH),
     "write of a new file": () =>
       commit(sql, project, "write", {

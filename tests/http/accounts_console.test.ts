@@ -122,6 +122,16 @@ test("after its first request the console costs no more calls than a key", async
   }
 });
 
+test("a request of the console that is refused by its own data makes 1 call: to open the session, or to count it", async () => {
+  const account = await owner(service);
+  const refused = async () => {
+    const answer = await account.request("GET", "/files?limit=0");
+    assertRefused(answer, "VALIDATION_ERROR");
+  };
+  assertEquals(names(await service.proxy.during(refused)), ["filestore_account_session"]);
+  assertEquals(names(await service.proxy.during(refused)), ["filestore_authorize"]);
+});
+
 test("what is known of a project outlasts a session that ended: a write does not ask for it again", async () => {
   const account = await owner(service);
   const write = () => account.request("POST", "/files", { body: { path: "f.txt", content: "one" } });

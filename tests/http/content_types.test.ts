@@ -2,55 +2,10 @@
 import { assertEquals } from "@std/assert";
 import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
 import { assertRefused, issuePaths } from "../support/contract.ts";
+import { BINARY, TYPES } from "../support/media_types.ts";
 import { suite, test } from "../support/suite.ts";
 
 const { files } = await suite();
-
-/** The contract's types, each with the extensions that must lead to it. */
-const TYPES: Readonly<Record<string, string>> = {
-  "text/markdown": "md markdown mkd",
-  "text/plain": "txt text log",
-  "text/javascript": "js jsx mjs cjs",
-  "text/typescript": "ts tsx mts cts",
-  "application/json": "json",
-  "text/html": "html htm",
-  "text/css": "css",
-  "text/x-python": "py pyi",
-  "text/x-java-source": "java",
-  "text/x-c++src": "cpp cc cxx hpp hh hxx",
-  "text/x-csrc": "c h",
-  "application/xml": "xml xsd",
-  "application/yaml": "yaml yml",
-  "text/csv": "csv",
-  "image/jpeg": "jpg jpeg",
-  "image/png": "png",
-  "image/gif": "gif",
-  "image/webp": "webp",
-  "image/bmp": "bmp",
-  "image/svg+xml": "svg",
-  "application/pdf": "pdf",
-  "application/zip": "zip",
-  "audio/mpeg": "mp3",
-  "video/mp4": "mp4",
-  "video/x-msvideo": "avi",
-  "video/quicktime": "mov",
-  "application/octet-stream": "bin",
-};
-
-/** Types that are read as base64 even where the bytes are text. */
-const BINARY = new Set([
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-  "image/bmp",
-  "application/pdf",
-  "application/zip",
-  "audio/mpeg",
-  "video/mp4",
-  "video/x-msvideo",
-  "video/quicktime",
-]);
 
 test("the 27 content types are the contract's", () => {
   assertEquals([...MEDIA_TYPES].sort(), Object.keys(TYPES).sort());

@@ -1,6 +1,7 @@
 /** What each operation costs, counted on the wire between function and Supabase. */
 import { assert, assertEquals } from "@std/assert";
 import { UNAUTHORIZED_BODY_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
+import { assertRefused } from "../support/contract.ts";
 import type { Files } from "../support/files.ts";
 import type { BackendCall } from "../support/proxy.ts";
 import { suite, test } from "../support/suite.ts";
@@ -127,6 +128,23 @@ test("what is refused by its own data makes 1 call, which counts it; a missing f
       ["database"],
       path,
     );
+  }
+});
+
+test("an error of a request that no key or token identifies makes no call", async () => {
+  const rows = [
+    ["GET", "/health?deep=x", null, "VALIDATION_ERROR"],
+    ["POST", "/sweep", null, "INVALID_API_KEY"],
+    ["POST", "/sweep", "oa_junk", "INVALID_API_KEY"],
+    ["GET", "/files?limit=0", null, "INVALID_API_KEY"],
+    ["GET", "/project/activity?limit=0", null, "INVALID_SESSION"],
+    ["GET", "/nothing", null, "ROUTE_NOT_FOUND"],
+  ] as const;
+  for (const [method, path, key, code] of rows) {
+    const calls = await service.proxy.during(async () => {
+      assertRefused(await service.request(key, method, path), code);
+    });
+    assertEquals(targets(calls), [], path);
   }
 });
 

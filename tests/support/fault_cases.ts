@@ -33,14 +33,24 @@ export interface Ran {
 export class FaultCases {
   readonly #expected = new Map<string, Expected>();
 
+  /** The last of the preparations so far. */
+  #prepared: Promise<void> = Promise.resolve();
+
   constructor(private readonly lab: Laboratory) {}
+
+  /** One after another, so that large bodies do not wait for each other's share of memory. */
+  #prepare(tenant: Tenant, operation: Operation): Promise<void> {
+    const prepared = this.#prepared.then(() => prepareFor(this.lab, tenant, operation));
+    this.#prepared = prepared.catch(() => {/* whoever asked for it is told */});
+    return prepared;
+  }
 
   /** What the operation does when nothing fails; found out once. */
   async expectedOf(operation: Operation): Promise<Expected> {
     const known = this.#expected.get(operation.name);
     if (known) return known;
     const tenant = await this.lab.tenant();
-    await prepareFor(this.lab, tenant, operation);
+    await this.#prepare(tenant, operation);
     const before = await this.lab.state(tenant);
     const watch = this.lab.watch(tenant, () => null);
     const outcome = await this.lab.send(tenant, operation);
@@ -62,7 +72,7 @@ export class FaultCases {
     headers: Record<string, string> = {},
   ): Promise<Ran> {
     const tenant = await this.lab.tenant();
-    await prepareFor(this.lab, tenant, operation);
+    await this.#prepare(tenant, operation);
     const watch = this.lab.watch(tenant, decide);
     const started = performance.now();
     const outcome = await this.lab.send(tenant, {

@@ -83,6 +83,7 @@ export class Laboratory {
       dataDir,
       port: 0,
       demo: false,
+      functionStopTimeoutMilliseconds: 0,
       onFunctionLog: (line) => log.push(line),
       functionSupabaseUrl: async (backendUrl) => {
         if (!withFaultProxy) return backendUrl;
@@ -100,7 +101,12 @@ export class Laboratory {
       denoVersion: undefined,
       memoryLimitMegabytes: undefined,
     });
-    const sound = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });
+    const sound = new FunctionProcess({
+      command,
+      onLog: () => {},
+      onChange: () => {},
+      stopTimeoutMilliseconds: 0,
+    });
     await sound.start();
     const soundUrl = `http://127.0.0.1:${sound.upstream?.port}/api`;
     return new Laboratory(stack, proxy, log, dataDir, secrets, soundUrl, sound);

@@ -22,6 +22,8 @@ export interface RawRequest {
   readonly finish?: boolean;
   /** Answers to wait for; the connection is left then. */
   readonly answers?: number;
+  /** HEAD: answers have the length of a body, and none. */
+  readonly isHead?: boolean;
   readonly timeoutMilliseconds: number;
 }
 
@@ -38,12 +40,13 @@ export async function exchange(origin: string, request: RawRequest): Promise<Raw
   let isEnded = false;
   const decoder = new TextDecoder();
   const wanted = request.answers ?? Infinity;
+  const answersIn = (text: string) => parseAnswers(text, request.isHead);
   const reading = (async () => {
     const buffer = new Uint8Array(64 * 1024);
     try {
       for (let count = await connection.read(buffer); count !== null; count = await connection.read(buffer)) {
         received += decoder.decode(buffer.subarray(0, count), { stream: true });
-        if (parseAnswers(received).length >= wanted) return;
+        if (answersIn(received).length >= wanted) return;
       }
     } catch {
       // A reset ends it as well.
@@ -60,7 +63,7 @@ export async function exchange(origin: string, request: RawRequest): Promise<Raw
     connection.close();
   } catch { /* closed already */ }
   await Promise.all([reading, writing]);
-  return { answers: parseAnswers(received), isEnded, milliseconds };
+  return { answers: answersIn(received), isEnded, milliseconds };
 }
 
 async function write(connection: Deno.TcpConn, { parts, finish }: RawRequest): Promise<void> {
@@ -76,7 +79,7 @@ async function write(connection: Deno.TcpConn, { parts, finish }: RawRequest): P
 }
 
 /** The answers that are complete so far. Bodies have a length, come in chunks, or are none. */
-export function parseAnswers(text: string): RawAnswer[] {
+export function parseAnswers(text: string, isHead = false): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let rest = text; rest !== "";) {
     const end = rest.indexOf("\r\n\r\n");
@@ -88,7 +91,8 @@ export function parseAnswers(text: string): RawAnswer[] {
       headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
     }
     const status = Number(statusLine.split(" ")[1]);
-    const body = bodyOf(rest.slice(end + 4), status, headers);
+    const after = rest.slice(end + 4);
+    const body = isHead ? { text: "", rest: after } : bodyOf(after, status, headers);
     if (body === null) break;
     // 100 Continue is no answer.
     if (status >= 200) answers.push({ status, headers, text: body.text });

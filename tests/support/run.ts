@@ -2,7 +2,7 @@
  * Runs the tests of the tiers that are named: several processes at a time, as many as there are processors (or
  * TEST_JOBS). The output of a process is written when it has ended.
  *
- * Usage: run.ts test|rest|edge…
+ * Usage: run.ts test|rest|edge|scale…
  */
 import { fileURLToPath } from "node:url";
 import { startStack } from "../../supabase/local/stack/stack.ts";
@@ -27,11 +27,13 @@ const JOB_TIMEOUT_MILLISECONDS = 20 * 60_000;
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
+let cpuOfChildren = 0;
+
 if (import.meta.main) {
   for (const tier of Deno.args) {
     if (tier === "edge") await runAsDeployed();
-    else if (tier === "test" || tier === "rest") await run(tier, jobsOf(tier), {});
-    else throw new Error("Usage: run.ts test|rest|edge…");
+    else if (tier === "test" || tier === "rest" || tier === "scale") await run(tier, jobsOf(tier), {});
+    else throw new Error("Usage: run.ts test|rest|edge|scale…");
   }
 }
 
@@ -63,7 +65,11 @@ async function runJob(job: Job, variables: Variables): Promise<Result> {
       ...["test", "-A", "--no-check", `--lock=${at("../deno.lock")}`],
       ...job.isShared ? [at("./together.ts")] : addresses.map((address) => fileURLToPath(address)),
     ],
-    env: { ...variables, ...job.isShared && { TEST_FILES: addresses.map(({ href }) => href).join("\n") } },
+    env: {
+      ...variables,
+      ...job.variables,
+      ...job.isShared && { TEST_FILES: addresses.map(({ href }) => href).join("\n") },
+    },
     stdin: "null",
     signal: AbortSignal.timeout(JOB_TIMEOUT_MILLISECONDS),
   }).output();
@@ -76,8 +82,6 @@ async function runJob(job: Job, variables: Variables): Promise<Result> {
   );
   return { passed: passedIn(output), isOk: code === 0 };
 }
-
-let cpuOfChildren = 0;
 
 /** Processor seconds of the process that ended last, and of those that it started (Linux). */
 function cpuOfLastChild(): number {

@@ -282,7 +282,12 @@ export class Service {
       denoVersion: Deno.env.get("FUNCTION_DENO"),
       memoryLimitMegabytes: undefined,
     });
-    const bare = new FunctionProcess({ command, onLog: () => {}, onChange: () => {} });
+    const bare = new FunctionProcess({
+      command,
+      onLog: () => {},
+      onChange: () => {},
+      stopTimeoutMilliseconds: 0,
+    });
     await bare.start();
     try {
       await work(`http://127.0.0.1:${bare.upstream?.port}`);

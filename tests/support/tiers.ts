@@ -4,8 +4,11 @@
  */
 import { fileURLToPath } from "node:url";
 
-/** `test` proves each promise once; `rest` is everything else but the long forms; `edge` is the HTTP suite as deployed. */
-export type Tier = "test" | "rest" | "edge";
+/**
+ * `test` proves each promise once; `edge` is the HTTP suite as deployed, `scale` what is done with a million files, and
+ * `rest` everything else but the long forms.
+ */
+export type Tier = "test" | "rest" | "edge" | "scale";
 
 /** Files that run one after another in a process of their own. */
 export interface Job {
@@ -14,6 +17,7 @@ export interface Job {
   readonly files: readonly string[];
   /** They are loaded together and share a stack. Else each file is loaded alone. */
   readonly isShared: boolean;
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** HTTP tests that start a stack of their own: with other variables, several processes or a limit on memory. */
@@ -25,9 +29,10 @@ const PRIVATE_STACK = [
 ];
 
 /** RLS, pgTAP and privileges, on one real Postgres each. */
-const DATABASE_TEST = ["catalog.test.ts", "pgtap.test.ts", "row_level_security.test.ts"].map((name) =>
-  `database/${name}`
-);
+const DATABASE_TEST = ["catalog.test.ts", "limits.test.ts", "pgtap.test.ts", "row_level_security.test.ts"]
+  .map((name) => `database/${name}`);
+
+const PLANS = "database/plans.test.ts";
 
 /** The way through the console from signing up to a revoked key. */
 const BROWSER_SMOKE = ["browser/path.test.ts"];
@@ -49,7 +54,7 @@ export function jobsOf(tier: Tier): Job[] {
         ...shared("contract", filesOf("contract"), 1),
         ...http,
         httpAlone,
-        alone("database", DATABASE_TEST),
+        alone("database", [...DATABASE_TEST, PLANS]),
         ...shared("browser", BROWSER_SMOKE, 1),
         ...TRUST_TEST.map((file) => alone(file, [file])),
         ...filesOf("local").map((file) => alone(file, [file])),
@@ -57,11 +62,16 @@ export function jobsOf(tier: Tier): Job[] {
     case "rest":
       return [
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
-        ...["database", "scale", "trust"].flatMap(filesOf).filter(isNotIn([...DATABASE_TEST, ...TRUST_TEST]))
+        ...["database", "trust"].flatMap(filesOf).filter(isNotIn([...DATABASE_TEST, PLANS, ...TRUST_TEST]))
           .map((file) => alone(file, [file])),
       ];
     case "edge":
       return [...http, httpAlone];
+    case "scale":
+      return [{
+        ...alone("database/plans.test.ts, a million files", [PLANS]),
+        variables: { TEST_SCALE: "1" },
+      }];
   }
 }
 

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { assertConsistent } from "../support/consistency.ts";
+import { eventually } from "../support/eventually.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Service, startService } from "../support/service.ts";
 import {
@@ -308,13 +309,20 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
   await perform(other, { kind: "write", path: PATH, text: "cool\n" });
   const holder = postgres(server.url, { max: 1 });
   const durations: number[] = [];
-  let waiting: Promise<Outcome[]> | undefined;
+  const outcomes: Outcome[] = [];
+  let isHeld = true;
+  let waiting: Promise<unknown> | undefined;
   try {
     await holder.begin(async (transaction) => {
       await transaction`select from filestore.files where project_id = ${hot.projectId} for update`;
-      waiting = parallel(6, (client) => perform(hot, { kind: "append", path: PATH, text: `${client}\n` }));
+      // However long this takes, somebody waits: who is told that it takes too long, comes again.
+      waiting = parallel(6, async (client) => {
+        do outcomes.push(await perform(hot, { kind: "append", path: PATH, text: `${client}\n` })); while (
+          isHeld
+        );
+      });
       for (let i = 0; i < 10; i++) {
-        await blockedBy(service, 1);
+        await someoneIsBlocked(service);
         const started = performance.now();
         versionOf(await perform(other, { kind: "append", path: PATH, text: `${i}\n` }));
         await readVersion(other, PATH, i + 2);
@@ -322,10 +330,11 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
       }
     });
   } finally {
+    isHeld = false;
     await holder.end();
   }
   // Whoever waited too long was told so, and did nothing.
-  const outcomes = await waiting ?? [];
+  await waiting;
   const made = outcomes.filter(({ kind }) => kind === "made").map(versionOf);
   assertEquals(made.sort((a, b) => a - b), range(2, made.length + 1));
   assertEquals((await readHistory(hot, PATH)).length, made.length + 1);
@@ -336,12 +345,10 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
   });
 }
 
-/** Until so many transactions wait for a lock. */
-async function blockedBy(service: Service, count: number): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const rows = await service.sql("select from pg_stat_activity where wait_event_type = 'Lock'");
-    if (rows.length >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("nobody waits for the lock");
+/** Until a transaction waits for a lock. */
+function someoneIsBlocked(service: Service): Promise<void> {
+  return eventually(
+    "somebody waits for the lock",
+    async () => (await service.sql("select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0,
+  );
 }

@@ -1,5 +1,5 @@
 /**
- * Nobody in: every operation and every other door to the data, against everyone who is not the project's own key.
+ * No cross-tenant access: every operation and every other door to the data, against everyone who is not the project's own key.
  * The SQL side of this is tested under `supabase/tests` and `tests/database`.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";

@@ -48,31 +48,48 @@ const PLANS: readonly Plan[] = [
   {
     root: "local",
     floors: [
-      "cli", // the commands of deno.json
-      "stack", // everything that `deno task start` runs
-      "console", // building the console
-      "admin", // projects and keys, for the operator
-      "database", // PGlite and Postgres, migrations
-      "repository.ts",
-      "startup_error.ts",
-      "limits.ts",
+      "cli", // the commands of `deno task`
+      "stack", // the gateway, the back end and the function processes
+      "console", // building and serving the console
+      "admin", // projects and keys of any Supabase project
+      "database", // PGlite or a Postgres server
+      "repository.ts", // absolute paths
+      "startup_error.ts", // errors that are shown as one line
+      "limits.ts", // every bound
     ],
+    only: { cli: [], stack: ["cli"] },
   },
   {
     root: "console/src",
     floors: [
-      "shell", // the frame around every view
-      "views",
-      "code", // showing and editing text
-      "components",
-      "state", // what outlives a view
+      "shell", // the entry, the frame around a view
+      "views", // one page each
+      "code", // the text editor and viewer
+      "components", // parts of several views
+      "state", // what outlives a view: place, projects, keys, drafts, transfers
       "api", // calls of the service
-      "session", // signing in
-      "format.ts",
+      "session", // the signed-in account, the connection
+      "config.ts", // settings of the site
+      "format.ts", // sizes, times and names for display
       "sleep.ts",
-      "config.ts",
-      "limits.ts",
+      "limits.ts", // every bound
     ],
+    only: { shell: [], views: ["shell"] },
+  },
+  {
+    root: "console/src/views",
+    floors: [
+      "activity_view.tsx",
+      "deleted_view.tsx",
+      "search_view.tsx",
+      "settings_view.tsx",
+      "file",
+      "folder",
+      "keys",
+      "sign_in",
+    ],
+    // No view imports from another one.
+    only: { file: [], folder: [], keys: [], sign_in: [] },
   },
 ];
 

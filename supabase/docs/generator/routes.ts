@@ -33,12 +33,10 @@ function describe(route: Route): Described {
 const routesOf = (group: Group): Described[] =>
   ROUTES.filter((route) => groupOf(route) === group).map(describe);
 
-/** What a caller needs. */
-function credentials({ route, operation }: Described): string {
-  if (route.credentials === "key") return scopesOf(route).map(code).join(", ");
-  const schemes = operation.security.flatMap((scheme) => Object.keys(scheme));
-  if (schemes.length === 0) return "";
-  return schemes.includes("apiKey") ? "account or key" : "account";
+/** What a caller needs: the scopes of a key, or which credentials. */
+function credentials({ route }: Described): string {
+  if (route.credentials === "none") return "";
+  return scopesOf(route).map(code).join(", ") || route.credentials;
 }
 
 export function routesTable(group: Group): string {

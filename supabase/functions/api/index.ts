@@ -11,10 +11,10 @@ import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
 
-/** Given by the edge runtime: keeps the isolate alive until the work is done. */
+/** Provided by the edge runtime: keeps the isolate alive until the work is done. */
 declare const EdgeRuntime: { waitUntil(work: Promise<unknown>): void };
 
-/** Given by Supabase's edge runtime, not by others. */
+/** Provided by Supabase's edge runtime only. */
 declare const Supabase: { readonly ai: { readonly Session: new (model: string) => ModelSession } };
 
 function required(name: string): string {
@@ -23,7 +23,7 @@ function required(name: string): string {
   return value;
 }
 
-/** The platform gives keys as a JSON object by name; older projects have one of the older kind alone. */
+/** The platform provides keys as a JSON object by name; older projects have a single legacy key. */
 function keys(name: string, legacyName: string): [string, ...string[]] {
   const named: unknown = JSON.parse(Deno.env.get(name) ?? "{}");
   const { default: first, ...others }: Record<string, unknown> = { default: undefined, ...Object(named) };
@@ -31,11 +31,11 @@ function keys(name: string, legacyName: string): [string, ...string[]] {
   const [key, ...rest] = [first, ...Object.values(others), legacy].filter((key) =>
     typeof key === "string" && key !== ""
   );
-  if (typeof key !== "string") throw new Error(`There is neither ${name} nor ${legacyName}.`);
+  if (typeof key !== "string") throw new Error(`Neither ${name} nor ${legacyName} is set.`);
   return [key, ...rest.filter((other) => typeof other === "string")];
 }
 
-/** `X-Client-Info` tells calls of a request from those after its answer, in the project's API logs. */
+/** `X-Client-Info` distinguishes, in the project's API logs, calls of a request from those after its response. */
 function supabase(key: string, clientInfo: string): SupabaseClient {
   return createClient(required("SUPABASE_URL"), key, {
     auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
@@ -43,7 +43,7 @@ function supabase(key: string, clientInfo: string): SupabaseClient {
   });
 }
 
-/** An endpoint where one is set, else the model of the edge runtime, else none. */
+/** The configured endpoint, else the model of the edge runtime, else none. */
 function embedder(): Embedder | null {
   const url = Deno.env.get("EMBEDDINGS_URL");
   if (url) {

@@ -5,42 +5,15 @@ import {
   isMediaType,
   MEDIA_TYPES,
 } from "../../../supabase/functions/api/files/media_type.ts";
+import { BINARY, TYPES } from "../../support/media_types.ts";
 
-const DETECTED: readonly (readonly [string, string])[] = [
-  ["README.md", "text/markdown"],
-  ["a/b.MKD", "text/markdown"],
-  ["notes.txt", "text/plain"],
-  ["x.mjs", "text/javascript"],
-  ["x.jsx", "text/javascript"],
-  ["x.ts", "text/typescript"],
-  ["x.mts", "text/typescript"],
-  ["x.tsx", "text/typescript"],
-  ["package.json", "application/json"],
-  ["index.htm", "text/html"],
-  ["a.css", "text/css"],
-  ["a.py", "text/x-python"],
-  ["A.java", "text/x-java-source"],
-  ["a.cc", "text/x-c++src"],
-  ["a.hpp", "text/x-c++src"],
-  ["a.c", "text/x-csrc"],
-  ["a.h", "text/x-csrc"],
-  ["a.xml", "application/xml"],
-  ["a.yml", "application/yaml"],
-  ["a.csv", "text/csv"],
-  ["a.JPEG", "image/jpeg"],
-  ["a.png", "image/png"],
-  ["a.gif", "image/gif"],
-  ["a.webp", "image/webp"],
-  ["a.bmp", "image/bmp"],
-  ["a.svg", "image/svg+xml"],
-  ["a.pdf", "application/pdf"],
-  ["a.zip", "application/zip"],
-  ["a.mp3", "audio/mpeg"],
-  ["a.mp4", "video/mp4"],
-  ["a.avi", "video/x-msvideo"],
-  ["a.mov", "video/quicktime"],
-  ["a.bin", "application/octet-stream"],
-];
+/** Paths with every extension that leads to a type, in small and capital letters. */
+const DETECTED = Object.entries(TYPES).flatMap(([type, extensions]) =>
+  extensions.split(" ").flatMap((extension): [string, string][] => [
+    [`a.${extension}`, type],
+    [`a.md/B.x.${extension.toUpperCase()}`, type],
+  ])
+);
 
 Deno.test("detectMediaType goes by the extension, whatever its case and the bytes", () => {
   for (const [path, type] of DETECTED) {
@@ -65,19 +38,7 @@ Deno.test("detectMediaType falls back on the bytes where no extension is known",
 
 Deno.test("isBinaryMediaType: images save svg, audio, video, pdf and zip", () => {
   const binary = MEDIA_TYPES.filter(isBinaryMediaType);
-  assertEquals(binary, [
-    "image/jpeg",
-    "image/png",
-    "image/gif",
-    "image/webp",
-    "image/bmp",
-    "application/pdf",
-    "application/zip",
-    "audio/mpeg",
-    "video/mp4",
-    "video/x-msvideo",
-    "video/quicktime",
-  ]);
+  assertEquals(binary, [...BINARY]);
 });
 
 Deno.test("isMediaType takes the 27 spellings and no other", () => {

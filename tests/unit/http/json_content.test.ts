@@ -80,3 +80,20 @@ Deno.test("escapeJson copies nothing where nothing needs an escape", () => {
   assertStrictEquals(escapeJson(text), text);
   assert(escapeJson(bytesOf("a\n")) instanceof Uint8Array);
 });
+
+// deno-lint-ignore require-yield -- it fails before its first segment
+async function* unreachable(): AsyncGenerator<Uint8Array> {
+  throw new Error("segment gone");
+}
+
+Deno.test("jsonContent: the first piece holds the first segment, so a failure of that segment comes before any piece", async () => {
+  for (const isBase64 of [false, true]) {
+    const answer = { record: { size: 2 }, isBase64, operation: "read_file", message: "m" };
+    const first = await jsonContent({ ...answer, segments: [bytesOf("abc"), bytesOf("def")] }).next();
+    const content = isBase64 ? "YWJj" : "abc";
+    const opening = `{"success":true,"data":{"size":2,"content":"${content}`;
+    assertEquals(first.value && new TextDecoder().decode(first.value), opening);
+    const pieces = jsonContent({ ...answer, segments: unreachable() });
+    await assertRejects(() => pieces.next(), Error, "segment gone");
+  }
+});

@@ -1,14 +1,15 @@
 /** Editing a file: the version that was read is edited and committed against, and read again if the file has moved on. */
 import type { Gate } from "../auth/gate.ts";
-import { idempotency, isMatched } from "../http/conditions.ts";
+import { isMatched } from "../http/conditions.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { EDIT_CONFLICT_TRIES_MAX } from "../limits.ts";
 import type { Answer } from "../ports/answer.ts";
-import type { Committed, Preconditions } from "../ports/commit.ts";
+import type { Committed } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import { type Committer, throwCommitRefusal, tryCommit } from "./commit.ts";
+import { commitBasis, type CommitRequest } from "./commit_request.ts";
 import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
 import { type Edit, TextEditor } from "./edit_text.ts";
 import { isBinary } from "./presentation.ts";
@@ -19,11 +20,8 @@ export interface EditContext extends Committer {
   readonly metadata: Pick<Metadata, "editBase" | "commit" | "compact">;
 }
 
-/** What one request asks for. */
-export interface EditRequest extends Preconditions {
-  readonly path: string;
+export interface EditRequest extends CommitRequest {
   readonly edits: readonly Edit[];
-  readonly idempotencyKey: string | undefined;
 }
 
 /**
@@ -36,9 +34,10 @@ export async function editFile(
   first: Answer<EditBase> | undefined,
 ): Promise<Committed> {
   const { gate, metadata } = context;
-  const { path, edits, ifMatch } = request;
-  const once = await idempotency(request.idempotencyKey, "edit", path, edits);
-  let answer = first ?? await metadata.editBase(gate.caller, path, once);
+  const { path, edits } = request;
+  const basis = await commitBasis(request, "edit", edits);
+  const readBase = () => metadata.editBase(gate.caller, path, basis.idempotency);
+  let answer = first ?? await readBase();
   for (let tries = 1;; tries++) {
     const base = gate.unwrap(answer);
     if ("storedResponse" in base) return { file: base.storedResponse, segments: null, isReplayed: true };
@@ -46,20 +45,18 @@ export async function editFile(
     const { replacements, segmentIds, segments } = await applyEdits(editor, edits);
     const commit = {
       kind: "edit",
-      path,
+      ...basis,
       commitId: crypto.randomUUID(),
       segments,
       baseVersion: base.file.version,
       segmentIds,
-      ifMatch,
-      idempotency: once,
       extra: { replacements },
     } as const;
     const result = await tryCommit(context, commit);
     if ("committed" in result) return result.committed;
     const mayTryAgain = result.refusal.code === "VERSION_CONFLICT" && tries < EDIT_CONFLICT_TRIES_MAX;
     if (!mayTryAgain) throwCommitRefusal(context, commit, result.refusal);
-    answer = await metadata.editBase(gate.caller, path, once);
+    answer = await readBase();
   }
 }
 

@@ -2,16 +2,25 @@
 import type { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import { ERRORS, fail } from "../errors.ts";
-import { type BodySource, declaredBytes, ensureUnencoded, isLargeBody, requestChunks } from "../http/body.ts";
+import {
+  type BodySource,
+  declaredBytes,
+  ensureUnencoded,
+  isLargeBody,
+  isRawPut,
+  requestChunks,
+} from "../http/body.ts";
 import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
+import { isPresent } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
 import { BODY_BUDGET_WAIT_MILLISECONDS, COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { drainAndDetach } from "../runtime/detach.ts";
 import { commit, type Committer } from "./commit.ts";
-import { commitBasis } from "./commit_request.ts";
+import { commitBasis, parseCommitRequest } from "./commit_request.ts";
 import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { detectMediaType } from "./media_type.ts";
@@ -28,6 +37,13 @@ export interface WriteRequest extends Preconditions {
   /** Of a raw `write`: the media type that the request names. */
   readonly contentType?: string | undefined;
   readonly idempotencyKey: string | undefined;
+}
+
+/** Of a PUT with new content for an existing file. */
+export function parseReplacement(kind: "overwrite" | "append", data: RequestData): WriteRequest {
+  // Throws if `raw` has a value.
+  isPresent(data.query, "raw");
+  return { kind, isRaw: isRawPut(data.query, data.headers), ...parseCommitRequest(data) };
 }
 
 /** The JSON body of each kind, as its route validates it. */

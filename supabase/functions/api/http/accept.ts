@@ -1,14 +1,14 @@
-/** Which representation of a file a client asks for: RFC 9110, section 12.5.1. */
+/** Which representation of a file a client accepts: RFC 9110, section 12.5.1. */
 
 /**
- * Whether it is the bytes themselves: `application/octet-stream` by name, with a quality above that of JSON. A client
- * that takes either gets JSON, as every client does that says nothing.
+ * Whether the client wants the bytes themselves: `application/octet-stream` by name, with a quality above that of JSON. A
+ * client that accepts either gets JSON, as does one without an Accept header.
  */
 export function wantsRaw(accept: string | null): boolean {
   return qualityOf(accept, "application/octet-stream") > qualityOf(accept, "application/json");
 }
 
-/** The quality given to a type by its full name: 0 to 1, 0 where it is not named. */
+/** The quality of a type that is listed by its full name: 0 to 1, 0 if it is not listed. */
 function qualityOf(accept: string | null, wanted: string): number {
   const qualities = (accept ?? "").toLowerCase().split(",").map((member) => {
     const [type, ...parameters] = member.split(";").map((part) => part.trim());

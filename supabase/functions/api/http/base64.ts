@@ -1,19 +1,20 @@
 /**
- * Base64 (RFC 4648 section 4, the standard alphabet with padding) of content. Decoding is strict but for two
- * things that common encoders make and common decoders take: line breaks and spaces anywhere (`base64 FILE` wraps),
- * and set bits after the last byte (`QQ==` and `QR==` are both "A", as for `atob`, Node and Python).
+ * Base64 (RFC 4648 section 4, the standard alphabet with padding) of content. Decoding is strict except for what common
+ * encoders emit and common decoders accept: whitespace anywhere (`base64 FILE` wraps lines), and nonzero bits after the
+ * last byte (`QQ==` and `QR==` are both "A", as for `atob`, Node and Python).
+ * To be deleted when the edge runtime has `Uint8Array.fromBase64` and `setFromBase64`.
  */
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const SKIPPED = " \t\r\n";
 const PADDING = 0x3d;
-/** Sextet of each byte; SKIP for white space, BAD for all else. Both are negative, so one test finds them. */
+/** The sextet of each byte; SKIP for whitespace, -1 for all others. Both are negative, so one comparison finds them. */
 const SEXTETS = new Int8Array(256).fill(-1);
 const SKIP = -2;
 for (let index = 0; index < 64; index++) SEXTETS[ALPHABET.charCodeAt(index)] = index;
 for (let index = 0; index < SKIPPED.length; index++) SEXTETS[SKIPPED.charCodeAt(index)] = SKIP;
 
-/** The bytes that the text stands for, or null where it is not base64. */
+/** The decoded bytes; null if the text is not base64. */
 export function decodeBase64(text: Uint8Array | string): Uint8Array | null {
   const decoder = new Base64Decoder();
   const bytes = decoder.push(typeof text === "string" ? new TextEncoder().encode(text) : text);
@@ -24,7 +25,7 @@ export function decodeBase64(text: Uint8Array | string): Uint8Array | null {
 const FIRST_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits >> 6));
 const SECOND_CHARACTERS = Uint8Array.from({ length: 4096 }, (_, bits) => ALPHABET.charCodeAt(bits & 63));
 
-/** Base64 of the bytes in ASCII, padded, without line breaks. A text would have to be made into bytes once more. */
+/** Base64 of the bytes, padded, without line breaks; as ASCII bytes, which a string would have to be encoded to again. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
   const encoded = new Uint8Array(encodedLength(bytes.length));
   const whole = bytes.length - bytes.length % 3;
@@ -41,7 +42,7 @@ function encodedLength(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** Writes the base64 of bytes whose number divides by three; answers the place after it. */
+/** Writes the base64 of bytes whose number is a multiple of three. Returns the index after it. */
 function writeThrees(encoded: Uint8Array, at: number, bytes: Uint8Array): number {
   let into = at;
   for (let index = 0; index < bytes.length; index += 3) {
@@ -58,14 +59,14 @@ function writeTwelveBits(encoded: Uint8Array, at: number, bits: number): number 
   return at + 2;
 }
 
-/** Decodes base64 that comes in pieces of any length, cut anywhere. Holds at most three characters. */
+/** Decodes base64 that arrives in chunks cut anywhere. Holds at most three characters. */
 export class Base64Decoder {
-  /** Sextets not yet made into bytes, the latest lowest, and how many they are: 0 to 3. */
+  /** Sextets not yet decoded, the latest lowest, and their number: 0 to 3. */
   #bits = 0;
   #sextets = 0;
   #padding = 0;
 
-  /** The bytes that are complete now, or null where the text is not base64; nothing may follow a null. */
+  /** The bytes that are complete now; null if the text is not base64, after which nothing may be pushed. */
   push(text: Uint8Array): Uint8Array | null {
     const bytes = new Uint8Array(Math.ceil(text.length / 4) * 3 + 3);
     let length = 0;
@@ -74,7 +75,7 @@ export class Base64Decoder {
     let index = 0;
     while (index < text.length) {
       if (sextets === 0 && this.#padding === 0) {
-        // Four at a time while nothing but the alphabet comes; a byte that is not makes the sum negative.
+        // Four at a time while all are of the alphabet: any other byte makes the result negative.
         for (; index + 4 <= text.length; index += 4) {
           const four = (SEXTETS[text[index] ?? 0] ?? -1) << 18 | (SEXTETS[text[index + 1] ?? 0] ?? -1) << 12 |
             (SEXTETS[text[index + 2] ?? 0] ?? -1) << 6 | (SEXTETS[text[index + 3] ?? 0] ?? -1);
@@ -113,19 +114,19 @@ export class Base64Decoder {
     return bytes.subarray(0, length);
   }
 
-  /** Whether the text ended where base64 may end. */
+  /** Whether base64 may end here. */
   finish(): boolean {
     return this.#sextets === 0;
   }
 }
 
-/** Encodes bytes that come in pieces: the texts joined are the base64 of the bytes joined. Carries up to two bytes. */
+/** Encodes bytes that arrive in chunks; the results joined are the base64 of the chunks joined. Carries up to two bytes. */
 export class Base64Stream {
   readonly #carry = new Uint8Array(3);
   #carried = 0;
 
   push(bytes: Uint8Array): Uint8Array {
-    // The carried bytes are made up to three by themselves: joined with the rest, all of it would be copied.
+    // The carried bytes are completed to three by themselves: joining them with the rest would copy all of it.
     const filling = this.#carried === 0 ? 0 : Math.min(3 - this.#carried, bytes.length);
     this.#carry.set(bytes.subarray(0, filling), this.#carried);
     this.#carried += filling;
@@ -139,7 +140,7 @@ export class Base64Stream {
     return encoded;
   }
 
-  /** The rest, with its padding. */
+  /** The remaining bytes, with padding. */
   finish(): Uint8Array {
     const rest = encodeBase64(this.#carry.subarray(0, this.#carried));
     this.#carried = 0;

@@ -9,15 +9,15 @@ export function entityTag(file: { id: string; version: number }, representation:
 }
 
 export interface EntityTag {
-  /** What stands between the quotes. */
+  /** The text between the quotes. */
   readonly opaque: string;
   readonly isWeak: boolean;
 }
 
-/** A list member, maybe empty; what follows it is a comma or the end. No two parts take the same blanks: it is linear. */
+/** A list member, possibly empty, up to a comma or the end. No two parts match the same blanks, so matching is linear. */
 const MEMBER = /^[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/;
 
-/** The members of If-Match or If-None-Match, or "*"; null where the value is neither. */
+/** The members of If-Match or If-None-Match, or "*"; null if the value is malformed. */
 export function parseEntityTags(value: string): "*" | readonly EntityTag[] | null {
   if (value.trim() === "*") return "*";
   const tags: EntityTag[] = [];
@@ -32,7 +32,7 @@ export function parseEntityTags(value: string): "*" | readonly EntityTag[] | nul
   return tags.length > 0 ? tags : null;
 }
 
-/** `{fileId}.{version}` of one of our tags, whatever its representation; another server's tag as it is. */
+/** `{fileId}.{version}` of one of our tags, whatever its representation; any other tag unchanged. */
 export function versionOfTag(tag: EntityTag): string {
   return tag.opaque.replace(/\.[jrm]$/, "");
 }

@@ -1,30 +1,30 @@
 /**
- * Reading a JSON body of which one string may be very long. The reader takes that string out while the body comes
- * in and leaves `""` in its place; the short text that remains goes through `JSON.parse`. So the grammar is
- * `JSON.parse`'s, and the whole body is never in memory.
+ * Reading a JSON body of which one string may be very long. The reader extracts that string while the body arrives and
+ * leaves `""` in its place; the short text that remains is parsed by `JSON.parse`. So the grammar is that of
+ * `JSON.parse`, and the whole body is never in memory.
  */
 import { fail } from "../errors.ts";
 import { JSON_DEPTH_MAX, JSON_FIELDS_BYTES_MAX } from "../limits.ts";
 import { JsonStringDecoder } from "./json_string.ts";
 
 export interface JsonBodyOptions {
-  /** Longest body in bytes; over it 413 `CONTENT_TOO_LARGE`. */
+  /** Longest body in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly limitBytes: number;
-  /** The field of the outermost object that is taken out where it is a string. */
+  /** The field of the outermost object that is extracted if it is a string. */
   readonly streamedField: string;
-  /** Longest such string to store, in UTF-16 code units; a longer one is only counted. */
+  /** Longest such string to store, in UTF-16 code units; a longer one is only measured. */
   readonly maxStreamedLength: number;
-  /** Longest remainder in bytes; over it 413 `CONTENT_TOO_LARGE`. */
+  /** Longest remainder in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly fieldsBytesMax?: number;
 }
 
-/** A field that was taken out. */
+/** An extracted field. */
 export type StreamedField =
   | {
     readonly kind: "text";
-    /** The string in UTF-8, in order, in chunks of at most 1 MiB, cut anywhere. Empty if over the maximum. */
+    /** The string in UTF-8, in chunks of at most 1 MiB, cut anywhere. Empty if longer than the maximum. */
     readonly chunks: Uint8Array[];
-    /** UTF-16 code units, over the maximum too. */
+    /** UTF-16 code units, even beyond the maximum. */
     readonly length: number;
     /** Whether it has no lone surrogate. */
     readonly wellFormed: boolean;
@@ -32,9 +32,9 @@ export type StreamedField =
   | { readonly kind: "other"; readonly value: unknown };
 
 export interface JsonBody {
-  /** The body as `JSON.parse` gives it, without the streamed field. */
+  /** The body as parsed by `JSON.parse`, without the streamed field. */
   readonly fields: unknown;
-  /** The streamed field; null where the body has none. */
+  /** The streamed field; null if the body has none. */
   readonly streamed: StreamedField | null;
 }
 
@@ -49,7 +49,7 @@ const CLOSE_BRACE = 0x7d;
 const EMPTY_STRING = Uint8Array.of(QUOTE, QUOTE);
 
 /**
- * Reads a body to its end. Equal to `JSON.parse` of the whole strictly decoded body, of equal names the last one
+ * Reads a body to its end. Equal to `JSON.parse` of the whole strictly decoded body; of duplicate names the last one
  * wins. Throws 400 `INVALID_JSON` (not JSON, not UTF-8, nested over JSON_DEPTH_MAX) and 413 `CONTENT_TOO_LARGE`.
  */
 export async function readJsonBody(
@@ -60,13 +60,13 @@ export async function readJsonBody(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > options.limitBytes) tooLarge("The body", options.limitBytes);
+    if (bytes > options.limitBytes) throwTooLarge("The body is", options.limitBytes);
     scanner.push(chunk);
   }
   return scanner.finish();
 }
 
-/** Follows strings and nesting just far enough to find the streamed field. */
+/** Tracks strings and nesting just far enough to find the streamed field. */
 class BodyScanner {
   readonly #options: JsonBodyOptions;
   /** The body without the streamed string. */
@@ -75,7 +75,7 @@ class BodyScanner {
   #depth = 0;
   #isInString = false;
   #isEscape = false;
-  /** In the outermost object: whether a value comes next, and where in the rest the latest name began. */
+  /** In the outermost object: whether a value comes next, and where in the rest the latest name begins. */
   #isValueNext = false;
   #nameStart = 0;
   #isStreamedName = false;
@@ -116,7 +116,7 @@ class BodyScanner {
   }
 
   finish(): JsonBody {
-    // Where the body ended within the streamed string, no brace closes the rest either.
+    // If the body ended within the streamed string, the rest is not closed either and does not parse.
     const fields = parse(this.#rest.subarray(0, this.#restLength));
     const name = this.#options.streamedField;
     if (
@@ -137,7 +137,7 @@ class BodyScanner {
     return end;
   }
 
-  /** Goes to the end of a string that is kept; answers the place after its closing quote, or the chunk's end. */
+  /** Skips to the end of a string that is kept. Returns the index after its closing quote, or the chunk's end. */
   #skipString(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at];
@@ -153,7 +153,7 @@ class BodyScanner {
     return chunk.length;
   }
 
-  /** A byte outside of strings; `place` is where it goes in the rest. */
+  /** A byte outside of strings; `place` is its index in the rest. */
   #structure(byte: number | undefined, place: number): void {
     if (byte === QUOTE) {
       this.#isInString = true;
@@ -161,7 +161,7 @@ class BodyScanner {
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       this.#depth++;
       if (this.#depth > JSON_DEPTH_MAX) {
-        fail("INVALID_JSON", `The body is nested over ${JSON_DEPTH_MAX} deep.`);
+        fail("INVALID_JSON", `The body is nested more than ${JSON_DEPTH_MAX} levels deep.`);
       }
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       this.#depth--;
@@ -174,9 +174,9 @@ class BodyScanner {
   #endName(): void {
     const quoted = this.#rest.subarray(this.#nameStart, this.#restLength);
     const { streamedField } = this.#options;
-    // No character of the name takes more than the six bytes of an escape.
+    // An escaped character of the name takes at most six bytes.
     this.#isStreamedName = quoted.length <= 6 * streamedField.length + 2 && parse(quoted) === streamedField;
-    // Of two fields with this name the later one counts.
+    // Of two fields with this name the later one wins.
     if (this.#isStreamedName) this.#string = null;
   }
 
@@ -184,7 +184,7 @@ class BodyScanner {
     const length = this.#restLength + to - from;
     const limitBytes = this.#options.fieldsBytesMax ?? JSON_FIELDS_BYTES_MAX;
     if (length > limitBytes) {
-      tooLarge(`What the body has besides \`${this.#options.streamedField}\``, limitBytes);
+      throwTooLarge(`The fields other than \`${this.#options.streamedField}\` are`, limitBytes);
     }
     if (length > this.#rest.length) {
       const larger = new Uint8Array(Math.max(length, 2 * this.#rest.length));
@@ -196,7 +196,7 @@ class BodyScanner {
   }
 }
 
-/** `JSON.parse` of strictly decoded UTF-8, in which a byte order mark is no white space (RFC 8259 section 8.1). */
+/** `JSON.parse` of strictly decoded UTF-8, in which a byte order mark is not whitespace (RFC 8259 section 8.1). */
 function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -205,6 +205,6 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-function tooLarge(what: string, limitBytes: number): never {
-  fail("CONTENT_TOO_LARGE", `${what} is longer than ${limitBytes} bytes.`, { limitBytes });
+function throwTooLarge(what: string, limitBytes: number): never {
+  fail("CONTENT_TOO_LARGE", `${what} longer than ${limitBytes} bytes.`, { limitBytes });
 }

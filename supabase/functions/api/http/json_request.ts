@@ -23,7 +23,7 @@ export function contentField(minLength: number) {
   return z.instanceof(ContentText, {
     error: ({ input }) => input === undefined ? "Required" : "Invalid input: expected string",
   })
-    .refine((content) => content.isWellFormed, "has a lone surrogate, which cannot be stored as UTF-8")
+    .refine((content) => content.isWellFormed, "contains a lone surrogate, which cannot be stored as UTF-8")
     .refine((content) => content.length >= minLength, `must be at least ${minLength} long`)
     .meta({ type: "string", minLength, maxLength: CONTENT_LENGTH_MAX });
 }
@@ -31,7 +31,7 @@ export function contentField(minLength: number) {
 /** A string of an edit: bounded, and storable as UTF-8. */
 export function textField(minLength: number, maxLength: number) {
   return z.string().min(minLength).max(maxLength)
-    .refine((text) => text.isWellFormed(), "has a lone surrogate, which cannot be stored as UTF-8");
+    .refine((text) => text.isWellFormed(), "contains a lone surrogate, which cannot be stored as UTF-8");
 }
 
 /** The validated body, and what the authorization before it returned, if there was one. */

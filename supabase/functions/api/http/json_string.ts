@@ -1,10 +1,10 @@
-/** Decoding one long JSON string (RFC 8259 section 7) while it comes in, into UTF-8. */
+/** Decoding one long JSON string (RFC 8259 section 7) into UTF-8 while it arrives. */
 import { fail } from "../errors.ts";
 
-/** Decoded bytes are stored in chunks: a small one, since most strings are short, then of this size. */
+/** Decoded bytes are stored in chunks: first a small one, since most strings are short, then of this size. */
 const CHUNK_BYTES = 1024 * 1024;
 const FIRST_CHUNK_BYTES = 16 * 1024;
-/** No character takes more bytes of UTF-8. */
+/** Most bytes of a character in UTF-8. */
 const CHARACTER_BYTES_MAX = 4;
 
 const QUOTE = 0x22;
@@ -12,29 +12,29 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const REPLACEMENT = 0xfffd;
 
-/** 1 for the bytes that stand for themselves in a JSON string: all but controls, quote and backslash. */
+/** 1 for the bytes that a JSON string contains unescaped: all but controls, quote and backslash. */
 const PLAIN = Uint8Array.from(
   { length: 256 },
   (_, byte) => byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
-/** The character that the letter after a backslash stands for; 0 where there is none. */
+/** The character that a letter after a backslash denotes; 0 if none. */
 const ESCAPES = new Uint8Array(256);
 for (const [index, letter] of [...'bfnrt"\\/'].entries()) {
   ESCAPES[letter.charCodeAt(0)] = '\b\f\n\r\t"\\/'.charCodeAt(index);
 }
-/** The value of a hexadecimal digit; -1 for all else. */
+/** The value of a hexadecimal digit; -1 for other bytes. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
   const value = parseInt(String.fromCharCode(byte), 16);
   return Number.isNaN(value) ? -1 : value;
 });
 
-/** Decodes a JSON string that comes in pieces cut anywhere, as `JSON.parse` would. */
+/** Decodes a JSON string that arrives in chunks cut anywhere, as `JSON.parse` would. */
 export class JsonStringDecoder {
-  /** The string in UTF-8, complete once `push` found its end. Empty where it is longer than `maxLength`. */
+  /** The string in UTF-8, complete once `push` has found its end. Empty if it is longer than `maxLength`. */
   chunks: Uint8Array[] = [];
   /** UTF-16 code units so far, as of the latest full chunk or the end. */
   length = 0;
-  /** False once an escape was a lone surrogate, which UTF-8 cannot hold; U+FFFD stands in its place. */
+  /** False once an escape was a lone surrogate, which UTF-8 cannot represent; U+FFFD replaces it. */
   wellFormed = true;
 
   readonly #maxLength: number;
@@ -42,20 +42,20 @@ export class JsonStringDecoder {
   #chunk = new Uint8Array(FIRST_CHUNK_BYTES);
   #used = 0;
   #isEscape = false;
-  /** Digits of `\uXXXX` still to come, and the value of those that came. */
+  /** Digits of `\uXXXX` still missing, and the value of those read so far. */
   #digitsLeft = 0;
   #digits = 0;
-  /** A high surrogate that waits for its low one; 0: none. */
+  /** A high surrogate whose low surrogate has not been read yet; 0: none. */
   #high = 0;
 
-  /** A string of more than `maxLength` UTF-16 code units is checked and counted, but no longer stored. */
+  /** A string of more than `maxLength` UTF-16 code units is validated and measured, but not stored. */
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
   }
 
   /**
-   * Takes the bytes from `from`, which follow the opening quote. Answers the place after the closing quote, or -1
-   * where that has not come. Throws 400 `INVALID_JSON`.
+   * Decodes the bytes from `from`, which follow the opening quote. Returns the index after the closing quote, or -1 if
+   * that has not arrived. Throws 400 `INVALID_JSON`.
    */
   push(bytes: Uint8Array, from: number): number {
     let at = from;
@@ -70,14 +70,14 @@ export class JsonStringDecoder {
         const byte = bytes[at++];
         if (byte === BACKSLASH) this.#isEscape = true;
         else if (byte === QUOTE) return this.#end(at);
-        else if (PLAIN[byte ?? 0] === 0) malformed("a control character in a string");
-        else at--; // The chunk was full; the byte is for the next one.
+        else if (PLAIN[byte ?? 0] === 0) throwMalformed("a control character in a string");
+        else at--; // The chunk was full; the byte goes into the next one.
       }
     }
     return -1;
   }
 
-  /** Copies bytes that stand for themselves, as far as there is room; answers the place of the first other one. */
+  /** Copies unescaped bytes while there is room. Returns the index of the first other byte. */
   #plain(bytes: Uint8Array, from: number): number {
     if (PLAIN[bytes[from] ?? 0] === 0) return from;
     if (this.#high !== 0) this.#lone();
@@ -95,13 +95,13 @@ export class JsonStringDecoder {
     return at;
   }
 
-  /** What follows a backslash. */
+  /** Decodes what follows a backslash. */
   #escape(bytes: Uint8Array, at: number): number {
     this.#isEscape = false;
     const letter = bytes[at] ?? 0;
     if (letter !== LETTER_U) {
       const character = ESCAPES[letter] ?? 0;
-      if (character === 0) malformed("an unknown escape in a string");
+      if (character === 0) throwMalformed("an unknown escape in a string");
       this.#unit(character);
       return at + 1;
     }
@@ -112,14 +112,14 @@ export class JsonStringDecoder {
     }
     const unit = (HEX_VALUES[bytes[at + 1] ?? 0] ?? -1) << 12 | (HEX_VALUES[bytes[at + 2] ?? 0] ?? -1) << 8 |
       (HEX_VALUES[bytes[at + 3] ?? 0] ?? -1) << 4 | (HEX_VALUES[bytes[at + 4] ?? 0] ?? -1);
-    if (unit < 0) malformed("a broken \\u escape in a string");
+    if (unit < 0) throwMalformed("a broken \\u escape in a string");
     this.#unit(unit);
     return at + 5;
   }
 
   #digit(byte: number): void {
     const value = HEX_VALUES[byte] ?? -1;
-    if (value < 0) malformed("a broken \\u escape in a string");
+    if (value < 0) throwMalformed("a broken \\u escape in a string");
     this.#digits = this.#digits << 4 | value;
     if (--this.#digitsLeft === 0) this.#unit(this.#digits);
   }
@@ -191,18 +191,18 @@ export class JsonStringDecoder {
   }
 
   /**
-   * Counts the chunk and checks that it is UTF-8. What escapes wrote are whole characters, so the chunk is UTF-8
-   * exactly where every stretch of the source is.
+   * Measures the chunk and checks that it is UTF-8. Escapes are written as whole characters, so the chunk is UTF-8 exactly
+   * if the unescaped parts of the source are.
    */
   #check(stream: boolean): void {
     try {
       this.length += this.#decoder.decode(this.#chunk.subarray(0, this.#used), { stream }).length;
     } catch {
-      malformed("a string that is not UTF-8");
+      throwMalformed("a string that is not UTF-8");
     }
   }
 }
 
-function malformed(found: string): never {
+function throwMalformed(found: string): never {
   fail("INVALID_JSON", `The body is not JSON: ${found}.`);
 }

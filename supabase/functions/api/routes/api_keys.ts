@@ -1,4 +1,4 @@
-/** /project/apikeys: the keys of a project. A new key is shown once; what is stored is its hash. */
+/** /project/apikeys: the keys of a project. A new key is shown once; only its hash is stored. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
@@ -32,7 +32,7 @@ const key = z.object({
   revokedAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
 }).meta({ id: "ApiKey" });
-const shown = z.string().meta({ description: "The key itself, shown this once." });
+const shown = z.string().meta({ description: "The key itself. It is not shown again." });
 const newKey = key.extend({ key: shown }).meta({ id: "NewApiKey" });
 const rotatedKey = key.extend({ key: shown, replaced: key.nullable() }).meta({ id: "RotatedApiKey" });
 
@@ -47,7 +47,7 @@ const pathPrefix = z.string().transform((text, context) => {
     context.addIssue({ code: "custom", message: error.message });
     return z.NEVER;
   }
-}).meta({ type: "string", description: "A directory: the key sees and writes only what lies below it." });
+}).meta({ type: "string", description: "A directory: the key can read and write only below it." });
 
 const creation = z.object({
   name: nameSchema(0).nullish().transform((name) => name ?? ""),
@@ -58,11 +58,11 @@ const creation = z.object({
     .refine((time) => time === null || Date.parse(time) > Date.now(), "must lie in the future"),
 }).refine((fields) => fields.pathPrefix === null || !fields.scopes.includes("admin"), {
   path: ["pathPrefix"],
-  message: "does not go with the scope admin",
+  message: "must not be combined with the scope admin",
 });
 const gracePeriod = z.object({
   gracePeriodSeconds: z.int().min(0).max(KEY_GRACE_PERIOD_SECONDS_MAX).nullish()
-    .meta({ description: "How long the old key goes on working; by default it ends at once." }),
+    .meta({ description: "How long the old key remains valid; by default it is revoked immediately." }),
 });
 
 /** Generates a key and has its hash stored by `action`. */
@@ -112,7 +112,7 @@ export const listKeys = defineRoute({
   openapi: {
     headers,
     id: "listApiKeys",
-    summary: "The project's keys, newest first; of keys, with the scope `admin`",
+    summary: "The project's keys, newest first; a calling key needs the scope `admin`",
     answer: z.object({ keys: z.array(key) }).meta({ id: "ApiKeyList" }),
     errors: ACCOUNT_OR_KEY_ERRORS,
   },
@@ -127,12 +127,12 @@ export const createKey = defineRoute({
   async handle(context) {
     const fields = await readAdministrationFields(context, creation);
     const data = newKey.parse(await storeNewKey(context, "create_key", fields));
-    return success("create_api_key", data, "Created. The key is shown this once.");
+    return success("create_api_key", data, "Created. The key will not be shown again.");
   },
   openapi: {
     headers,
     id: "createApiKey",
-    summary: "Make a key; of keys, with the scope `admin`",
+    summary: "Create a key; a calling key needs the scope `admin`",
     body: creation,
     answer: newKey,
     errors: ROTATION_ERRORS,
@@ -148,12 +148,12 @@ export const rotateKey = defineRoute({
   async handle(context, id) {
     const fields = await readGracePeriod(context);
     const data = rotatedKey.parse(await storeNewKey(context, "rotate_key", { ...fields, id }));
-    return success("rotate_api_key", data, "Rotated. The new key is shown this once.");
+    return success("rotate_api_key", data, "Rotated. The new key will not be shown again.");
   },
   openapi: {
     headers,
     id: "rotateApiKey",
-    summary: "A new key in the place of one, with the same rights",
+    summary: "Replace a key by a new one with the same rights",
     body: gracePeriod,
     answer: rotatedKey,
     errors: [...ROTATION_ERRORS, "KEY_NOT_FOUND", "KEY_REVOKED"],
@@ -170,12 +170,12 @@ export const regenerateKey = defineRoute({
     const fields = await readGracePeriod(context);
     const stored = await storeNewKey(context, "regenerate_key", fields);
     const data = rotatedKey.parse({ replaced: null, ...stored });
-    return success("regenerate_api_key", data, "Regenerated. The new key is shown this once.");
+    return success("regenerate_api_key", data, "Regenerated. The new key will not be shown again.");
   },
   openapi: {
     headers,
     id: "regenerateApiKey",
-    summary: "A new key in the place of the newest one that works",
+    summary: "Replace the newest active key by a new one",
     body: gracePeriod,
     answer: rotatedKey,
     errors: ROTATION_ERRORS,
@@ -195,7 +195,7 @@ export const revokeKey = defineRoute({
   openapi: {
     headers,
     id: "revokeApiKey",
-    summary: "End a key at once",
+    summary: "Revoke a key immediately",
     answer: key,
     errors: [...ACCOUNT_OR_KEY_ERRORS, "KEY_NOT_FOUND"],
   },

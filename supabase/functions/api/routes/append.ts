@@ -1,9 +1,8 @@
 /** PUT /files/append/{path}: add to the end of an existing file. */
 import { z } from "zod";
-import { writeContent } from "../files/write_content.ts";
+import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
-import { parseReplacement } from "./overwrite.ts";
 import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
@@ -14,7 +13,7 @@ export const append = defineRoute({
   pattern: "/files/append/*",
   operation: "write_file",
   credentials: "key",
-  parse: (data) => ({ kind: "append" as const, ...parseReplacement(data) }),
+  parse: (data) => parseReplacement("append", data),
   async handle(context, request) {
     const committed = await writeContent(context, body, request);
     return writeResponse("write_file", committed, `Appended; this is version ${committed.file.version}.`);
@@ -22,7 +21,7 @@ export const append = defineRoute({
   openapi: {
     id: "appendFile",
     summary: "Add to the end of an existing file",
-    description: "Reads nothing and loses nothing: appends at the same time all arrive, in some order.",
+    description: "Concurrent appends all take effect, in some order.",
     query: rawQuery,
     body,
     takesRaw: true,

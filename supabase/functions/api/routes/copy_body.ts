@@ -5,7 +5,9 @@ import { fail } from "../errors.ts";
 
 export const copyBody = z.object({
   destination: z.string().meta({ minLength: 1, description: "The path the content goes to." }),
-  overwrite: z.boolean().nullish().meta({ description: "Let a file at the destination get a next version." }),
+  overwrite: z.boolean().nullish().meta({
+    description: "Add a version if a file exists at the destination.",
+  }),
 });
 
 /** The destination. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */

@@ -24,7 +24,7 @@ export const deleteFile = defineRoute({
   openapi: {
     id: "deleteFile",
     summary: "Delete a file",
-    description: "Makes a tombstone: earlier versions stay readable by number and can be restored.",
+    description: "Adds a tombstone: earlier versions stay readable by number and can be restored.",
     headers: WRITE_HEADERS,
     answer: fileRecord.extend({ deleted: z.literal(true) }),
     errors: WRITE_ERRORS,

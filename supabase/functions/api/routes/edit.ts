@@ -17,27 +17,30 @@ import { BODY_ERRORS, editRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.
 const pair = z.object({
   oldString: textField(1, EDIT_STRING_LENGTH_MAX),
   newString: textField(0, EDIT_STRING_LENGTH_MAX).meta({
-    description: "Literal: no character has a meaning of its own.",
+    description: "Literal: no character has a special meaning.",
   }),
   replaceAll: z.boolean().nullish().meta({
     description: "Replace every occurrence instead of the only one.",
   }),
   expectedOccurrences: z.int().min(1).nullish()
-    .meta({ description: "Refuse unless the old string occurs exactly so often; all of them are replaced." }),
+    .meta({
+      description:
+        "The edit is refused unless the old string occurs exactly this often; all occurrences are replaced.",
+    }),
 });
-const dryRun = z.boolean().nullish().meta({ description: "Answer the diff and make no version." });
+const dryRun = z.boolean().nullish().meta({ description: "Return the diff without creating a version." });
 
 function isChange(fields: { oldString: string; newString: string }): boolean {
   return fields.oldString !== fields.newString;
 }
-const noChange = { path: ["newString"], message: "is the same as oldString" };
+const noChange = { path: ["newString"], message: "must differ from oldString" };
 
 const one = pair.extend({ dryRun }).refine(isChange, noChange);
 const several = z.object({
   edits: z.array(pair.refine(isChange, noChange)).min(1).max(EDITS_MAX)
-    .meta({ description: "Instead of the pair: applied in order, all or none." }),
-  oldString: z.null("cannot come with edits").optional(),
-  newString: z.null("cannot come with edits").optional(),
+    .meta({ description: "Instead of one pair: applied in order, all or none." }),
+  oldString: z.null("must not be combined with edits").optional(),
+  newString: z.null("must not be combined with edits").optional(),
   dryRun,
 });
 
@@ -113,7 +116,7 @@ export const edit = defineRoute({
   openapi: {
     id: "editFile",
     summary: "Replace old strings by new ones",
-    description: "An edit that meets a newer version is tried again on it, then VERSION_CONFLICT.",
+    description: "An edit that meets a newer version is retried on it, then VERSION_CONFLICT.",
     body: z.union([one, several]),
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, preview]),

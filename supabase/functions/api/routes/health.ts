@@ -1,4 +1,4 @@
-/** GET /health: whether the service runs; with `?deep` whether database and storage answer, too. */
+/** GET /health: whether the service runs; with `?deep` also whether database and storage are reachable. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { isPresent } from "../http/query.ts";
@@ -44,7 +44,7 @@ async function handle(context: Context, isDeep: boolean): Promise<Response> {
     });
   }
   const down = [database && "database", storage && "storage"].filter(Boolean).join(" and ");
-  const response = json({ status: "degraded", ...record, message: `Not answering: ${down}.` }, 503);
+  const response = json({ status: "degraded", ...record, message: `Unreachable: ${down}.` }, 503);
   response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
   return response;
 }

@@ -16,7 +16,7 @@ const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time 
     const year = time.getUTCFullYear();
     // A zone can move a time beyond the four digits of a year. NaN is in no range.
     if (year >= 1 && year <= 9999 && isDay(text.slice(0, 10))) return time.toISOString();
-    context.addIssue({ code: "custom", message: "is not a date" });
+    context.addIssue({ code: "custom", message: "must be a valid date" });
     return z.NEVER;
   })
   .meta({ type: "string", format: "date-time" });
@@ -58,7 +58,7 @@ const query = z.object({
   updatedBefore: date.optional(),
 }).refine((fields) => fields.after === undefined || fields.sortBy === "path", {
   path: ["after"],
-  message: "goes with sortBy=path",
+  message: "requires sortBy=path",
 });
 
 const answer = z.object({

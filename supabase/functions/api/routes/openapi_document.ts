@@ -168,8 +168,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
           type: "http",
           scheme: "bearer",
           bearerFormat: "JWT",
-          description:
-            "The access token of a signed-in account; x-project-id says which of its projects is meant.",
+          description: "The access token of a signed-in account; x-project-id selects one of its projects.",
         },
       },
       headers: Object.fromEntries(

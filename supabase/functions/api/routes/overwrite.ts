@@ -1,30 +1,19 @@
 /** PUT /files/overwrite/{path}: replace the content of an existing file. */
 import { z } from "zod";
-import { parseCommitRequest } from "../files/commit_request.ts";
-import { writeContent } from "../files/write_content.ts";
-import { isRawPut } from "../http/body.ts";
+import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
-import { isPresent } from "../http/query.ts";
-import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ content: contentField(0), isBase64: z.boolean().nullish() });
 
-/** Of a PUT with new content, as JSON or as the bytes themselves. */
-export function parseReplacement(data: RequestData) {
-  // Throws if `raw` has a value.
-  isPresent(data.query, "raw");
-  return { isRaw: isRawPut(data.query, data.headers), ...parseCommitRequest(data) };
-}
-
 export const overwrite = defineRoute({
   method: "PUT",
   pattern: "/files/overwrite/*",
   operation: "write_file",
   credentials: "key",
-  parse: (data) => ({ kind: "overwrite" as const, ...parseReplacement(data) }),
+  parse: (data) => parseReplacement("overwrite", data),
   async handle(context, request) {
     const committed = await writeContent(context, body, request);
     const message = `Overwrote the content; this is version ${committed.file.version}.`;
@@ -33,7 +22,7 @@ export const overwrite = defineRoute({
   openapi: {
     id: "overwriteFile",
     summary: "Replace the content of an existing file",
-    description: "Never creates a file; its type stays.",
+    description: "Never creates a file; the type is unchanged.",
     query: rawQuery,
     body,
     takesRaw: true,

@@ -1,4 +1,4 @@
-/** /projects and /project: what an account has, and one project with its limits and usage. */
+/** /projects and /project: an account's projects, and one project with its limits and usage. */
 import { z } from "zod";
 import { pick } from "../http/query.ts";
 import { ACTIVITY_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
@@ -24,11 +24,11 @@ const project = z.object({
   limits: z.object({ requestsPerMinute: limit, maxFileBytes: limit, maxProjectBytes: limit }),
   usage: z.object({
     files: z.int().min(0),
-    bytes: z.int().min(0).meta({ description: "Of all versions; what versions share counts once." }),
+    bytes: z.int().min(0).meta({ description: "Of all versions; content that versions share counts once." }),
     versions: z.int().min(0),
     requestsThisMinute: z.int().min(0),
   }),
-  keyPrefix: z.string().nullable().meta({ description: "Of the newest key that works." }),
+  keyPrefix: z.string().nullable().meta({ description: "Of the newest active key." }),
 }).meta({ id: "Project" });
 const projects = z.object({ projects: z.array(project) }).meta({ id: "ProjectList" });
 const named = z.object({ name: nameSchema(1) });
@@ -46,7 +46,7 @@ export const listProjects = defineRoute({
   },
   openapi: {
     id: "listProjects",
-    summary: "The account's projects, oldest first; the first call makes one",
+    summary: "The account's projects, oldest first; the first call creates one",
     answer: projects,
     errors: ACCOUNT_ERRORS,
   },
@@ -66,7 +66,7 @@ export const createProject = defineRoute({
   },
   openapi: {
     id: "createProject",
-    summary: "Make a free project",
+    summary: "Create a project of the free tier",
     body: named,
     answer: project,
     errors: [
@@ -116,7 +116,7 @@ export const renameProject = defineRoute({
   openapi: {
     ...oneProject,
     id: "updateProject",
-    summary: "Rename a project; of keys, with the scope `admin`",
+    summary: "Rename a project; a calling key needs the scope `admin`",
     body: named,
     errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "PROJECT_NAME_TAKEN"],
   },

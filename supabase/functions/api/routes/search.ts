@@ -64,12 +64,12 @@ const answer = z.object({
     description: "The one used: `lexical` is `hybrid` without a model.",
   }),
   hasMore: z.boolean().meta({
-    description: "Go on at `offset` plus the number of results, which may be below `limit`.",
+    description: "Continue at `offset` plus the number of results, which may be below `limit`.",
   }),
   limit: z.int().default(PAGE_LIMIT_DEFAULT),
   offset: z.int(),
   indexed: z.object({
-    pending: z.int().min(0).meta({ description: "Files whose latest version is not searched yet." }),
+    pending: z.int().min(0).meta({ description: "Files whose latest version is not indexed yet." }),
   }),
 }).meta({ id: "SearchResults" });
 

@@ -6,10 +6,10 @@ import { success } from "../http/respond.ts";
 import { defineRoute, noParameters } from "./route.ts";
 
 const answer = z.object({
-  seen: z.int().min(0).meta({ description: "Objects looked at." }),
+  seen: z.int().min(0).meta({ description: "Objects examined." }),
   removed: z.int().min(0),
   indexed: z.int().min(0).meta({
-    description: "Files taken into the search index that had been left behind.",
+    description: "Pending files that were indexed.",
   }),
   isDone: z.boolean().meta({ description: "Whether there was nothing left to do." }),
 }).meta({ id: "Sweep" });
@@ -34,9 +34,9 @@ export const sweep = defineRoute({
   handle,
   openapi: {
     id: "sweep",
-    summary: "Remove uploads that were never committed and index what was left behind, one bounded slice",
+    summary: "Remove uploads that were never committed and index pending files, one bounded slice",
     description:
-      "Needs `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
+      "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
     answer,
     errors: ["INVALID_API_KEY", "SERVICE_UNAVAILABLE"],
   },

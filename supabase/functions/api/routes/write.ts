@@ -16,7 +16,7 @@ import { fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "Slashes on every platform, no leading slash." }),
   content: contentField(0),
-  contentType: mediaType.nullish().meta({ description: "Detected from the extension when left out." }),
+  contentType: mediaType.nullish().meta({ description: "Detected from the extension when omitted." }),
   isBase64: z.boolean().nullish(),
 });
 
