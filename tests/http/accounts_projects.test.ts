@@ -166,7 +166,7 @@ test("401 INVALID_SESSION, one answer for every kind of bad token, on every rout
     "another role": await forgeToken(service, { ...claims, role: "anon" }),
     "no subject": await forgeToken(service, { ...claims, sub: undefined }),
     "another issuer's subject": await forgeToken(service, { ...claims, sub: "user_2abc" }),
-    "of the function's own": (await service.secrets()).serviceRoleKey,
+    "of the function's own": service.secrets.serviceRoleKey,
   };
   const malformed: Record<string, string | null> = {
     "missing": null,

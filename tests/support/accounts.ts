@@ -68,7 +68,7 @@ export async function forgeToken(
   const unsigned = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
   if (alg === "none") return `${unsigned}.`;
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const bytes = text.encode(secret ?? (await service.secrets()).jwtSecret);
+  const bytes = text.encode(secret ?? service.secrets.jwtSecret);
   const key = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
   return `${unsigned}.${
     encode(new Uint8Array(await crypto.subtle.sign(algorithm, key, text.encode(unsigned))))

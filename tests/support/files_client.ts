@@ -1,4 +1,5 @@
 /** One client of one project: it sends an operation of the ledger and says what came of it. */
+import { inParallel } from "./in_parallel.ts";
 import { z } from "zod";
 import { encodePath } from "./files.ts";
 import type { Operation } from "./ledger.ts";
@@ -144,22 +145,4 @@ export async function listPaths(target: Target): Promise<string[]> {
     paths.push(...filePage.parse(JSON.parse(page)).data.files.map(({ path }) => path));
   }
   return paths;
-}
-
-/** Maps with so many at a time, in order. */
-export async function inParallel<In, Out>(
-  list: readonly In[],
-  atOnce: number,
-  work: (one: In, index: number) => Promise<Out>,
-): Promise<Out[]> {
-  const results: Out[] = [];
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < list.length; index = next++) {
-      const one = list[index];
-      if (one !== undefined) results[index] = await work(one, index);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return results;
 }

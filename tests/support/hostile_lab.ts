@@ -2,11 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { BODY_BUDGET_WAIT_MILLISECONDS } from "../../supabase/functions/api/limits.ts";
-import { functionCommand } from "../../supabase/local/stack/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
-import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
+import type { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { Laboratory, type Tenant } from "./laboratory.ts";
 import type { RawAnswer, RawOutcome, RawRequest } from "./raw_connection.ts";
+import { commandOf, startFunction } from "./test_stack.ts";
 
 /**
  * How long a test waits for an answer or an end: longer than a request may wait for its share of memory, by as much as a
@@ -82,14 +81,7 @@ export class HostileLab {
 
 /** A process of the function whose garbage a signal collects. */
 async function startCollectable(lab: Laboratory, log: string[]): Promise<FunctionProcess> {
-  const command = await functionCommand({
-    entry: FUNCTION_ENTRY,
-    secrets: lab.secrets,
-    supabaseUrl: lab.stack.backendUrl,
-    databaseUrl: undefined,
-    denoVersion: undefined,
-    memoryLimitMegabytes: undefined,
-  });
+  const command = await commandOf(lab, lab.stack.backendUrl);
   const collector = join(lab.dataDir, "collector.ts");
   await Deno.writeTextFile(
     collector,
@@ -100,14 +92,7 @@ async function startCollectable(lab: Laboratory, log: string[]): Promise<Functio
     ...command,
     args: [run, "--v8-flags=--expose-gc", "--preload", collector, ...args],
   };
-  const process = new FunctionProcess({
-    command: withCollector,
-    onLog: (line) => log.push(line),
-    onChange: () => {},
-    stopTimeoutMilliseconds: 0,
-  });
-  await process.start();
-  return process;
+  return await startFunction(withCollector, (line) => log.push(line));
 }
 
 /** An answer of the service is in the envelope; one of the HTTP server in front of it may be bare. */

@@ -4,14 +4,12 @@
  */
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { functionCommand } from "../../supabase/local/stack/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
+import type { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
-import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
-import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts";
-import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
-import { freshDataDirectory } from "./fresh_data_directory.ts";
+import type { Secrets } from "../../supabase/local/stack/secrets.ts";
+import type { Stack, StackOptions } from "../../supabase/local/stack/stack.ts";
 import { FaultProxy, type Watch } from "./fault_proxy.ts";
+import { commandOf, startFunction, startTestStack, type TestStack } from "./test_stack.ts";
 
 export interface Tenant {
   readonly id: string;
@@ -64,61 +62,41 @@ export interface LaboratoryOptions extends Partial<StackOptions> {
 }
 
 export class Laboratory {
+  readonly stack: Stack;
+  readonly proxy: FaultProxy | null;
+  readonly log: readonly string[];
+  readonly dataDir: string;
+  readonly secrets: Secrets;
+
   private constructor(
-    readonly stack: Stack,
-    readonly proxy: FaultProxy | null,
-    readonly log: string[],
-    readonly dataDir: string,
-    readonly secrets: Secrets,
-    /** Address of the sound process, as the edge runtime calls a function. */
-    readonly soundUrl: string,
+    private readonly parts: TestStack<FaultProxy | null>,
     private readonly sound: FunctionProcess,
-  ) {}
+  ) {
+    ({
+      stack: this.stack,
+      proxy: this.proxy,
+      log: this.log,
+      dataDir: this.dataDir,
+      secrets: this.secrets,
+    } = parts);
+  }
 
   static async start({ withFaultProxy = true, ...options }: LaboratoryOptions = {}): Promise<Laboratory> {
-    const dataDir = await freshDataDirectory();
-    const log: string[] = [];
-    let proxy: FaultProxy | null = null;
-    const stack = await startStack({
-      dataDir,
-      port: 0,
-      demo: false,
-      functionStopTimeoutMilliseconds: 0,
-      onFunctionLog: (line) => log.push(line),
-      functionSupabaseUrl: async (backendUrl) => {
-        if (!withFaultProxy) return backendUrl;
-        proxy = await new FaultProxy(backendUrl).open();
-        return proxy.url;
-      },
-      ...options,
-    });
-    const secrets = await loadSecrets(join(dataDir, "secrets.json"));
-    const command = await functionCommand({
-      entry: FUNCTION_ENTRY,
-      secrets,
-      supabaseUrl: stack.backendUrl,
-      databaseUrl: undefined,
-      denoVersion: undefined,
-      memoryLimitMegabytes: undefined,
-    });
-    const sound = new FunctionProcess({
-      command,
-      onLog: () => {},
-      onChange: () => {},
-      stopTimeoutMilliseconds: 0,
-    });
-    await sound.start();
-    const soundUrl = `http://127.0.0.1:${sound.upstream?.port}/api`;
-    return new Laboratory(stack, proxy, log, dataDir, secrets, soundUrl, sound);
+    const parts = await startTestStack<FaultProxy | null>(
+      (backendUrl) => withFaultProxy ? new FaultProxy(backendUrl).open() : null,
+      options,
+    );
+    return new Laboratory(parts, await startFunction(await commandOf(parts, parts.stack.backendUrl)));
+  }
+
+  /** Address of the sound process, as the edge runtime calls a function. */
+  get soundUrl(): string {
+    return `http://127.0.0.1:${this.sound.upstream?.port}/api`;
   }
 
   async stop(): Promise<void> {
     await this.sound.stop();
-    await this.stack.stop();
-    await this.proxy?.close();
-    await Deno.remove(this.dataDir, { recursive: true });
-    // PGlite leaves a code of its own there.
-    Deno.exitCode = 0;
+    await this.parts.stop();
   }
 
   /** A new project with one key. */
@@ -274,17 +252,4 @@ export function codeOf(outcome: Outcome): string | undefined {
   assertEquals(success, false);
   assertEquals([typeof error.code, typeof error.message], ["string", "string"]);
   return error.code;
-}
-
-/** Runs the jobs, so many at a time. */
-export async function inParallel<T>(
-  jobs: readonly T[],
-  atOnce: number,
-  run: (job: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...jobs];
-  const worker = async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await run(job);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
 }

@@ -1,7 +1,7 @@
 /** Runs one sequence of operations against the service and the model. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { inParallel } from "./files_client.ts";
+import { inParallel } from "./in_parallel.ts";
 import { Model, type Write } from "./model.ts";
 import type { NearChoice, Operation, TagChoice, VersionChoice } from "./model_operations.ts";
 import { diff, list, metadata, read, versions } from "./model_reads.ts";

@@ -1,24 +1,14 @@
-/**
- * The whole service for one test file: database, storage, gateway and the function in a process of its own, with a
- * recording proxy between function and Supabase.
- *
- * FUNCTION_DENO is the version of another Deno to run the function on ("2.1.4"); with TEST_DATABASE=postgres the database is a real
- * Postgres.
- */
+/** The whole service as tests use it, with a recording proxy between the function and Supabase. */
 import { join } from "node:path";
 import { Administration } from "../../supabase/local/admin/administration.ts";
-import { functionCommand } from "../../supabase/local/stack/function_command.ts";
-import { FunctionProcess } from "../../supabase/local/stack/function_process.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
-import { FUNCTION_ENTRY } from "../../supabase/local/repository.ts";
-import { loadSecrets, type Secrets } from "../../supabase/local/stack/secrets.ts";
-import { type Stack, type StackOptions, startStack } from "../../supabase/local/stack/stack.ts";
+import type { Secrets } from "../../supabase/local/stack/secrets.ts";
+import type { Stack, StackOptions } from "../../supabase/local/stack/stack.ts";
 import { type Answer, assertInvariants } from "./contract.ts";
 import { send, sendRaw } from "./http.ts";
 import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
-import { freshDataDirectory } from "./fresh_data_directory.ts";
-import { ownDatabase, type TestDatabase } from "./test_database.ts";
+import { commandOf, startFunction, startTestStack, type TestStack } from "./test_stack.ts";
 
 export type Tier = "free" | "pro" | "enterprise";
 
@@ -48,7 +38,7 @@ export interface RequestOptions {
 }
 
 /** Longest wait for the function to listen again after its process was ended. */
-const RESTART_TIMEOUT_MILLISECONDS = 20_000;
+const RESTART_TIMEOUT_MILLISECONDS = 60_000;
 
 const SNAPSHOT_TABLES = [
   "filestore.tiers",
@@ -76,42 +66,7 @@ const SNAPSHOT = `select jsonb_build_object(${
   from (select (to_jsonb(k) - 'last_used_at')::text as line from filestore.api_keys k) lines)) as states`;
 
 export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
-  const dataDir = await freshDataDirectory();
-  let proxy: RecordingProxy | undefined;
-  const log: string[] = [];
-  const database = await ownDatabase();
-  try {
-    const stack = await startStack({
-      dataDir,
-      port: 0,
-      demo: false,
-      databaseUrl: database?.url,
-      denoVersion: Deno.env.get("FUNCTION_DENO"),
-      functionStopTimeoutMilliseconds: 0,
-      onFunctionLog: (line) => log.push(line),
-      functionSupabaseUrl: (backendUrl) => {
-        proxy = new RecordingProxy(backendUrl);
-        return proxy.url;
-      },
-      ...options,
-    });
-    if (!proxy) throw new Error("the stack did not ask for the proxy");
-    return new Service({ stack, proxy, log, dataDir, database });
-  } catch (error) {
-    await proxy?.close();
-    await database?.stop();
-    await Deno.remove(dataDir, { recursive: true });
-    throw error;
-  }
-}
-
-/** What `startService` started. */
-interface ServiceParts {
-  readonly stack: Stack;
-  readonly proxy: RecordingProxy;
-  readonly log: readonly string[];
-  readonly dataDir: string;
-  readonly database: TestDatabase | undefined;
+  return new Service(await startTestStack((backendUrl) => new RecordingProxy(backendUrl), options));
 }
 
 export class Service {
@@ -119,12 +74,12 @@ export class Service {
   readonly proxy: RecordingProxy;
   /** Lines that the function has logged so far. */
   readonly log: readonly string[];
-  readonly #parts: ServiceParts;
+  readonly #parts: TestStack<RecordingProxy>;
   readonly #administration: Administration;
   /** Set once a test has moved a window into the future; see `freezeWindow`. */
   #isWindowFrozen = false;
 
-  constructor(parts: ServiceParts) {
+  constructor(parts: TestStack<RecordingProxy>) {
     this.#parts = parts;
     ({ stack: this.stack, proxy: this.proxy, log: this.log } = parts);
     this.#administration = new Administration(this.stack.backendUrl, this.stack.secretKey);
@@ -136,8 +91,8 @@ export class Service {
   }
 
   /** Of the local Supabase: what tokens are signed with, for one. */
-  secrets(): Promise<Secrets> {
-    return loadSecrets(join(this.#parts.dataDir, "secrets.json"));
+  get secrets(): Secrets {
+    return this.#parts.secrets;
   }
 
   get baseUrl(): string {
@@ -274,21 +229,7 @@ export class Service {
    * the gateway would change, and for a process that remembers nothing.
    */
   async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
-    const command = await functionCommand({
-      entry: FUNCTION_ENTRY,
-      secrets: await this.secrets(),
-      supabaseUrl: this.proxy.url,
-      databaseUrl: undefined,
-      denoVersion: Deno.env.get("FUNCTION_DENO"),
-      memoryLimitMegabytes: undefined,
-    });
-    const bare = new FunctionProcess({
-      command,
-      onLog: () => {},
-      onChange: () => {},
-      stopTimeoutMilliseconds: 0,
-    });
-    await bare.start();
+    const bare = await startFunction(await commandOf(this, this.proxy.url));
     try {
       await work(`http://127.0.0.1:${bare.upstream?.port}`);
     } finally {
@@ -314,11 +255,8 @@ export class Service {
     return response.status === 200;
   }
 
-  async stop(): Promise<void> {
-    await this.stack.stop();
-    await this.#parts.database?.stop();
-    await this.proxy.close();
-    await Deno.remove(this.#parts.dataDir, { recursive: true });
+  stop(): Promise<void> {
+    return this.#parts.stop();
   }
 }
 

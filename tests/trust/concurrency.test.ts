@@ -5,14 +5,8 @@ import { assertConsistent } from "../support/consistency.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Service, startService } from "../support/service.ts";
-import {
-  inParallel,
-  type Outcome,
-  perform,
-  readHistory,
-  readVersion,
-  type Target,
-} from "../support/files_client.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { type Outcome, perform, readHistory, readVersion, type Target } from "../support/files_client.ts";
 import { contradictions, type Entry, type Operation } from "../support/ledger.ts";
 import { IS_LONG, report, rounds } from "../support/long.ts";
 import { newSeed, randomFrom } from "../support/random.ts";

@@ -3,15 +3,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import { createClient } from "@supabase/supabase-js";
 import { test } from "../support/suite.ts";
-import {
-  codeOf,
-  inParallel,
-  Laboratory,
-  type Outcome,
-  present,
-  type Sending,
-  text,
-} from "../support/laboratory.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { codeOf, Laboratory, type Outcome, present, type Sending, text } from "../support/laboratory.ts";
 import { figures } from "../support/long.ts";
 import { LARGE } from "../support/operations.ts";
 

@@ -20,7 +20,8 @@ import {
   shown,
 } from "../support/fault_cases.ts";
 import { type Fault, FAULTS, type Watch } from "../support/fault_proxy.ts";
-import { codeOf, inParallel, Laboratory, text } from "../support/laboratory.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { codeOf, Laboratory, text } from "../support/laboratory.ts";
 import { figures, IS_LONG } from "../support/long.ts";
 import { OPERATIONS, prepareFor } from "../support/operations.ts";
 

@@ -12,7 +12,7 @@ import {
   type Front,
   HostileLab,
 } from "../support/hostile_lab.ts";
-import { inParallel } from "../support/laboratory.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { figures, IS_LONG } from "../support/long.ts";
 import { exchange } from "../support/raw_connection.ts";
 import { rawCasesOf } from "../support/raw_requests.ts";

@@ -11,7 +11,7 @@ import {
   type Front,
   HostileLab,
 } from "../support/hostile_lab.ts";
-import { inParallel } from "../support/laboratory.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { figures } from "../support/long.ts";
 import { exchange, type RawRequest } from "../support/raw_connection.ts";
 import { body, length, postOf, rawCasesOf, small } from "../support/raw_requests.ts";

@@ -8,15 +8,8 @@ import { eachLine } from "../../supabase/local/stack/lines.ts";
 import { REPOSITORY } from "../support/command.ts";
 import { test } from "../support/suite.ts";
 import { type Fault, FAULTS } from "../support/fault_proxy.ts";
-import {
-  inParallel,
-  Laboratory,
-  type Outcome,
-  send,
-  type Sending,
-  type Tenant,
-  text,
-} from "../support/laboratory.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { Laboratory, type Outcome, send, type Sending, type Tenant, text } from "../support/laboratory.ts";
 import { figures } from "../support/long.ts";
 import { OPERATIONS, prepareFor } from "../support/operations.ts";
 

@@ -14,7 +14,8 @@ import {
   spread,
 } from "../support/fault_cases.ts";
 import type { SeenCall } from "../support/fault_proxy.ts";
-import { inParallel, Laboratory } from "../support/laboratory.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { Laboratory } from "../support/laboratory.ts";
 import { figures, IS_LONG } from "../support/long.ts";
 import { OPERATIONS } from "../support/operations.ts";
 import { test } from "../support/suite.ts";

@@ -15,9 +15,9 @@ import type { Log } from "../../supabase/functions/api/runtime/log.ts";
 import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
 import { runCommand } from "../support/command.ts";
 import { test } from "../support/suite.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import {
   codeOf,
-  inParallel,
   Laboratory,
   type Outcome,
   present,

@@ -1,0 +1,17 @@
+/** Runs `work` on all of the list, so many at a time. Answers the results in the order of the list. */
+export async function inParallel<In, Out>(
+  list: readonly In[],
+  atOnce: number,
+  work: (one: In, index: number) => Promise<Out>,
+): Promise<Out[]> {
+  const results: Out[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < list.length; index = next++) {
+      const one = list[index];
+      if (one !== undefined) results[index] = await work(one, index);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}
