@@ -142,7 +142,7 @@ select is(pg_temp.code(pg_temp.rotate('one', 'three')), 'KEY_REVOKED', 'a key th
 select is(pg_temp.code(pg_temp.rotate('nobody''s', 'three')), 'KEY_NOT_FOUND', 'a key that is not there is not replaced');
 select is(
   (pg_temp.rotate('two', 'three', '{"gracePeriodSeconds": 600}') #>> '{value,replaced,expiresAt}')::timestamptz
-    between clock_timestamp() + interval '590 seconds' and clock_timestamp() + interval '601 seconds', true, 'with an overlap it ends when that ends');
+    between clock_timestamp() + interval '590 seconds' and clock_timestamp() + interval '601 seconds', true, 'with a grace period it ends when that ends');
 select is(array[pg_temp.authorized('two'), pg_temp.authorized('three')], '{authorized,authorized}', 'until then both work');
 update filestore.api_keys set expires_at = clock_timestamp() - interval '1 second' where key_hash = sha256('two');
 select is(array[pg_temp.authorized('two'), pg_temp.authorized('three')], '{INVALID_API_KEY,authorized}', 'then the new one alone');
@@ -150,7 +150,7 @@ select is(pg_temp.code(pg_temp.rotate('two', 'four')), 'KEY_REVOKED', 'an expire
 update filestore.api_keys set expires_at = clock_timestamp() + interval '1 minute' where key_hash = sha256('three');
 select is(
   pg_temp.rotate('three', 'four', '{"gracePeriodSeconds": 600}') #> '{value,expiresAt}', pg_temp.rotate('three', 'four') #> '{value,replaced,expiresAt}',
-  'an overlap prolongs nothing, and the new key ends when the old one would have');
+  'a grace period prolongs nothing, and the new key ends when the old one would have');
 
 -- And this key is the newest.
 update filestore.api_keys set created_at = now() + interval '1 second' where key_hash = sha256('four');
@@ -175,7 +175,7 @@ select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) fr
 select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100', 'the limit of 100 itself is reached');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n101')), '{"refusal": {"code": "KEY_LIMIT_REACHED", "details": {"limit": 100}}}', 'one more is refused');
-select is(pg_temp.code(pg_temp.rotate('n50', 'n101', '{"gracePeriodSeconds": 1}')), 'KEY_LIMIT_REACHED', 'so is a rotation with an overlap');
+select is(pg_temp.code(pg_temp.rotate('n50', 'n101', '{"gracePeriodSeconds": 1}')), 'KEY_LIMIT_REACHED', 'so is a rotation with a grace period');
 select is(pg_temp.rotate('n50', 'n101') #>> '{value,replaced,prefix}', 'oa_n50', 'one without makes no key more');
 select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('n51'))::text);
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n102')) #>> '{value,prefix}', 'oa_n102', 'a revoked key leaves room for one');

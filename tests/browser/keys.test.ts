@@ -41,7 +41,7 @@ test("keys: scopes and prefix are what was ticked and typed", async (visit) => {
   });
 });
 
-test("keys: rotating leaves the old key its overlap, or ends it at once", async (visit) => {
+test("keys: rotating leaves the old key its grace period, or revokes it immediately", async (visit) => {
   const { page, step, open, service } = visit;
   let first = "", second = "";
   await open("keys");
@@ -49,7 +49,7 @@ test("keys: rotating leaves the old key its overlap, or ends it at once", async 
   await dialog(page, "New API key").getByLabel("Name").fill("worker");
   await press(dialog(page, "New API key"), "Create key");
   first = await takeKey(page);
-  await step("with an hour's overlap both work", async () => {
+  await step("with a grace period of an hour both work", async () => {
     await press(page, "Rotate worker");
     await dialog(page, "Rotate worker").getByLabel("The old key").selectOption("Works for one more hour");
     await press(dialog(page, "Rotate worker"), "Rotate key");

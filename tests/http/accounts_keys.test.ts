@@ -136,7 +136,7 @@ test("a revoked key is refused with the very next request, by a process that rem
   );
 });
 
-test("a rotated key ends at once, or after the overlap; the new one has its rights", async () => {
+test("a rotated key is revoked immediately, or expires after the grace period; the new one has its rights", async () => {
   const account = await owner(service);
   const first = await account.createKey({
     name: "ci",

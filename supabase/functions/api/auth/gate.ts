@@ -25,7 +25,7 @@ export class Gate {
   private identity: Identity = { kind: "anonymous" };
   private scopes: readonly Scope[] = [];
   private isCounted = false;
-  /** Whether the database has answered for this request: if it did not object then, the caller is who they claim. */
+  /** Whether the database has answered for this request, and so checked the credentials. */
   private isAnswered = false;
   private granted: Grant | undefined;
   private window: RateView | undefined;

@@ -1,4 +1,4 @@
-/** From a request's parameters to what is asked of the database and how its files are searched here. */
+/** Compiles the parameters of a search into a query to the database and, for substrings and patterns, a matcher. */
 import { fail } from "../errors.ts";
 import type { SearchFilter } from "../ports/search_index.ts";
 import { GlobError, globPattern } from "./glob.ts";

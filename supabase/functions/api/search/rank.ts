@@ -50,7 +50,7 @@ async function embedQuery(
   { q, mode }: RankPlan,
 ): Promise<readonly number[] | undefined> {
   if (!embedder) return undefined;
-  // The model costs money: it is called only for a key that the database has authorized.
+  // The model is called only for a key that the database has authorized.
   if (!gate.grant) await gate.authorize();
   try {
     const [vector] = await embedder.embed([q]);

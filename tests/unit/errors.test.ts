@@ -1,0 +1,30 @@
+/** The table of error codes, and that the database refuses with its codes only. */
+import { assert, assertEquals } from "@std/assert";
+import { ERRORS, REFUSAL_CODES } from "../../supabase/functions/api/errors.ts";
+
+const schemas = new URL("../../supabase/schemas/", import.meta.url);
+
+/** The codes of all refusals that the schema's functions return. */
+async function codesOfSchema(): Promise<Set<string>> {
+  const codes = new Set<string>();
+  for await (const { name } of Deno.readDir(schemas)) {
+    if (!name.endsWith(".sql")) continue;
+    const sql = await Deno.readTextFile(new URL(name, schemas));
+    for (const [code] of sql.matchAll(/\brefusal\(\s*(case\b[^;]*?\bend\b|'[A-Z_]+')|'code', '[A-Z_]+'/g)) {
+      for (const [, name = ""] of code.matchAll(/'([A-Z_]+)'/g)) codes.add(name);
+    }
+  }
+  return codes;
+}
+
+Deno.test("REFUSAL_CODES are the codes with which the database refuses, besides the one that no client sees", async () => {
+  assertEquals([...await codesOfSchema()].sort(), [...REFUSAL_CODES, "SEGMENT_LIST_FULL"].sort());
+});
+
+Deno.test("ERRORS: each code has an HTTP error status and a sentence, and every refusal has a message", () => {
+  for (const [code, { status, meaning }] of Object.entries(ERRORS)) {
+    assert(status >= 400 && status < 600, code);
+    assert(/^[A-Z`].*\.$/.test(meaning), `${code}: ${meaning}`);
+  }
+  for (const code of REFUSAL_CODES) assert(/^[A-Z].*\.$/.test(ERRORS[code].message), code);
+});
