@@ -14,9 +14,9 @@ import { test } from "../support/suite.ts";
 
 /** What is promised of an idle stack. */
 const VISIBLE_WITHIN_MILLISECONDS = 2_000;
-/** Claims until a text is in the index: the one that takes it, and the last one of a run before. */
-const CLAIMS_MAX = 2;
 const PROCESSES = 3;
+/** Claims until a text is in the index: the one that takes it, and the last one of each process's run before. */
+const CLAIMS_MAX = PROCESSES + 1;
 
 const service = await startService({ functionProcesses: PROCESSES });
 Deno.test.afterAll(() => service.stop());
