@@ -180,39 +180,54 @@ test("a large body of an unknown or over-limit key is refused before anything is
   }
 });
 
+/**
+ * Runs `work`, whose windows are clock minutes, on a process that has counted nothing yet: again where a minute ended
+ * meanwhile.
+ */
+async function withinOneMinute(work: () => Promise<void>): Promise<void> {
+  const minute = () => Math.floor(Date.now() / 60_000);
+  for (let tries = 0; tries < 5; tries++) {
+    await service.restartFunction();
+    const before = minute();
+    const failure: unknown = await work().then(() => null, (error) => error);
+    if (minute() !== before) continue;
+    if (failure !== null) throw failure;
+    return;
+  }
+  throw new Error("no minute is long enough");
+}
+
 test("429: an address has 100 failed authentications a minute; good keys neither spend nor feel it", async () => {
-  await service.restartFunction();
   const own = await files();
-  // The whole test within one minute.
-  const secondsLeft = 60 - Date.now() / 1000 % 60;
-  if (secondsLeft < 15) await new Promise((resolve) => setTimeout(resolve, secondsLeft * 1000 + 100));
-  const remaining: number[] = [];
-  for (let count = 0; count < ADDRESS_REQUESTS_PER_MINUTE; count++) {
-    const answer = await service.request(count % 2 ? null : "oa_junk", "GET", "/files");
-    assertRefused(answer, "INVALID_API_KEY");
-    assertEquals(rateOf(answer.headers).limit, ADDRESS_REQUESTS_PER_MINUTE);
-    remaining.push(rateOf(answer.headers).remaining);
-    if (count % 10 === 0) assertEquals((await own.request("GET", "/files")).status, 200);
-  }
-  assertEquals(ADDRESS_REQUESTS_PER_MINUTE, 100);
-  assertEquals(remaining, Array.from({ length: 100 }, (_, index) => 99 - index));
-  for (const key of [null, "oa_junk", mistyped(own.key), generateApiKey()]) {
-    const answer = await service.request(key, "GET", "/files");
-    assertRefused(answer, "RATE_LIMIT_EXCEEDED");
-    const { remaining, reset } = rateOf(answer.headers);
-    assertEquals(remaining, 0);
-    const wait = Number(answer.headers.get("retry-after"));
-    assert(Math.abs(reset - Date.now() / 1000 - wait) <= 2, `Retry-After ${wait}`);
-  }
-  assertEquals((await own.request("GET", "/files")).status, 200);
-  assertEquals((await service.request(null, "GET", "/health")).status, 200);
-  // What the client says of its address counts for nothing behind the gateway.
-  const spoofed = {
-    "x-forwarded-for": "203.0.113.9",
-    "cf-connecting-ip": "203.0.113.9",
-    "x-real-ip": "203.0.113.9",
-  };
-  assertRefused(await service.request(null, "GET", "/files", { headers: spoofed }), "RATE_LIMIT_EXCEEDED");
+  await withinOneMinute(async () => {
+    const remaining: number[] = [];
+    for (let count = 0; count < ADDRESS_REQUESTS_PER_MINUTE; count++) {
+      const answer = await service.request(count % 2 ? null : "oa_junk", "GET", "/files");
+      assertRefused(answer, "INVALID_API_KEY");
+      assertEquals(rateOf(answer.headers).limit, ADDRESS_REQUESTS_PER_MINUTE);
+      remaining.push(rateOf(answer.headers).remaining);
+      if (count % 10 === 0) assertEquals((await own.request("GET", "/files")).status, 200);
+    }
+    assertEquals(ADDRESS_REQUESTS_PER_MINUTE, 100);
+    assertEquals(remaining, Array.from({ length: 100 }, (_, index) => 99 - index));
+    for (const key of [null, "oa_junk", mistyped(own.key), generateApiKey()]) {
+      const answer = await service.request(key, "GET", "/files");
+      assertRefused(answer, "RATE_LIMIT_EXCEEDED");
+      const { remaining, reset } = rateOf(answer.headers);
+      assertEquals(remaining, 0);
+      const wait = Number(answer.headers.get("retry-after"));
+      assert(Math.abs(reset - Date.now() / 1000 - wait) <= 2, `Retry-After ${wait}`);
+    }
+    assertEquals((await own.request("GET", "/files")).status, 200);
+    assertEquals((await service.request(null, "GET", "/health")).status, 200);
+    // What the client says of its address counts for nothing behind the gateway.
+    const spoofed = {
+      "x-forwarded-for": "203.0.113.9",
+      "cf-connecting-ip": "203.0.113.9",
+      "x-real-ip": "203.0.113.9",
+    };
+    assertRefused(await service.request(null, "GET", "/files", { headers: spoofed }), "RATE_LIMIT_EXCEEDED");
+  });
 });
 
 test("the address is the last hop of X-Forwarded-For, or what the platform's edge says", async () => {

@@ -210,7 +210,7 @@ select jsonb_build_object(
   -- Not the bytes: a merge, which may come later, adds to them.
   'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
   'idempotencyKeys', (
-    select jsonb_agg(jsonb_build_array(i.key, i.answer ->> 'version') order by i.key)
+    select jsonb_agg(jsonb_build_array(i.key, i.response ->> 'version') order by i.key)
     from filestore.idempotency_keys i where i.project_id = $1)
 ) as state, (
   select coalesce(jsonb_agg(jsonb_build_object(

@@ -28,11 +28,19 @@ const PRIVATE_STACK = [
   "http/search_without_vectors.test.ts",
 ];
 
-/** RLS, pgTAP and privileges, on one real Postgres each. */
-const DATABASE_TEST = ["catalog.test.ts", "limits.test.ts", "pgtap.test.ts", "row_level_security.test.ts"]
-  .map((name) => `database/${name}`);
+/** The breadth of what others prove with one file: contents of published packages, and every way to 100 MB. */
+const HTTP_REST = ["http/packages.test.ts", "http/sizes.test.ts"];
 
 const PLANS = "database/plans.test.ts";
+
+/** RLS, pgTAP, privileges and plans, each on a real Postgres. */
+const DATABASE_TEST = [
+  "database/catalog.test.ts",
+  "database/limits.test.ts",
+  "database/pgtap.test.ts",
+  PLANS,
+  "database/row_level_security.test.ts",
+];
 
 /** The way through the console from signing up to a revoked key. */
 const BROWSER_SMOKE = ["browser/path.test.ts"];
@@ -40,33 +48,37 @@ const BROWSER_SMOKE = ["browser/path.test.ts"];
 /** Crashes, races and faults, in their short forms. */
 const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
 
+/** The older Deno has the whole tier `edge`, too. */
+const LOCAL_REST = ["local/stack.test.ts"];
+
 /** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
 const HTTP_JOBS = 6;
 
 /** In the order in which they start: cheap ones first, so that most failures show early. */
 export function jobsOf(tier: Tier): Job[] {
-  const http = [...shared("http", filesOf("http").filter(isNotIn(PRIVATE_STACK)), HTTP_JOBS)];
+  const http = filesOf("http").filter(isNotIn(PRIVATE_STACK));
   const httpAlone = alone("http, stacks of their own", PRIVATE_STACK);
   switch (tier) {
     case "test":
       return [
         ...shared("unit", filesOf("unit"), 1),
         ...shared("contract", filesOf("contract"), 1),
-        ...http,
-        httpAlone,
-        alone("database", [...DATABASE_TEST, PLANS]),
+        alone("database", DATABASE_TEST),
         ...shared("browser", BROWSER_SMOKE, 1),
         ...TRUST_TEST.map((file) => alone(file, [file])),
-        ...filesOf("local").map((file) => alone(file, [file])),
+        alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
+        httpAlone,
+        ...shared("http", http.filter(isNotIn(HTTP_REST)), HTTP_JOBS),
       ];
     case "rest":
       return [
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
-        ...["database", "trust"].flatMap(filesOf).filter(isNotIn([...DATABASE_TEST, PLANS, ...TRUST_TEST]))
-          .map((file) => alone(file, [file])),
+        ...[...LOCAL_REST, ...["database", "trust"].flatMap(filesOf)]
+          .filter(isNotIn([...DATABASE_TEST, ...TRUST_TEST])).map((file) => alone(file, [file])),
+        ...shared("http, much content", HTTP_REST, 1),
       ];
     case "edge":
-      return [...http, httpAlone];
+      return [...shared("http", http, HTTP_JOBS), httpAlone];
     case "scale":
       return [{
         ...alone("database/plans.test.ts, a million files", [PLANS]),
