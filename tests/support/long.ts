@@ -1,5 +1,9 @@
-/** The short form runs with every test run; TEST_LONG=1 runs the full one. */
+/**
+ * Tests that can go on for as long as one likes have three forms. The short one is the usual; TEST_LONG=1 asks for the long
+ * one, and TEST_BRIEF=1 for one that takes seconds, which the first tier has.
+ */
 export const IS_LONG = Deno.env.get("TEST_LONG") === "1";
+export const IS_BRIEF = !IS_LONG && Deno.env.get("TEST_BRIEF") === "1";
 
 /** The number of the form that runs. */
 export function rounds(short: number, long: number): number {

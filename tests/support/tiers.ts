@@ -45,7 +45,7 @@ const DATABASE_TEST = [
 /** The way through the console from signing up to a revoked key. */
 const BROWSER_SMOKE = ["browser/path.test.ts"];
 
-/** Crashes, races and faults, in their short forms. */
+/** Crashes, races and faults, in brief; in `rest` as usual. */
 const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
 
 /** The older Deno has the whole tier `edge`, too. */
@@ -65,7 +65,7 @@ export function jobsOf(tier: Tier): Job[] {
         ...shared("contract", filesOf("contract"), 1),
         alone("database", DATABASE_TEST),
         ...shared("browser", BROWSER_SMOKE, 1),
-        ...TRUST_TEST.map((file) => alone(file, [file])),
+        ...TRUST_TEST.map((file) => ({ ...alone(`${file}, brief`, [file]), variables: { TEST_BRIEF: "1" } })),
         alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
         httpAlone,
         ...shared("http", http.filter(isNotIn(HTTP_REST)), HTTP_JOBS),
@@ -74,7 +74,7 @@ export function jobsOf(tier: Tier): Job[] {
       return [
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
         ...[...LOCAL_REST, ...["database", "trust"].flatMap(filesOf)]
-          .filter(isNotIn([...DATABASE_TEST, ...TRUST_TEST])).map((file) => alone(file, [file])),
+          .filter(isNotIn(DATABASE_TEST)).map((file) => alone(file, [file])),
         ...shared("http, much content", HTTP_REST, 1),
       ];
     case "edge":

@@ -8,13 +8,13 @@ import { type Service, startService } from "../support/service.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { type Outcome, perform, readHistory, readVersion, type Target } from "../support/files_client.ts";
 import { contradictions, type Entry, type Operation } from "../support/ledger.ts";
-import { IS_LONG, report, rounds } from "../support/long.ts";
+import { IS_BRIEF, IS_LONG, report, rounds } from "../support/long.ts";
 import { newSeed, randomFrom } from "../support/random.ts";
 
 const CLIENTS = 64;
-const APPENDS_PER_CLIENT = 20;
+const APPENDS_PER_CLIENT = IS_BRIEF ? 4 : 20;
 /** Of each kind the same number. */
-const WRITERS = 20;
+const WRITERS = IS_BRIEF ? 6 : 20;
 const PATH = "shared/log.txt";
 
 interface World {

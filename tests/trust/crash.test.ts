@@ -1,7 +1,7 @@
 /** What was acknowledged stays, whatever is killed in the middle of whatever. */
 import { startPostgres } from "../support/postgres.ts";
 import { CrashLab, type Victim } from "../support/crash_lab.ts";
-import { report, rounds } from "../support/long.ts";
+import { IS_BRIEF, report, rounds } from "../support/long.ts";
 import { newSeed, randomFrom } from "../support/random.ts";
 
 /** CRASH_SEED repeats the choices of a run; when exactly the kill hits is up to the machine. CRASH_ROUNDS sets their number. */
@@ -42,7 +42,7 @@ Deno.test({
         "crashes on Postgres",
         await CrashLab.open(server, randomFrom(SEED)),
         victims,
-        roundsOf(5, 100),
+        roundsOf(IS_BRIEF ? 3 : 5, 100),
       );
     } finally {
       await server.stop();
@@ -56,6 +56,6 @@ Deno.test({
   sanitizeResources: false,
   async fn() {
     const lab = await CrashLab.open(undefined, randomFrom(SEED));
-    await crash("crashes on PGlite", lab, ["stack"], roundsOf(2, 50));
+    await crash("crashes on PGlite", lab, ["stack"], roundsOf(IS_BRIEF ? 1 : 2, 50));
   },
 });
