@@ -17,26 +17,40 @@ const RECORDS: Record<string, string | undefined> = {
   "with a damaged record": "{",
 };
 
+/** The one sentence. */
+const refusalOf = (data: string) =>
+  `The data folder ${data} was made by another version of this service, which this version cannot read; ` +
+  "move it away or delete it, or choose another with --data.";
+
 for (const [name, record] of Object.entries(RECORDS)) {
-  Deno.test(`deno task start refuses a data folder ${name}, with one sentence, and touches nothing in it`, async () => {
-    const data = await freshDataDirectory();
-    try {
-      const file = join(data, "migrations.json");
-      if (record === undefined) await Deno.remove(file);
-      else await Deno.writeTextFile(file, record);
+  Deno.test(`a data folder ${name} is refused, and nothing in it is touched`, () =>
+    withFolder(record, async (data) => {
       const before = await contents(data);
-      const { code, stdout, stderr } = await runCommand("start.ts", "--port", "0", "--data", data);
-      assertEquals([code, stdout, stderr], [
-        1,
-        "",
-        `Error: The data folder ${data} was made by another version of this service, which this version cannot read; ` +
-        "move it away or delete it, or choose another with --data.\n",
-      ]);
+      const error = await assertRejects(() => startStack({ dataDir: data, port: 0 }), StartupError);
+      assertEquals(error.message, refusalOf(data));
       assertEquals(await contents(data), before);
-    } finally {
-      await Deno.remove(data, { recursive: true });
-    }
-  });
+    }));
+}
+
+Deno.test("deno task start writes one sentence about such a folder, ends with 1, and touches nothing in it", () =>
+  withFolder(undefined, async (data) => {
+    const before = await contents(data);
+    const { code, stdout, stderr } = await runCommand("start.ts", "--port", "0", "--data", data);
+    assertEquals([code, stdout, stderr], [1, "", `Error: ${refusalOf(data)}\n`]);
+    assertEquals(await contents(data), before);
+  }));
+
+/** Runs `work` on a data folder with a database and this record of its migrations; undefined: none. */
+async function withFolder(record: string | undefined, work: (data: string) => Promise<void>): Promise<void> {
+  const data = await freshDataDirectory();
+  try {
+    const file = join(data, "migrations.json");
+    if (record === undefined) await Deno.remove(file);
+    else await Deno.writeTextFile(file, record);
+    await work(data);
+  } finally {
+    await Deno.remove(data, { recursive: true });
+  }
 }
 
 Deno.test("a data folder of this version is opened again, and one whose first start broke off", () =>
