@@ -11,14 +11,14 @@ import { postgresDialect } from "./postgres_dialect.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
 /** Opens the database in `directory` and creates it if it does not exist. Throws `StartupError`. */
-export async function openPglite(directory: string): Promise<Database> {
+export async function openPglite(directory: string, joinsSettings = false): Promise<Database> {
   const exitCode = Deno.exitCode;
   const connection = await createPgliteConnection({
     url: directory,
     pgliteOptions: { extensions: { vector, pg_trgm, btree_gin, pgtap } },
   });
   const client = connection.driver;
-  connection.kysely = new Kysely({ dialect: postgresDialect(new PgliteSession(client)) });
+  connection.kysely = new Kysely({ dialect: postgresDialect(new PgliteSession(client), joinsSettings) });
   try {
     await client.waitReady;
     // PGlite runs initdb as a program; its exit code would become the exit code of this process.

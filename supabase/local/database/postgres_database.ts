@@ -15,7 +15,7 @@ import { PostgresPool } from "./postgres_pool.ts";
 import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
 /** Connects. Throws `StartupError` after `DATABASE_CONNECT_TIMEOUT_SECONDS` if the server cannot be reached. */
-export async function openPostgres(databaseUrl: string): Promise<Database> {
+export async function openPostgres(databaseUrl: string, joinsSettings = false): Promise<Database> {
   const connect = (onLost: () => void) =>
     createPostgresConnection({
       url: databaseUrl,
@@ -35,7 +35,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   const connection = connect(() => {});
   const client: postgres.Sql = connection.driver;
   const pool = new PostgresPool((onLost) => connect(onLost).driver, DATABASE_CONNECTIONS_MAX);
-  connection.kysely = new Kysely({ dialect: postgresDialect(pool) });
+  connection.kysely = new Kysely({ dialect: postgresDialect(pool, joinsSettings) });
   try {
     await client.unsafe("select 1");
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   PostgresQueryCompiler,
   type TransactionSettings,
 } from "kysely";
+import { JoinedSettings } from "./joined_settings.ts";
 
 export interface SessionPool<Session extends DatabaseConnection> {
   /** Waits while no session is free. */
@@ -16,12 +17,25 @@ export interface SessionPool<Session extends DatabaseConnection> {
   release(session: Session): void;
 }
 
-export function postgresDialect<Session extends DatabaseConnection>(pool: SessionPool<Session>): Dialect {
+/** `joinsSettings`: the settings of a request go to Postgres in one statement. */
+export function postgresDialect<Session extends DatabaseConnection>(
+  pool: SessionPool<Session>,
+  joinsSettings = false,
+): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new PoolDriver(pool),
+    createDriver: () => joinsSettings ? new PoolDriver(joiningPool(pool)) : new PoolDriver(pool),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+function joiningPool<Session extends DatabaseConnection>(
+  pool: SessionPool<Session>,
+): SessionPool<JoinedSettings<Session>> {
+  return {
+    acquire: async () => new JoinedSettings(await pool.acquire()),
+    release: ({ session }) => pool.release(session),
   };
 }
 

@@ -25,6 +25,7 @@ export interface BackendOptions {
   readonly databaseUrl: string | undefined;
   readonly storageDirectory: string;
   readonly migrationsDirectory: string;
+  readonly joinsSettings?: boolean | undefined;
   readonly onProgress: (line: string) => void;
 }
 
@@ -40,8 +41,8 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
   const { databaseUrl, onProgress } = options;
   onProgress(databaseUrl === undefined ? "Opening the database" : "Connecting to the database");
   const database = databaseUrl === undefined
-    ? await openPglite(options.databaseDirectory)
-    : await openPostgres(databaseUrl);
+    ? await openPglite(options.databaseDirectory, options.joinsSettings)
+    : await openPostgres(databaseUrl, options.joinsSettings);
   try {
     const app = await createApp(database, options);
     await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));

@@ -19,6 +19,11 @@ export interface StackOptions {
   readonly port: number;
   /** URL of a Postgres server to use instead of PGlite. */
   readonly databaseUrl?: string | undefined;
+  /**
+   * Whether the settings of a back-end request go to Postgres in one statement, as with PostgREST, instead of a dozen.
+   * Default false: benchmarks compare the service with bare calls to @supabase/lite as it is.
+   */
+  readonly joinsSettings?: boolean;
   /** Number of function processes; requests go to them in turn. Default 1. */
   readonly functionProcesses?: number;
   /** Runs the function on this Deno from npm, such as "2.1.4". Default: the Deno that runs the stack. */
@@ -126,6 +131,7 @@ function openBackend(
     databaseUrl: options.databaseUrl,
     storageDirectory: storage,
     migrationsDirectory: migrationsDirectoryOf(options),
+    joinsSettings: options.joinsSettings,
     onProgress: options.onProgress ?? (() => {}),
   });
 }
