@@ -7,9 +7,9 @@ import { connect, createMigrated } from "../support/postgres_hosted.ts";
 import {
   admit,
   commit,
+  compact,
   content,
   makeProject,
-  merge,
   newSegment,
   type Project,
   valueOf,
@@ -34,8 +34,8 @@ const GUARANTEES: [string, (databases: Databases) => Promise<void>][] = [
     "copies, moves, writes and deletions among few paths, in every direction, never deadlock",
     pathsNeverDeadlock,
   ],
-  ["a merge that races appends keeps the order of the content", mergesKeepOrder],
-  ["with a quota, merges that race appends never deadlock and the quota is exact", quotaIsExact],
+  ["a compaction that races appends keeps the order of the content", compactionKeepsOrder],
+  ["with a quota, compactions that race appends never deadlock and the quota is exact", quotaIsExact],
   ["noting a key's last use never deadlocks with the commits of that key", lastUseNeverDeadlocks],
   ["one commit repeated at once makes one version", commitsAreIdempotent],
   ["edits of one base version: one wins, the others are told", oneEditWins],
@@ -76,13 +76,13 @@ async function appendsAreAllKept({ owner, clients }: Databases): Promise<void> {
     }
     return ids;
   });
-  const versions = await ropes(owner, project);
+  const versions = await segmentLists(owner, project);
   assertEquals(versions.map((row) => row.version), range(1, CLIENTS * APPENDS_PER_CLIENT + 1));
   const expanded = versions.map((row) => expand(row.segments));
   assertEquals(new Set(expanded.at(-1)), new Set([first.id, ...appended.flat()]));
-  expanded.forEach((rope, i) => {
-    assertEquals(rope.length, i + 1);
-    if (i > 0) assertEquals(rope.slice(0, -1), expanded[i - 1]);
+  expanded.forEach((segments, i) => {
+    assertEquals(segments.length, i + 1);
+    if (i > 0) assertEquals(segments.slice(0, -1), expanded[i - 1]);
   });
 }
 
@@ -156,14 +156,14 @@ async function commitAmongFewPaths(clients: postgres.Sql, project: Project): Pro
   assert(done > CLIENTS, `only ${done} commits got through`);
 }
 
-async function mergesKeepOrder({ owner, clients }: Databases): Promise<void> {
-  const project = await makeProject(owner, "merges");
+async function compactionKeepsOrder({ owner, clients }: Databases): Promise<void> {
+  const project = await makeProject(owner, "compactions");
   await raceMerges(clients, project);
-  const rope = valueOf(await content(clients, project, "m.txt")).segments.map((segment) => segment.id);
-  const latest = (await ropes(owner, project)).at(-1);
-  // The version keeps the list it was made with; the file's own list may hold merged segments instead.
-  assertEquals(expand(rope), expand(latest?.segments ?? []));
-  assert(expand(rope).length > rope.length, "no merge got through");
+  const segments = valueOf(await content(clients, project, "m.txt")).segments.map((segment) => segment.id);
+  const latest = (await segmentLists(owner, project)).at(-1);
+  // The version keeps the list it was made with; the file's own list may hold compacted segments instead.
+  assertEquals(expand(segments), expand(latest?.segments ?? []));
+  assert(expand(segments).length > segments.length, "no compaction got through");
 }
 
 async function quotaIsExact({ owner, clients }: Databases): Promise<void> {
@@ -202,7 +202,7 @@ async function commitsAreIdempotent({ owner, clients }: Databases): Promise<void
     assertEquals(new Set(answers.map((answer) => valueOf(answer).file.version)).size, 1);
     assertEquals(new Set(answers.map((answer) => JSON.stringify(valueOf(answer).file))).size, 1);
   }
-  assertEquals((await ropes(owner, project)).map((row) => row.segments.length), [1, 2]);
+  assertEquals((await segmentLists(owner, project)).map((row) => row.segments.length), [1, 2]);
 }
 
 async function oneEditWins({ owner, clients }: Databases): Promise<void> {
@@ -222,18 +222,18 @@ async function oneEditWins({ owner, clients }: Databases): Promise<void> {
   assertEquals(await countOf(owner, project, "file_versions"), 2);
 }
 
-/** Appends of 32 clients to one file, while 32 others merge whatever runs they see there. */
+/** Appends of 32 clients to one file, while 32 others compact whatever runs they see there. */
 async function raceMerges(clients: postgres.Sql, project: Project): Promise<void> {
   valueOf(await commit(clients, project, "write", { path: "m.txt", segments: [newSegment(project)] }));
   await parallel(CLIENTS, async (client) => {
     for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
       if (client % 2 === 0) await appendOrMerge(clients, project, "m.txt");
-      else await mergeSome(clients, project, "m.txt");
+      else await compactSome(clients, project, "m.txt");
     }
   });
 }
 
-/** Appends one segment, making room first where the rope is full. Answers the segment's id. */
+/** Appends one segment, making room first where the segment list is full. Answers the segment's id. */
 async function appendOrMerge(clients: postgres.Sql, project: Project, path: string): Promise<string> {
   const segment = newSegment(project);
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -242,34 +242,34 @@ async function appendOrMerge(clients: postgres.Sql, project: Project, path: stri
       valueOf(answer);
       return segment.id;
     }
-    await mergeSome(clients, project, path);
+    await compactSome(clients, project, path);
   }
-  throw new Error("the rope stays full");
+  throw new Error("the segment list stays full");
 }
 
-/** Merges everything but the last segment of the rope as it looks now. */
-async function mergeSome(clients: postgres.Sql, project: Project, path: string): Promise<void> {
+/** Compacts everything but the last segment of the segment list as it looks now. */
+async function compactSome(clients: postgres.Sql, project: Project, path: string): Promise<void> {
   const { segments } = valueOf(await content(clients, project, path));
   const run = segments.slice(0, -1);
   if (run.length < 2) return;
-  const merged = newSegment(project, run.reduce((sum, segment) => sum + segment.size, 0));
+  const compacted = newSegment(project, run.reduce((sum, segment) => sum + segment.size, 0));
   const ids = run.map((segment) => segment.id);
-  if (!valueOf(await merge(clients, project, path, ids, [merged]))) return;
-  mergedRuns.set(merged.id, ids);
+  if (!valueOf(await compact(clients, project, path, ids, [compacted]))) return;
+  compactedRuns.set(compacted.id, ids);
 }
 
-/** What each merged segment stands for. */
-const mergedRuns = new Map<string, string[]>();
+/** What each compacted segment stands for. */
+const compactedRuns = new Map<string, string[]>();
 
-/** The segments as they were appended, whatever was merged since. */
-function expand(rope: readonly string[]): string[] {
-  return rope.flatMap((id) => {
-    const run = mergedRuns.get(id);
+/** The segments as they were appended, whatever was compacted since. */
+function expand(segments: readonly string[]): string[] {
+  return segments.flatMap((id) => {
+    const run = compactedRuns.get(id);
     return run === undefined ? [id] : expand(run);
   });
 }
 
-async function ropes(
+async function segmentLists(
   owner: postgres.Sql,
   project: Project,
 ): Promise<{ version: number; segments: string[] }[]> {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { assertRefused, type Code, dataOf, editRecord, issuePaths } from "../support/contract.ts";
 import type { ProjectFiles } from "../support/files.ts";
 import { assertStale } from "../support/preconditions.ts";
-import { unnamedObjects } from "../support/stored.ts";
+import { unreferencedObjects } from "../support/stored.ts";
 import { suite, test } from "../support/suite.ts";
 import { applyUnifiedDiff } from "../support/unified_diff.ts";
 
@@ -46,7 +46,7 @@ for (const [content, sequence, result, replacements] of SEQUENCES) {
     assertEquals([edited.replacements, edited.version], [replacements, 2]);
     assertEquals((await own.read("f.txt")).content, result);
     assertEquals((await own.read("f.txt", { version: 1 })).content, content);
-    assertEquals(await unnamedObjects(service, own.project.id), 0);
+    assertEquals(await unreferencedObjects(service, own.project.id), 0);
   });
 }
 
@@ -285,7 +285,7 @@ test("edits that rewrite more than memory holds: the result is right and no obje
     new TextDecoder().decode(bytes) === content.replaceAll("[marker]", "[second]"),
     "the content differs",
   );
-  assertEquals(await unnamedObjects(service, own.project.id), 0);
+  assertEquals(await unreferencedObjects(service, own.project.id), 0);
 });
 
 test("edits at the same time as appends: each happens once, on whatever is the latest", async () => {

@@ -4,7 +4,7 @@ import { assertRefused, issuePaths } from "../support/contract.ts";
 import { tagOf } from "../support/preconditions.ts";
 import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
 import { ASKS_FOR_BYTES, type ProjectFiles } from "../support/files.ts";
-import { ropeLength } from "../support/stored.ts";
+import { segmentCount } from "../support/stored.ts";
 import { suite, test } from "../support/suite.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
 
@@ -180,10 +180,10 @@ test("400 VALIDATION_ERROR: an If-None-Match of a read that is no list of tags",
   }
 });
 
-test("a merge makes no version, so the tag stays", async () => {
+test("a compaction makes no version, so the tag stays", async () => {
   const own = await files();
   await own.write("log", "");
-  // Raw: these are merged at once, not along with the next append.
+  // Raw: these are compacted at once, not along with the next append.
   const octets = { "content-type": "application/octet-stream" };
   for (let index = 1; index <= 40; index++) {
     await own.put("append", "log", new TextEncoder().encode(`${index}\n`), octets);
@@ -191,7 +191,7 @@ test("a merge makes no version, so the tag stays", async () => {
   const { id, content } = await own.read("log");
   assertEquals(await own.tag("log"), `"${id}.41.j"`);
   assertEquals(content.split("\n").length, 41);
-  assert(await ropeLength(service, own.project.id) < 40, "segments were merged");
+  assert(await segmentCount(service, own.project.id) < 40, "segments were compacted");
 });
 
 test("PREPARED_VERSION is what prepare makes", async () => {

@@ -161,7 +161,7 @@ function logText(): string {
   return lines.join("");
 }
 
-/** How many segments of the rope hold bytes of these lines. */
+/** How many segments of the segment list hold bytes of these lines. */
 async function segmentsHolding(
   own: ProjectFiles,
   path: string,
@@ -218,7 +218,7 @@ test("a tail fetches the last segment alone", async () => {
   assertEquals([traffic.gets, traffic.database.length], [1, 1]);
 });
 
-test("windows stay exact through appends, merges, edits, restores and copies", async () => {
+test("windows stay exact through appends, compactions, edits, restores and copies", async () => {
   const own = await files();
   let text = "start";
   await own.write("log", text);

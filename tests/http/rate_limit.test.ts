@@ -1,7 +1,7 @@
 /** The rate limit: exact at its edge, per project, reset with the window, and part of the one call that is made. */
 import { assert, assertEquals } from "@std/assert";
 import { type Answer, assertRefused, NO_LIMIT, rateOf } from "../support/contract.ts";
-import { unnamedObjects } from "../support/stored.ts";
+import { unreferencedObjects } from "../support/stored.ts";
 import { suite, test } from "../support/suite.ts";
 
 const { service, files } = await suite();
@@ -87,7 +87,7 @@ test("a burst of writes over the edge makes exactly as many versions as were adm
   await service.setTier(id, "enterprise");
   const [row] = await service.sql("select version from filestore.files where project_id = $1", [id]);
   assertEquals(row, { version: 11 });
-  assertEquals(await unnamedObjects(service, id), 0, "what was refused left no object");
+  assertEquals(await unreferencedObjects(service, id), 0, "what was refused left no object");
 });
 
 test("the window counts per project: two keys share it, two projects do not", async () => {

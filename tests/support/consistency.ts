@@ -22,7 +22,7 @@ const INCONSISTENCIES = `
     select coalesce(sum(s.size), 0) from unnest(v.segment_ids) i (id)
     join filestore.segments s on s.id = i.id and s.project_id = v.project_id)
   union all
-  select 'rope lacks bytes: ' || f.path from filestore.files f
+  select 'segment list lacks bytes: ' || f.path from filestore.files f
   where f.size <> (
     select coalesce(sum(s.size), 0) from unnest(f.segment_ids) i (id)
     join filestore.segments s on s.id = i.id and s.project_id = f.project_id)

@@ -23,8 +23,8 @@ export const FAULTS = {
   /** The answer breaks off half way. */
   truncated: { acts: true },
   /** No answer at all, before or after the back end acted. */
-  silent: { acts: false },
-  silentAfter: { acts: true },
+  hang: { acts: false },
+  hangAfter: { acts: true },
 } as const satisfies Record<string, { readonly acts: boolean }>;
 
 export type Fault = keyof typeof FAULTS;
@@ -187,8 +187,8 @@ function breakOff(
       outgoing.write(body.subarray(0, Math.floor(body.length / 2)), () => socket.destroy());
       return;
     }
-    case "silent":
-    case "silentAfter":
+    case "hang":
+    case "hangAfter":
       // The caller hangs up when it has waited long enough.
       return;
   }

@@ -47,7 +47,7 @@ export interface ProjectState {
 export interface Objects {
   /** Names below the project's prefix, sorted. */
   readonly stored: readonly string[];
-  readonly unnamed: readonly string[];
+  readonly unreferenced: readonly string[];
 }
 
 interface SegmentRow {
@@ -161,12 +161,12 @@ export class Laboratory {
     );
     return {
       stored: rows.map(({ name }) => name),
-      unnamed: rows.filter(({ named }) => !named).map(({ name }) => name),
+      unreferenced: rows.filter(({ named }) => !named).map(({ name }) => name),
     };
   }
 
   /** The segments of a file's version, in order. */
-  async rope(tenant: Tenant, path: string, version = 1): Promise<SegmentRow[]> {
+  async segments(tenant: Tenant, path: string, version = 1): Promise<SegmentRow[]> {
     return await this.stack.exec<SegmentRow>(
       `select s.id, s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id as name,
               encode(s.sha256, 'hex') as sha256
@@ -207,7 +207,7 @@ select jsonb_build_object(
   'directories', (
     select jsonb_agg(jsonb_build_array(d.path, d.file_count, d.subtree_file_count) order by d.path)
     from filestore.directories d where d.project_id = $1 and d.subtree_file_count > 0),
-  -- Not the bytes: a merge, which may come later, adds to them.
+  -- Not the bytes: a compaction, which may come later, adds to them.
   'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
   'idempotencyKeys', (
     select jsonb_agg(jsonb_build_array(i.key, i.response ->> 'version') order by i.key)

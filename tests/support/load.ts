@@ -4,7 +4,7 @@ import { type Entry, type Operation, targetOf } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
 const PATHS = ["log.txt", "notes/a.md", "notes/b.md", "notes/deep/c.txt", "d"];
-/** Appends of one path make ropes long enough to be merged. */
+/** Appends of one path make segment lists long enough to be compacted. */
 const WEIGHTS: readonly (readonly [Operation["kind"], number])[] = [
   ["append", 14],
   ["edit", 6],

@@ -36,7 +36,7 @@ const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/ol
 /** A file of three segments. */
 const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
 
-/** An append away from where a merge is due. */
+/** An append away from where a compaction is due. */
 const MANY_APPENDS: readonly Sending[] = Array.from(
   { length: COMPACTION_CHECK_EVERY_SEGMENTS - 2 },
   (_, index) => put("append", "dir/old.txt", { content: `line ${index}\n` }),
@@ -70,16 +70,16 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   write("append", put("append", "dir/old.txt", { content: "more\n" })),
   write("append raw", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }),
-  write("append and leave a merge", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
+  write("append and leave a compaction", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
   {
     ...write(
-      "append and take a merge along",
+      "append and take a compaction along",
       put("append", "dir/old.txt", { content: "last\n" }),
       MANY_APPENDS,
     ),
     remembers: [put("append", "dir/old.txt", { content: "last but one\n" })],
   },
-  write("append raw and merge", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }, MANY_APPENDS),
+  write("append raw and compact", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }, MANY_APPENDS),
   write("overwrite", put("overwrite", "dir/old.txt", { content: "other\n" })),
   write("overwrite with nothing", put("overwrite", "dir/old.txt", { content: "" })),
   write("edit", put("edit", "dir/old.txt", { oldString: "old", newString: "new" })),

@@ -128,18 +128,18 @@ export async function commit(
   return answered(row);
 }
 
-/** The run, replaced by one segment of the same size. False where the rope does not hold it any more. */
-export async function merge(
+/** The run, replaced by one segment of the same size. False where the segment list does not hold it any more. */
+export async function compact(
   sql: Sql,
   project: Project,
   path: string,
   run: readonly string[],
-  merged: readonly Segment[],
+  compacted: readonly Segment[],
 ): Promise<Answer<boolean>> {
   const [row] = await sql<{ answer: Answer<boolean> }[]>`
     select public.filestore_compact(
       ${project.keyHash}, null, ${path}, ${[...run]}::uuid[], ${
-    JSON.stringify(merged)
+    JSON.stringify(compacted)
   }::text::jsonb) as answer`;
   return answered(row);
 }

@@ -2,7 +2,7 @@
 import type { Service } from "./service.ts";
 
 /** Segments of the latest version of the project's only file. */
-export async function ropeLength(service: Service, projectId: string): Promise<number> {
+export async function segmentCount(service: Service, projectId: string): Promise<number> {
   const [row] = await service.sql<{ segments: number }>(
     "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
     [projectId],
@@ -12,12 +12,12 @@ export async function ropeLength(service: Service, projectId: string): Promise<n
 }
 
 /** Objects of the project that no segment row names. */
-export async function unnamedObjects(service: Service, projectId: string): Promise<number> {
-  const [row] = await service.sql<{ unnamed: number }>(
-    `select count(*)::integer as unnamed from storage.objects o where o.name like $1 || '/%'
+export async function unreferencedObjects(service: Service, projectId: string): Promise<number> {
+  const [row] = await service.sql<{ unreferenced: number }>(
+    `select count(*)::integer as unreferenced from storage.objects o where o.name like $1 || '/%'
      and not exists (select from filestore.segments s where o.name like '%/' || s.id)`,
     [projectId],
   );
   if (!row) throw new Error("nothing was counted");
-  return row.unnamed;
+  return row.unreferenced;
 }

@@ -45,6 +45,8 @@ const DATABASE_TEST = [
 /** The way through the console from signing up to a revoked key. */
 const BROWSER_SMOKE = ["browser/path.test.ts"];
 
+const BRIEF = { TEST_BRIEF: "1" };
+
 /** Crashes, races and faults, in brief; in `rest` as usual. */
 const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
 
@@ -65,10 +67,13 @@ export function jobsOf(tier: Tier): Job[] {
         ...shared("contract", filesOf("contract"), 1),
         alone("database", DATABASE_TEST),
         ...shared("browser", BROWSER_SMOKE, 1),
-        ...TRUST_TEST.map((file) => ({ ...alone(`${file}, brief`, [file]), variables: { TEST_BRIEF: "1" } })),
+        ...TRUST_TEST.map((file) => ({ ...alone(`${file}, brief`, [file]), variables: BRIEF })),
         alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
         httpAlone,
-        ...shared("http", http.filter(isNotIn(HTTP_REST)), HTTP_JOBS),
+        ...shared("http", http.filter(isNotIn(HTTP_REST)), HTTP_JOBS).map((job) => ({
+          ...job,
+          variables: BRIEF,
+        })),
       ];
     case "rest":
       return [

@@ -109,13 +109,20 @@ async function appendsAreAllKept({ service }: World): Promise<void> {
     [target.projectId, PATH],
   );
   assertEquals(versions.map(({ size }) => size), contents.map((text) => text.length));
-  const merges = versions.filter(({ segments }, i) => segments <= (versions[i - 1]?.segments ?? 0)).length;
-  assert(merges > 0, "no merge happened");
+  const compactions =
+    versions.filter(({ segments }, i) => segments <= (versions[i - 1]?.segments ?? 0)).length;
+  assert(compactions > 0, "no compaction happened");
   const read = range(1, appends + 1).filter((n) => IS_LONG || n <= 20 || n > appends - 5 || n % 40 === 0);
   await inParallel(read, 8, async (version) => {
     assertEquals(await readVersion(target, PATH, version), contents[version - 1]);
   });
-  report("appends", { clients: CLIENTS, appends, merges, read: read.length, seconds: seconds.toFixed(1) });
+  report("appends", {
+    clients: CLIENTS,
+    appends,
+    compactions,
+    read: read.length,
+    seconds: seconds.toFixed(1),
+  });
 }
 
 /** Sends the operation until it is no longer refused for being in a race, and writes it down unless it is refused. */

@@ -19,8 +19,8 @@ const bucket = storage.from("filestore-segments");
 const PATH = "dir/large.txt";
 const CONTENT = new TextEncoder().encode(LARGE);
 const SEGMENT = 1024 * 1024;
-/** Segments of a rope that nobody has looked at yet. */
-const UNMERGED = COMPACTION_CHECK_EVERY_SEGMENTS - 1;
+/** Segments of a segment list that nobody has looked at yet. */
+const UNCOMPACTED = COMPACTION_CHECK_EVERY_SEGMENTS - 1;
 
 /** What becomes of an object. Everything is done to the file that Storage serves. */
 const DAMAGES: Readonly<Record<string, (file: string, name: string) => Promise<void>>> = {
@@ -105,7 +105,7 @@ test("a damaged segment is an error envelope before the headers and an aborted c
   await inParallel(CASES, 3, async ({ damage, damaged }) => {
     const tenant = await lab.tenant();
     await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: PATH, content: LARGE } });
-    const segment = present((await lab.rope(tenant, PATH))[damaged]);
+    const segment = present((await lab.segments(tenant, PATH))[damaged]);
     await DAMAGES[damage]?.(lab.objectFile(segment.name), segment.name);
     const inLog = () =>
       lab.log.filter((line) => line.includes("corrupt_segment") && line.includes(segment.id));
@@ -148,7 +148,7 @@ test("a diff of damaged content is refused, and so is the trial of an edit", asy
   for (const content of ["one\n", "two\n"]) {
     await lab.prepare(tenant, { method: "POST", path: "/files", body: { path: "a.txt", content } });
   }
-  const segment = present((await lab.rope(tenant, "a.txt", 2))[0]);
+  const segment = present((await lab.segments(tenant, "a.txt", 2))[0]);
   await DAMAGES["one bit flipped"]?.(lab.objectFile(segment.name), segment.name);
   for (
     const sending of [
@@ -172,7 +172,7 @@ test("a diff of damaged content is refused, and so is the trial of an edit", asy
   );
 });
 
-test("damaged content is never merged into new segments: the append succeeds and the damage stays told", async () => {
+test("damaged content is never compacted into new segments: the append succeeds and the damage stays told", async () => {
   const tenant = await lab.tenant();
   // Of a type that is not indexed for search: that would read the segments too, and keep them in memory undamaged.
   const path = "log.png";
@@ -182,16 +182,16 @@ test("damaged content is never merged into new segments: the append succeeds and
     path: `/files/append/${path}`,
     body: { content: `${line}\n` },
   });
-  for (let line = 1; line < UNMERGED; line++) await lab.prepare(tenant, append(line));
-  const segment = present((await lab.rope(tenant, path, UNMERGED))[3]);
+  for (let line = 1; line < UNCOMPACTED; line++) await lab.prepare(tenant, append(line));
+  const segment = present((await lab.segments(tenant, path, UNCOMPACTED))[3]);
   await DAMAGES["one bit flipped"]?.(lab.objectFile(segment.name), segment.name);
-  for (let line = UNMERGED; line <= 40; line++) {
+  for (let line = UNCOMPACTED; line <= 40; line++) {
     assertEquals((await lab.send(tenant, append(line))).status, 200);
   }
   const outcome = await lab.send(tenant, { method: "GET", path: `/files/${path}` });
   assert(outcome.broken || codeOf(outcome) === "CONTENT_CORRUPT");
   assert(
-    (await lab.rope(tenant, path, 41)).some(({ id }) => id === segment.id),
+    (await lab.segments(tenant, path, 41)).some(({ id }) => id === segment.id),
     "the damaged segment is still named",
   );
 });

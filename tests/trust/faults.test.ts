@@ -32,7 +32,7 @@ const faults = new FaultCases(lab);
 /** Cases at the same time: they wait for the function's pauses more than they compute. */
 const AT_ONCE = 6;
 /** Those that end by themselves; stalls.test.ts has those that end by time. */
-const QUICK = (Object.keys(FAULTS) as Fault[]).filter((fault) => !fault.startsWith("silent"));
+const QUICK = (Object.keys(FAULTS) as Fault[]).filter((fault) => !fault.startsWith("hang"));
 /** In the short form each call meets one kind of fault, in turn; in the long form all. */
 const KINDS_A_CALL = IS_LONG ? QUICK.length : 1;
 
@@ -87,9 +87,9 @@ test("every operation asks the back end, so that every fault below meets one", a
   }
   const callsOf = async (wanted: string) =>
     (await faults.expectedOf(OPERATIONS.find(({ name }) => name === wanted)!)).calls;
-  const merged = await callsOf("append raw and merge");
-  assert(merged.includes("filestore_compact"), `no merge among ${merged}`);
-  const takenAlong = await callsOf("append and take a merge along");
+  const compacted = await callsOf("append raw and compact");
+  assert(compacted.includes("filestore_compact"), `no compaction among ${compacted}`);
+  const takenAlong = await callsOf("append and take a compaction along");
   assert(takenAlong.length > (await callsOf("append")).length, `no segment of the run among ${takenAlong}`);
 });
 

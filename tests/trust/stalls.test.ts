@@ -51,10 +51,10 @@ function stallsInTurn(calls: readonly SeenCall[]): number {
 test("a call that is never answered is given up in time, and so is the request", async () => {
   const cases: Case[] = [];
   const kinds = [
-    { fault: "silent", lasts: true },
-    { fault: "silentAfter", lasts: false },
-    { fault: "silent", lasts: false },
-    { fault: "silentAfter", lasts: true },
+    { fault: "hang", lasts: true },
+    { fault: "hangAfter", lasts: false },
+    { fault: "hang", lasts: false },
+    { fault: "hangAfter", lasts: true },
   ] as const;
   for (const operation of OPERATIONS) {
     const { calls } = await faults.expectedOf(operation);

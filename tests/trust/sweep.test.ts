@@ -1,6 +1,6 @@
 /**
  * The sweep removes uploads of days gone by that nothing names, and never one that something names: beside writes,
- * merges, restores and refused commits, by several slices at once, under a clock that the tests move.
+ * compactions, restores and refused commits, by several slices at once, under a clock that the tests move.
  */
 import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
@@ -165,11 +165,11 @@ test("uploads of days gone by are removed and those of late are not; what is nam
   await sweepAll(3);
   const leftLater = await storedNames(tenant);
   for (const name of late) assert(!leftLater.includes(name), `${name} is still there`);
-  assertEquals((await lab.objects(tenant)).unnamed.length, 2, "the foreign ones alone");
+  assertEquals((await lab.objects(tenant)).unreferenced.length, 2, "the foreign ones alone");
   await lab.state(tenant);
 });
 
-test("a day of more objects than a slice, named and unnamed mixed, is swept to its end, by several slices at once too", async () => {
+test("a day of more objects than a slice, named and unreferenced mixed, is swept to its end, by several slices at once too", async () => {
   await moveClock(0);
   for (const slices of [1, 4]) {
     const tenant = await lab.tenant();
@@ -186,8 +186,8 @@ test("a day of more objects than a slice, named and unnamed mixed, is swept to i
       [tenant.id, day, count],
     );
     const { removed } = await sweepAll(slices);
-    const { stored, unnamed } = await lab.objects(tenant);
-    assertEquals([stored.length, unnamed.length], [count / 2, 0], `${slices} at once`);
+    const { stored, unreferenced } = await lab.objects(tenant);
+    assertEquals([stored.length, unreferenced.length], [count / 2, 0], `${slices} at once`);
     assert(removed >= count / 2);
     figures(`${count} objects in a day, ${slices} slices at once: ${count / 2} removed, ${count / 2} kept`);
   }
@@ -230,7 +230,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-test("no named segment ever goes: sweeps beside writes, merges, restores and refusals while the days pass", async () => {
+test("no named segment ever goes: sweeps beside writes, compactions, restores and refusals while the days pass", async () => {
   await moveClock(0);
   const days = IS_LONG ? 40 : 6;
   const seed = Number(Deno.env.get("TEST_SEED") ?? Date.now() % 1_000_000);
@@ -268,8 +268,8 @@ test("no named segment ever goes: sweeps beside writes, merges, restores and ref
   let named = 0;
   for (const tenant of tenants) {
     await lab.state(tenant);
-    const { stored, unnamed } = await lab.objects(tenant);
-    assertEquals(unnamed, [], "all that nothing names is gone");
+    const { stored, unreferenced } = await lab.objects(tenant);
+    assertEquals(unreferenced, [], "all that nothing names is gone");
     named += stored.length;
   }
   assertEquals(defects, []);
@@ -302,7 +302,7 @@ test("a commit of segments older than what the sweep leaves alone is refused, an
   assertEquals((await ask(slow, tenant, post("slow.txt", "in time"))).status, 200);
   await sweepAll();
   await lab.state(tenant);
-  assertEquals((await lab.objects(tenant)).unnamed, [], "what the refused one had uploaded is gone");
+  assertEquals((await lab.objects(tenant)).unreferenced, [], "what the refused one had uploaded is gone");
 });
 
 test("POST /sweep takes the project's secret key and no other", async () => {

@@ -1,16 +1,16 @@
-/** Many small appends: the rope stays short, and neither content nor versions ever show that it was merged. */
+/** Many small appends: the segment list stays short, and neither content nor versions ever show that it was compacted. */
 import { assert, assertEquals } from "@std/assert";
-import { ropeLength } from "../support/stored.ts";
+import { segmentCount } from "../support/stored.ts";
 import { suite, test } from "../support/suite.ts";
 
 const { service, files } = await suite();
 
-/** The most segments that a rope of so many bytes may have. */
+/** The most segments that a segment list of so many bytes may have. */
 function cap(bytes: number): number {
   return 128 + 2 * Math.ceil(bytes / 1_048_576);
 }
 
-test("300 small appends: the rope stays under its cap, each version reads right, also by a process that remembers nothing", async () => {
+test("300 small appends: the segment list stays under its cap, each version reads right, also by a process that remembers nothing", async () => {
   const own = await files();
   const pieces = Array.from(
     { length: 300 },
@@ -24,10 +24,10 @@ test("300 small appends: the rope stays under its cap, each version reads right,
     size += new TextEncoder().encode(text).length;
     const record = await own.append("log.txt", text);
     assertEquals([record.version, record.size], [index + 2, size]);
-    if (index % 20 === 19) longest = Math.max(longest, await ropeLength(service, own.project.id));
+    if (index % 20 === 19) longest = Math.max(longest, await segmentCount(service, own.project.id));
   }
   assert(longest <= cap(size), `${longest} segments`);
-  assert(await ropeLength(service, own.project.id) < 300, "something was merged");
+  assert(await segmentCount(service, own.project.id) < 300, "something was compacted");
   const expected = (version: number) =>
     pieces.slice(0, version - 1).map((piece) => piece.toWellFormed()).join("");
   await service.restartFunction();
@@ -43,20 +43,20 @@ test("300 small appends: the rope stays under its cap, each version reads right,
   assertEquals((await own.versions("log.txt")).total, 301);
 });
 
-test("binary appends stay binary through merges, and merged halves of characters do not become text", async () => {
+test("binary appends stay binary through compactions, and compacted halves of characters do not become text", async () => {
   const own = await files();
   const check = [0xe2, 0x9c, 0x93];
   await own.writeBytes("b", Uint8Array.of(check[0] ?? 0));
   for (let count = 1; count < 120; count++) {
     await own.append("b", Uint8Array.of(check[count % 3] ?? 0).toBase64(), { isBase64: true });
   }
-  assert(await ropeLength(service, own.project.id) < 120, "something was merged");
+  assert(await segmentCount(service, own.project.id) < 120, "something was compacted");
   const { content, isBase64 } = await own.read("b");
   assertEquals(isBase64, true);
   assertEquals(content, new TextEncoder().encode("✓".repeat(40)).toBase64());
 });
 
-test("appends at the same time, over merges: none is lost, none twice", async () => {
+test("appends at the same time, over compactions: none is lost, none twice", async () => {
   const own = await files();
   await own.write("log.txt", "");
   const lines = Array.from({ length: 240 }, (_, index) => `line ${index}`);
@@ -68,10 +68,10 @@ test("appends at the same time, over merges: none is lost, none twice", async ()
   const { content, version } = await own.read("log.txt");
   assertEquals(version, 241);
   assertEquals(content.trimEnd().split("\n").sort(), [...lines].sort());
-  assert(await ropeLength(service, own.project.id) <= cap(content.length));
+  assert(await segmentCount(service, own.project.id) <= cap(content.length));
 });
 
-test("larger pieces, up to several segments each, keep the rope within two segments a MiB and 128", async () => {
+test("larger pieces, up to several segments each, keep the segment list within two segments a MiB and 128", async () => {
   const own = await files();
   await own.write("big.txt", "");
   let expected = "";
@@ -79,13 +79,13 @@ test("larger pieces, up to several segments each, keep the rope within two segme
     const piece = String(count % 10).repeat([10, 30_000, 200_000, 1_100_000][count % 4] ?? 0);
     expected += piece;
     await own.append("big.txt", piece);
-    assert(await ropeLength(service, own.project.id) <= cap(expected.length));
+    assert(await segmentCount(service, own.project.id) <= cap(expected.length));
   }
   assert((await own.read("big.txt")).content === expected);
   assert((await own.read("big.txt", { version: 31 })).content === expected.slice(0, 1_330_010 * 7 + 30_010));
 });
 
-test("an edit and an overwrite of a long rope leave its older versions as they were", async () => {
+test("an edit and an overwrite of a long segment list leave its older versions as they were", async () => {
   const own = await files();
   await own.write("f.txt", "start\n");
   for (let count = 0; count < 100; count++) await own.append("f.txt", `${count}\n`);
