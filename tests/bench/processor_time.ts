@@ -4,7 +4,7 @@ import { BARE_FUNCTION, EMPTY_FUNCTION, type OwnFunction, SERVICE_FUNCTION } fro
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lines, MEGABYTE, noise } from "./contents.ts";
 import { median } from "./measure.ts";
-import { cpuDuring } from "../support/processes.ts";
+import { cpuDuring } from "../support/stack/processes.ts";
 import { atMost } from "./report.ts";
 
 const REQUESTS = 1000;

@@ -9,7 +9,7 @@ import {
   run,
   UsageError,
 } from "../../supabase/local/cli/command_line.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
 import type { Group } from "./bench.ts";
 import { type BenchStack, startBenchStack } from "./bench_stack.ts";
 import { clients } from "./clients.ts";

@@ -1,10 +1,10 @@
 /** Reads of 100 MB: the answer begins with the first segments, and memory stays small. */
-import { RecordingProxy } from "../support/proxy.ts";
+import { RecordingProxy } from "../support/stack/proxy.ts";
 import type { Bench } from "./bench.ts";
 import { SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
 import { lines, MEGABYTE, noise } from "./contents.ts";
-import { memoryGrowthDuring } from "../support/processes.ts";
+import { memoryGrowthDuring } from "../support/stack/processes.ts";
 import { atMost } from "./report.ts";
 
 const FILES = [["text", "100mb.txt"], ["binary, as base64", "100mb.bin"]] as const;

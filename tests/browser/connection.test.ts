@@ -2,8 +2,8 @@
 /** A lost connection and a lost session: both are told, neither loses a person's work. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserSuite, SESSION_KEY } from "../support/browser.ts";
-import { follow, isGone, press, says, shownText, typeAtEnd } from "../support/page_actions.ts";
+import { browserSuite, SESSION_KEY } from "../support/browser/browser.ts";
+import { follow, isGone, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const LOST = "The connection is lost. Reconnecting …";
 

@@ -1,7 +1,7 @@
 /** Editing against others, deleting with a way back. */
 import { assert, assertEquals } from "@std/assert";
-import { browserSuite } from "../support/browser.ts";
-import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/page_actions.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { buildDirectory } from "../../supabase/local/console/sources.ts";
-import { browserSuite } from "../support/browser.ts";
+import { browserSuite } from "../support/browser/browser.ts";
 
 const FIRST_LOAD_BYTES_MAX = 200 * 1024;
 

@@ -1,9 +1,9 @@
 /** Bad input in every field of every form: the service's own reason stands beside the field. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
-import { browserSuite, type Visit } from "../support/browser.ts";
-import { descriptionOf, type Input, refusalOf, tryInput } from "../support/form_input.ts";
-import { dialog, press } from "../support/page_actions.ts";
+import { browserSuite, type Visit } from "../support/browser/browser.ts";
+import { descriptionOf, type Input, refusalOf, tryInput } from "../support/browser/form_input.ts";
+import { dialog, press } from "../support/browser/page_actions.ts";
 
 interface Case extends Input {
   readonly what: string;

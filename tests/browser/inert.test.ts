@@ -2,8 +2,8 @@
 /** Files are shown and never run, and the page's policy would stop what got through. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserSuite } from "../support/browser.ts";
-import { follow, press, shownText } from "../support/page_actions.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { follow, press, shownText } from "../support/browser/page_actions.ts";
 
 /** Whom the traps would call. */
 const calledPaths: string[] = [];

@@ -2,8 +2,8 @@
 /** Everything by keyboard: each thing is reached, and one sees where one is. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
-import { browserSuite } from "../support/browser.ts";
-import { dialog, says, shownText } from "../support/page_actions.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { dialog, says, shownText } from "../support/browser/page_actions.ts";
 
 /** Stops on the way to any control of a page. */
 const STOPS_MAX = 60;

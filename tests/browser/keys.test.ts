@@ -2,10 +2,10 @@
 /** Keys made in the console do what was chosen for them, and no more. */
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserSuite } from "../support/browser.ts";
-import { Files } from "../support/files.ts";
-import { dialog, press, says } from "../support/page_actions.ts";
-import type { Service } from "../support/service.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { Files } from "../support/client/files.ts";
+import { dialog, press, says } from "../support/browser/page_actions.ts";
+import type { Service } from "../support/stack/service.ts";
 
 const { test } = await browserSuite();
 

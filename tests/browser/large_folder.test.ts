@@ -1,8 +1,8 @@
 /** A folder of ten thousand files: a page of it at a time, one request for each thing a person does. */
 import { assert, assertEquals } from "@std/assert";
 import { populate } from "../bench/populate.ts";
-import { browserSuite } from "../support/browser.ts";
-import { press, says } from "../support/page_actions.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { press, says } from "../support/browser/page_actions.ts";
 
 const FILES = 10_000;
 const FOLDER = "top-0/sub-00000";

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** Sound from raw reads: what a browser's player asks for in ranges, the service answers. */
 import { assert, assertEquals } from "@std/assert";
-import { browserSuite } from "../support/browser.ts";
+import { browserSuite } from "../support/browser/browser.ts";
 
 const SAMPLES_PER_SECOND = 44_100;
 const BYTES_PER_SAMPLE = 2;

@@ -1,7 +1,7 @@
 /** A person's whole way: from no account at all to a key that no longer works. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { browserSuite } from "../support/browser.ts";
-import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/page_actions.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 

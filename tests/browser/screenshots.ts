@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { bundle } from "../../supabase/local/console/bundle.ts";
-import { newPerson, type Person } from "../support/person.ts";
-import { launchChromium, SESSION_KEY } from "../support/browser.ts";
-import { startService } from "../support/service.ts";
+import { newPerson, type Person } from "../support/browser/person.ts";
+import { launchChromium, SESSION_KEY } from "../support/browser/browser.ts";
+import { startService } from "../support/stack/service.ts";
 
 const FOLDER = fileURLToPath(new URL("../../supabase/docs", import.meta.url));
 const VIEWPORT = { width: 1280, height: 800 };

@@ -4,9 +4,9 @@ import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
-import { browserSuite } from "../support/browser.ts";
+import { browserSuite } from "../support/browser/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { press, says } from "../support/page_actions.ts";
+import { press, says } from "../support/browser/page_actions.ts";
 
 const SLOW_BYTES_PER_SECOND = 300_000;
 const LARGE_BYTES = 3_000_000;

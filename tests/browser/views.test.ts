@@ -2,9 +2,9 @@
 /** Every view and dialog: no grave finding of axe in light and in dark, and no scrolling sideways on a phone. */
 import { assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
-import { graveFindings } from "../support/axe.ts";
-import { browserSuite, type Visit } from "../support/browser.ts";
-import { dialog, press, says, typeAtEnd } from "../support/page_actions.ts";
+import { graveFindings } from "../support/browser/axe.ts";
+import { browserSuite, type Visit } from "../support/browser/browser.ts";
+import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };

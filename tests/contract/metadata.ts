@@ -7,7 +7,7 @@ import type { ListQuery } from "../../supabase/functions/api/ports/files.ts";
 import type { Metadata } from "../../supabase/functions/api/ports/metadata.ts";
 import { segmentName } from "../../supabase/functions/api/ports/segment_name.ts";
 import type { Segment } from "../../supabase/functions/api/ports/segments.ts";
-import { test } from "../support/suite.ts";
+import { test } from "../support/stack/suite.ts";
 import { rejects } from "./segments.ts";
 
 export interface Tenant {

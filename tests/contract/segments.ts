@@ -5,7 +5,7 @@ import { describeSegment } from "../../supabase/functions/api/files/segment.ts";
 import { SEGMENT_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
 import { segmentName } from "../../supabase/functions/api/ports/segment_name.ts";
 import type { Segment, Segments } from "../../supabase/functions/api/ports/segments.ts";
-import { test } from "../support/suite.ts";
+import { test } from "../support/stack/suite.ts";
 
 export interface SegmentsTarget {
   /** An instance that has nothing in memory; all instances use the same storage. */

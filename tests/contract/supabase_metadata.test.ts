@@ -1,7 +1,7 @@
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { hashApiKey } from "../../supabase/functions/api/auth/api_key.ts";
-import { suite } from "../support/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 import { metadataContract } from "./metadata.ts";
 import { client, silent, unreachableClient } from "./supabase.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
-import { suite } from "../support/suite.ts";
+import { suite } from "../support/stack/suite.ts";
 import { segmentsContract } from "./segments.ts";
 import { client, silent, unreachableClient } from "./supabase.ts";
 

@@ -5,8 +5,8 @@
  */
 import { assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { startPostgres } from "../support/postgres.ts";
-import { connect, createMigrated } from "../support/postgres_hosted.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
   FUNCTIONS,
   type IntendedFunction,

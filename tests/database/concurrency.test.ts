@@ -1,9 +1,9 @@
 /** What holds when many clients do things at once, on a real Postgres, one connection a client. */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { assertConsistent } from "../support/consistency.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { connect, createMigrated } from "../support/postgres_hosted.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
   admit,
   commit,
@@ -13,7 +13,7 @@ import {
   newSegment,
   type Project,
   valueOf,
-} from "../support/postgres_filestore.ts";
+} from "../support/postgres/postgres_filestore.ts";
 
 const CLIENTS = 64;
 const APPENDS_PER_CLIENT = 10;

@@ -1,6 +1,6 @@
 /** Every operation, called for a project in every way that could reach the rows of another one. */
 import type postgres from "postgres";
-import { objectName, type Project } from "../support/postgres_filestore.ts";
+import { objectName, type Project } from "../support/postgres/postgres_filestore.ts";
 
 /** What tells two filled projects apart. Both have the same paths; the other one has more. */
 export interface Contents {

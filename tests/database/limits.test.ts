@@ -5,8 +5,8 @@ import type postgres from "postgres";
 import * as limits from "../../supabase/functions/api/limits.ts";
 import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
 import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { connect, createMigrated } from "../support/postgres_hosted.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 
 /** Limits of `limits.ts` by name. */
 const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(limits));

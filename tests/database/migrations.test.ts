@@ -5,15 +5,15 @@ import type postgres from "postgres";
 import { startBackend } from "../../supabase/local/stack/backend.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import { type PostgresServer, type PostgresVersion, startPostgres } from "../support/postgres.ts";
-import { content, makeProject, valueOf } from "../support/postgres_filestore.ts";
+import { type PostgresServer, type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
+import { content, makeProject, valueOf } from "../support/postgres/postgres_filestore.ts";
 import {
   applyMigrations,
   connect,
   createHostedLike,
   listMigrations,
   withConnection,
-} from "../support/postgres_hosted.ts";
+} from "../support/postgres/postgres_hosted.ts";
 import { fill, OTHER } from "./isolation_calls.ts";
 
 const VERSIONS: PostgresVersion[] = [15, 16, 17];

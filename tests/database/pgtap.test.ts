@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { startBackend } from "../../supabase/local/stack/backend.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { connect, createMigrated } from "../support/postgres_hosted.ts";
-import { assertTap, installPgtap, PGTAP_SESSION } from "../support/postgres_pgtap.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
+import { assertTap, installPgtap, PGTAP_SESSION } from "../support/postgres/postgres_pgtap.ts";
 
 const DIRECTORY = fileURLToPath(new URL("../../supabase/tests", import.meta.url));
 const FILES = [...Deno.readDirSync(DIRECTORY)].map((entry) => entry.name).filter((name) =>

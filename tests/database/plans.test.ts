@@ -6,9 +6,9 @@
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
 import { addVersions, pathIn, populate, SOME_DIRECTORY } from "../bench/populate.ts";
-import { connectNotingPlans, explainEverything, indexesUsed, rowsRead } from "../support/plans.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { createMigrated } from "../support/postgres_hosted.ts";
+import { connectNotingPlans, explainEverything, indexesUsed, rowsRead } from "../support/postgres/plans.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
   type Answer,
   commit,
@@ -21,7 +21,7 @@ import {
   record,
   valueOf,
   versions,
-} from "../support/postgres_filestore.ts";
+} from "../support/postgres/postgres_filestore.ts";
 
 const IS_AT_SCALE = Deno.env.get("TEST_SCALE") === "1";
 const FILES = IS_AT_SCALE ? 1_000_000 : 100_000;

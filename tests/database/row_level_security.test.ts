@@ -8,9 +8,9 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { connect, createMigrated } from "../support/postgres_hosted.ts";
-import { makeProject, type Project } from "../support/postgres_filestore.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
+import { makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
 import {
   type Call,
   calls,

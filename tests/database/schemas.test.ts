@@ -14,14 +14,14 @@ import {
 import { MIGRATIONS_DIRECTORY, SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { startBackend } from "../../supabase/local/stack/backend.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
-import { type PostgresServer, type PostgresVersion, startPostgres } from "../support/postgres.ts";
+import { type PostgresServer, type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
 import {
   applyMigrations,
   applySchemas,
   createHostedLike,
   listMigrations,
   withConnection,
-} from "../support/postgres_hosted.ts";
+} from "../support/postgres/postgres_hosted.ts";
 import { type CatalogRow, readCatalog } from "./catalog_snapshot.ts";
 
 const VERSIONS: PostgresVersion[] = [15, 16, 17];

@@ -11,11 +11,11 @@ import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
-import { IS_LONG } from "../support/long.ts";
-import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/plans.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { type Json, makeProject, type Project } from "../support/postgres_filestore.ts";
-import { createMigrated, listMigrations } from "../support/postgres_hosted.ts";
+import { IS_LONG } from "../support/runner/long.ts";
+import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/postgres/plans.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
+import { createMigrated, listMigrations } from "../support/postgres/postgres_hosted.ts";
 
 const LARGE = IS_LONG ? 100_000 : 4_000;
 const SMALL = 1_000;

@@ -1,6 +1,6 @@
 /** The console: file routes for the owner of a project, under an access token and x-project-id. */
 import { assert, assertEquals } from "@std/assert";
-import { Account, claimsOf, forgeToken, owner } from "../support/accounts.ts";
+import { Account, claimsOf, forgeToken, owner } from "../support/client/accounts.ts";
 import {
   activityList,
   assertRefused,
@@ -8,11 +8,11 @@ import {
   ownersVersionList,
   projectRecord,
   rateOf,
-} from "../support/contract.ts";
-import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/every_route.ts";
-import { Files } from "../support/files.ts";
-import type { BackendCall } from "../support/proxy.ts";
-import { suite, test } from "../support/suite.ts";
+} from "../support/client/contract.ts";
+import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/client/every_route.ts";
+import { Files } from "../support/client/files.ts";
+import type { BackendCall } from "../support/stack/proxy.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 

@@ -1,7 +1,7 @@
 /** /project/apikeys: made, shown once, rotated, regenerated, revoked; what is decided holds with the next request. */
 import { assert, assertEquals } from "@std/assert";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../../supabase/functions/api/limits.ts";
-import { type Account, owner } from "../support/accounts.ts";
+import { type Account, owner } from "../support/client/accounts.ts";
 import {
   type Answer,
   assertRefused,
@@ -10,8 +10,8 @@ import {
   keyList,
   keyRecord,
   rotatedKeyRecord,
-} from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+} from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 

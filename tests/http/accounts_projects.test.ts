@@ -1,9 +1,9 @@
 /** /projects and /project for signed-in people: each sees its own, and no other one can be told from a missing one. */
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { ACCOUNT_PROJECTS_MAX } from "../../supabase/functions/api/limits.ts";
-import { Account, claimsOf, forgeToken, owner, signUp } from "../support/accounts.ts";
-import { type Answer, assertRefused, dataOf, issuesOf, projectRecord } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import { Account, claimsOf, forgeToken, owner, signUp } from "../support/client/accounts.ts";
+import { type Answer, assertRefused, dataOf, issuesOf, projectRecord } from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 const NOBODYS = "d0000000-0000-4000-8000-000000000000";

@@ -1,10 +1,10 @@
 /** What a key may do, over HTTP: every route with every scope, and keys that are confined to a directory. */
 import { assert, assertEquals } from "@std/assert";
-import { owner } from "../support/accounts.ts";
-import { assertRefused, dataOf, fileList } from "../support/contract.ts";
-import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/every_route.ts";
-import { encodePath, Files } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import { owner } from "../support/client/accounts.ts";
+import { assertRefused, dataOf, fileList } from "../support/client/contract.ts";
+import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/client/every_route.ts";
+import { encodePath, Files } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 

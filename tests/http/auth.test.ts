@@ -3,8 +3,8 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { generateApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
-import { type Answer, assertRefused, rateOf } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import { type Answer, assertRefused, rateOf } from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -17,10 +17,10 @@ import {
   type OperationName,
   rateOf,
   STATUS_OF,
-} from "../support/contract.ts";
-import { Files } from "../support/files.ts";
-import type { RequestOptions } from "../support/service.ts";
-import { suite, test } from "../support/suite.ts";
+} from "../support/client/contract.ts";
+import { Files } from "../support/client/files.ts";
+import type { RequestOptions } from "../support/stack/service.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 interface Row {
   readonly name: string;

@@ -1,7 +1,13 @@
 /** What the routes of history refuse before they look at a file, alike for all of them; and that nothing changes. */
 import { assertEquals } from "@std/assert";
-import { assertRefused, type Code, issuePaths, type OperationName, rateOf } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import {
+  assertRefused,
+  type Code,
+  issuePaths,
+  type OperationName,
+  rateOf,
+} from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,10 +1,10 @@
 /** What each operation costs at the back end: calls of the database, and objects in and out. */
 import { assertEquals } from "@std/assert";
-import { tagOf } from "../support/preconditions.ts";
-import { NO_OBJECTS, type Traffic, trafficOf } from "../support/traffic.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, WRITES } from "../support/write_kinds.ts";
+import { tagOf } from "../support/client/preconditions.ts";
+import { NO_OBJECTS, type Traffic, trafficOf } from "../support/client/traffic.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

@@ -5,11 +5,11 @@ import {
   COMPACTION_CHECK_EVERY_SEGMENTS,
   SEGMENT_BYTES_MAX,
 } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { segmentCount, unreferencedObjects } from "../support/stored.ts";
-import { suite, test } from "../support/suite.ts";
-import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
+import { assertRefused, dataOf, fileRecord } from "../support/client/contract.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { segmentCount, unreferencedObjects } from "../support/client/stored.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
 
 const { service, files } = await suite();
 

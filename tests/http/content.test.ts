@@ -2,9 +2,9 @@
 import { assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { READ_AT_ONCE_BYTES } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { encodePath } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { encodePath } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

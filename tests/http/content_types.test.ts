@@ -1,9 +1,9 @@
 /** Content types: given, detected, remembered, and what they mean for a read. */
 import { assertEquals } from "@std/assert";
 import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { BINARY, TYPES } from "../support/media_types.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { BINARY, TYPES } from "../support/content/media_types.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { files } = await suite();
 

@@ -1,9 +1,9 @@
 /** Copy and move: the current content under another path, and for a move a tombstone; both or neither. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { assertDeleted, tagOf } from "../support/preconditions.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { assertDeleted, tagOf } from "../support/client/preconditions.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,10 +1,10 @@
 /** What each operation costs, counted on the wire between function and Supabase. */
 import { assert, assertEquals } from "@std/assert";
 import { UNAUTHORIZED_BODY_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
-import { assertRefused } from "../support/contract.ts";
-import type { Files } from "../support/files.ts";
-import type { BackendCall } from "../support/proxy.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import type { Files } from "../support/client/files.ts";
+import type { BackendCall } from "../support/stack/proxy.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -2,10 +2,10 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import type { ProjectFiles } from "../support/files.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
-import { patternBytes } from "../support/streams.ts";
-import { suite, test } from "../support/suite.ts";
+import { patternBytes } from "../support/content/streams.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

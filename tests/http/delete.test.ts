@@ -1,10 +1,10 @@
 /** Delete: a tombstone is a version like any other, and everything before it stays. */
 import { assertEquals } from "@std/assert";
-import { assertRefused } from "../support/contract.ts";
-import { assertDeleted, tagOf } from "../support/preconditions.ts";
-import { ASKS_FOR_BYTES } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import { assertDeleted, tagOf } from "../support/client/preconditions.ts";
+import { ASKS_FOR_BYTES } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

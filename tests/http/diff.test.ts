@@ -1,11 +1,11 @@
 /** GET /diff: what changed between two versions, as a unified diff that applies to the letter. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import type { ProjectFiles } from "../support/files.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
 import { randomNumbers } from "../support/random.ts";
-import { suite, test } from "../support/suite.ts";
-import { applyUnifiedDiff } from "../support/unified_diff.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { applyUnifiedDiff } from "../support/content/unified_diff.ts";
 
 const { service, files } = await suite();
 

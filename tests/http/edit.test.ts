@@ -7,8 +7,8 @@ import {
   EDIT_STRING_LENGTH_MAX,
   SEGMENT_BYTES_MAX,
 } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,12 +1,12 @@
 /** Several edits at once, expected occurrences, and dry runs. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { assertRefused, type Code, dataOf, editRecord, issuePaths } from "../support/contract.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { assertStale } from "../support/preconditions.ts";
-import { unreferencedObjects } from "../support/stored.ts";
-import { suite, test } from "../support/suite.ts";
-import { applyUnifiedDiff } from "../support/unified_diff.ts";
+import { assertRefused, type Code, dataOf, editRecord, issuePaths } from "../support/client/contract.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { assertStale } from "../support/client/preconditions.ts";
+import { unreferencedObjects } from "../support/client/stored.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { applyUnifiedDiff } from "../support/content/unified_diff.ts";
 
 const { service, files } = await suite();
 

@@ -1,12 +1,12 @@
 /** Entity tags of reads and writes, and the 304 that saves the content. RFC 9110, sections 8.8.3 and 13.1.2. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { tagOf } from "../support/preconditions.ts";
-import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
-import { ASKS_FOR_BYTES, type ProjectFiles } from "../support/files.ts";
-import { segmentCount } from "../support/stored.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { tagOf } from "../support/client/preconditions.ts";
+import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
+import { ASKS_FOR_BYTES, type ProjectFiles } from "../support/client/files.ts";
+import { segmentCount } from "../support/client/stored.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

@@ -15,8 +15,8 @@ import {
   NO_LIMIT,
   rateOf,
   STATUS_OF,
-} from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+} from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

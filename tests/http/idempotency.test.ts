@@ -1,12 +1,12 @@
 /** Idempotency-Key: the same request twice is the same answer twice, and one version. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { type Answer, assertRefused, issuePaths } from "../support/contract.ts";
+import { type Answer, assertRefused, issuePaths } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
-import { ProjectFiles } from "../support/files.ts";
-import { assertStale, tagOf } from "../support/preconditions.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, WRITES } from "../support/write_kinds.ts";
+import { ProjectFiles } from "../support/client/files.ts";
+import { assertStale, tagOf } from "../support/client/preconditions.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

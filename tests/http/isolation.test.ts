@@ -1,8 +1,8 @@
 /** Two projects with the same paths never see each other: another's file answers exactly as one that is missing. */
 import { assert, assertEquals } from "@std/assert";
-import type { Answer } from "../support/contract.ts";
-import { encodePath, type Files } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import type { Answer } from "../support/client/contract.ts";
+import { encodePath, type Files } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,10 +1,10 @@
 /** 100 MB of a pro project, in and out, by a function that has 256 MB. */
 import { assert, assertEquals } from "@std/assert";
-import { assertRefused, dataOf, fileRecord } from "../support/contract.ts";
-import { trafficOf } from "../support/traffic.ts";
-import { ASKS_FOR_BYTES, ProjectFiles } from "../support/files.ts";
-import { checksumOf, patternBytes, patternStream } from "../support/streams.ts";
-import { privateSuite, test } from "../support/suite.ts";
+import { assertRefused, dataOf, fileRecord } from "../support/client/contract.ts";
+import { trafficOf } from "../support/client/traffic.ts";
+import { ASKS_FOR_BYTES, ProjectFiles } from "../support/client/files.ts";
+import { checksumOf, patternBytes, patternStream } from "../support/content/streams.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
 const MEMORY_MEGABYTES = 256;
 const MIB = 1024 * 1024;

@@ -1,11 +1,11 @@
 /** `lines=`: some lines of a text, and no more of it fetched than holds them. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { type Answer, assertRefused, dataOf, issuePaths, readRecord } from "../support/contract.ts";
-import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
-import type { ProjectFiles } from "../support/files.ts";
+import { type Answer, assertRefused, dataOf, issuePaths, readRecord } from "../support/client/contract.ts";
+import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
 import { randomNumbers } from "../support/random.ts";
-import { suite, test } from "../support/suite.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

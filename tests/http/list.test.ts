@@ -1,8 +1,8 @@
 /** Lists: directories, order, filters, pages. */
 import { assertEquals } from "@std/assert";
 import { LIST_DIRECTORIES_MAX } from "../../supabase/functions/api/limits.ts";
-import type { Files } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import type { Files } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -10,8 +10,8 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
 } from "../../supabase/functions/api/limits.ts";
-import { type Code, STATUS_OF } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import { type Code, STATUS_OF } from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
 

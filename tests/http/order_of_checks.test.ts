@@ -4,8 +4,8 @@
  */
 import { assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, type Code, rateOf, STATUS_OF } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, type Code, rateOf, STATUS_OF } from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 const own = await files("free");

@@ -4,8 +4,8 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { Buffer } from "node:buffer";
-import { type PackageFile, packageFiles } from "../support/packages.ts";
-import { suite, test } from "../support/suite.ts";
+import { type PackageFile, packageFiles } from "../support/content/packages.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 /** Requests at the same time. */
 const AT_ONCE = 8;

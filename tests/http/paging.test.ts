@@ -1,8 +1,8 @@
 /** Paging by `after`: the same pages as by offset, at any depth, and none that slip while files come and go. */
 import { assert, assertEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,9 +1,9 @@
 /** Paths: byte for byte, percent-decoded once, with every name a file system could think of. */
 import { assertEquals } from "@std/assert";
 import { PATH_BYTES_MAX } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, dataOf, readRecord } from "../support/contract.ts";
-import { encodePath } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, dataOf, readRecord } from "../support/client/contract.ts";
+import { encodePath } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { files } = await suite();
 

@@ -1,10 +1,10 @@
 /** If-Match and If-None-Match on writes: whoever lost a race is told, and nothing of theirs is done. */
 import { assertEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { NO_OBJECTS, trafficOf } from "../support/traffic.ts";
-import { assertNotCreated, assertStale } from "../support/preconditions.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
+import { assertNotCreated, assertStale } from "../support/client/preconditions.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

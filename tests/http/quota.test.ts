@@ -1,9 +1,9 @@
 /** A project's quota: every stored byte counts, history included, and the bound is exact. */
 import { assertEquals } from "@std/assert";
-import { assertRefused, fileRecord } from "../support/contract.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, WRITES } from "../support/write_kinds.ts";
+import { assertRefused, fileRecord } from "../support/client/contract.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

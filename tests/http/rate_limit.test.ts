@@ -1,8 +1,8 @@
 /** The rate limit: exact at its edge, per project, reset with the window, and part of the one call that is made. */
 import { assert, assertEquals } from "@std/assert";
-import { type Answer, assertRefused, NO_LIMIT, rateOf } from "../support/contract.ts";
-import { unreferencedObjects } from "../support/stored.ts";
-import { suite, test } from "../support/suite.ts";
+import { type Answer, assertRefused, NO_LIMIT, rateOf } from "../support/client/contract.ts";
+import { unreferencedObjects } from "../support/client/stored.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

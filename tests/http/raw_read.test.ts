@@ -1,12 +1,12 @@
 /** Reading the bytes themselves: negotiation, headers, one range. RFC 9110, sections 12.5.1, 13.1.5 and 14. */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { assertRefused } from "../support/contract.ts";
-import { trafficOf } from "../support/traffic.ts";
-import { tagOf } from "../support/preconditions.ts";
-import { ASKS_FOR_BYTES, type BytesAnswer } from "../support/files.ts";
-import { patternBytes } from "../support/streams.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import { trafficOf } from "../support/client/traffic.ts";
+import { tagOf } from "../support/client/preconditions.ts";
+import { ASKS_FOR_BYTES, type BytesAnswer } from "../support/client/files.ts";
+import { patternBytes } from "../support/content/streams.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,11 +1,11 @@
 /** Writing the bytes themselves: which bodies are raw, what type the file gets, and what is refused when. */
 import { assert, assertEquals } from "@std/assert";
 import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
-import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/contract.ts";
-import { trafficOf } from "../support/traffic.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { patternBytes, patternStream } from "../support/streams.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, dataOf, fileRecord, issuePaths } from "../support/client/contract.ts";
+import { trafficOf } from "../support/client/traffic.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { patternBytes, patternStream } from "../support/content/streams.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,8 +1,8 @@
 /** Restore: an earlier version's content and type become the latest version, and no byte moves. */
 import { assertEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { assertDeleted, tagOf } from "../support/preconditions.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { assertDeleted, tagOf } from "../support/client/preconditions.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

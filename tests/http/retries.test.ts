@@ -1,12 +1,12 @@
 /** Retries as they happen: at the same time, by the thousand, and after an answer that never arrived. */
 import { assert, assertEquals } from "@std/assert";
-import { assertRefused } from "../support/contract.ts";
+import { assertRefused } from "../support/client/contract.ts";
 import { eventually } from "../support/eventually.ts";
-import type { ProjectFiles } from "../support/files.ts";
-import { IS_BRIEF } from "../support/long.ts";
-import type { Hook } from "../support/proxy.ts";
-import { suite, test } from "../support/suite.ts";
-import { prepare, PREPARED_VERSION, WRITES } from "../support/write_kinds.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
+import { IS_BRIEF } from "../support/runner/long.ts";
+import type { Hook } from "../support/stack/proxy.ts";
+import { suite, test } from "../support/stack/suite.ts";
+import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
 
 const { service, files } = await suite();
 

@@ -5,9 +5,9 @@ import {
   SEARCH_QUERY_LENGTH_MAX,
   SEARCH_TEXT_BYTES_MAX,
 } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, issuePaths } from "../support/contract.ts";
-import { indexed, pathsOf, search, trySearch } from "../support/search.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, issuePaths } from "../support/client/contract.ts";
+import { indexed, pathsOf, search, trySearch } from "../support/client/search.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -7,10 +7,10 @@ import {
   SEARCH_INDEX_DELAY_MILLISECONDS,
 } from "../../supabase/functions/api/limits.ts";
 import { eventually } from "../support/eventually.ts";
-import { encodePath, Files } from "../support/files.ts";
-import { indexed, pathsOf, search } from "../support/search.ts";
-import { startService } from "../support/service.ts";
-import { test } from "../support/suite.ts";
+import { encodePath, Files } from "../support/client/files.ts";
+import { indexed, pathsOf, search } from "../support/client/search.ts";
+import { startService } from "../support/stack/service.ts";
+import { test } from "../support/stack/suite.ts";
 
 /** What is promised of an idle stack. */
 const VISIBLE_WITHIN_MILLISECONDS = 2_000;

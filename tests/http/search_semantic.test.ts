@@ -1,13 +1,13 @@
 /** Search by meaning, and hybrid, over an embeddings endpoint that the test runs itself. */
 import { assert, assertEquals } from "@std/assert";
 import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
-import { assertRefused } from "../support/contract.ts";
-import { type EmbeddingServer, startEmbeddingServer } from "../support/embedding_server.ts";
-import { Files } from "../support/files.ts";
-import { NOTES, QUESTIONS } from "../support/labelled_searches.ts";
-import { indexed, pathsOf, search, trySearch } from "../support/search.ts";
-import { startService } from "../support/service.ts";
-import { test } from "../support/suite.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import { type EmbeddingServer, startEmbeddingServer } from "../support/stack/embedding_server.ts";
+import { Files } from "../support/client/files.ts";
+import { NOTES, QUESTIONS } from "../support/content/labelled_searches.ts";
+import { indexed, pathsOf, search, trySearch } from "../support/client/search.ts";
+import { startService } from "../support/stack/service.ts";
+import { test } from "../support/stack/suite.ts";
 
 const embeddings: EmbeddingServer = startEmbeddingServer();
 // On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.

@@ -1,12 +1,12 @@
 /** A database without the extension `vector`: everything but search by meaning works. On a real Postgres of its own. */
 import { assertEquals } from "@std/assert";
-import { assertRefused } from "../support/contract.ts";
-import { startEmbeddingServer } from "../support/embedding_server.ts";
-import { Files } from "../support/files.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { indexed, pathsOf, search, trySearch } from "../support/search.ts";
-import { startService } from "../support/service.ts";
-import { test } from "../support/suite.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import { startEmbeddingServer } from "../support/stack/embedding_server.ts";
+import { Files } from "../support/client/files.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { indexed, pathsOf, search, trySearch } from "../support/client/search.ts";
+import { startService } from "../support/stack/service.ts";
+import { test } from "../support/stack/suite.ts";
 
 const postgres = await startPostgres();
 const embeddings = startEmbeddingServer();

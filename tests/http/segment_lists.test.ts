@@ -1,7 +1,7 @@
 /** Many small appends: the segment list stays short, and neither content nor versions ever show that it was compacted. */
 import { assert, assertEquals } from "@std/assert";
-import { segmentCount } from "../support/stored.ts";
-import { suite, test } from "../support/suite.ts";
+import { segmentCount } from "../support/client/stored.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

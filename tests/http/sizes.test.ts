@@ -1,9 +1,9 @@
 /** The largest contents and files, exactly to their limits: with plain, escaped and 4-byte characters. */
 import { assert, assertEquals } from "@std/assert";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
-import { assertRefused, dataOf, fileRecord, readRecord } from "../support/contract.ts";
-import type { Files } from "../support/files.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, dataOf, fileRecord, readRecord } from "../support/client/contract.ts";
+import type { Files } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 

@@ -1,7 +1,7 @@
 /** Every write makes a numbered version; earlier versions stay readable, as they were. */
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { assertRefused, operationOf } from "../support/contract.ts";
-import { suite, test } from "../support/suite.ts";
+import { assertRefused, operationOf } from "../support/client/contract.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { files } = await suite();
 

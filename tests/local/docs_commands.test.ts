@@ -7,11 +7,17 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { REPOSITORY } from "../support/command.ts";
-import { type CodeBlock, type Document, readDocument, readDocuments, section } from "../support/documents.ts";
-import { newPerson } from "../support/person.ts";
+import { REPOSITORY } from "../support/stack/command.ts";
+import {
+  type CodeBlock,
+  type Document,
+  readDocument,
+  readDocuments,
+  section,
+} from "../support/content/documents.ts";
+import { newPerson } from "../support/browser/person.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
-import { suite, test } from "../support/suite.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 /** What a machine that runs the tests does not have, or not the time for. */
 const REASONS = ["a hosted project", "Docker", "takes minutes", "your own values"];

@@ -3,7 +3,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { BLOCKS, regenerate, run } from "../../supabase/docs/generate.ts";
 import { ERRORS } from "../../supabase/functions/api/errors.ts";
 import * as limits from "../../supabase/functions/api/limits.ts";
-import { readDocuments } from "../support/documents.ts";
+import { readDocuments } from "../support/content/documents.ts";
 
 Deno.test("deno task docs --check: no generated part of any document is stale", async () => {
   assertEquals(await run(true), []);

@@ -1,8 +1,14 @@
 /** The documents lead where they say: links, the reading path of an append, the form of decisions. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
-import { REPOSITORY } from "../support/command.ts";
-import { linkedFile, parseDocument, readDocument, readDocuments, section } from "../support/documents.ts";
+import { REPOSITORY } from "../support/stack/command.ts";
+import {
+  linkedFile,
+  parseDocument,
+  readDocument,
+  readDocuments,
+  section,
+} from "../support/content/documents.ts";
 
 const README_LINES_MAX = 150;
 const PROSE_LENGTH_MAX = 125;

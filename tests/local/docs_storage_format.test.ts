@@ -1,10 +1,10 @@
 /** All data is read without the function, by the query and the commands of `storage_format.md`. */
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
-import { type CodeBlock, readDocument, section } from "../support/documents.ts";
+import { type CodeBlock, readDocument, section } from "../support/content/documents.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
-import { patternBytes } from "../support/streams.ts";
-import { suite, test } from "../support/suite.ts";
+import { patternBytes } from "../support/content/streams.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const MARKER = "run by: tests/local/docs_storage_format.test.ts";
 const { service } = await suite();

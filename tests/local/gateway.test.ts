@@ -6,7 +6,7 @@ import { FunctionPool } from "../../supabase/local/stack/function_pool.ts";
 import { type Gateway, openGateway } from "../../supabase/local/stack/gateway.ts";
 import { loadSecrets } from "../../supabase/local/stack/secrets.ts";
 import { StartupError } from "../../supabase/local/startup_error.ts";
-import { REPOSITORY } from "../support/command.ts";
+import { REPOSITORY } from "../support/stack/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 

@@ -3,10 +3,10 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { join } from "node:path";
 import { startStack } from "../../supabase/local/stack/stack.ts";
 import { StartupError } from "../../supabase/local/startup_error.ts";
-import { runCommand } from "../support/command.ts";
-import { freshDataDirectory } from "../support/fresh_data_directory.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { createHostedLike, withConnection } from "../support/postgres_hosted.ts";
+import { runCommand } from "../support/stack/command.ts";
+import { freshDataDirectory } from "../support/stack/fresh_data_directory.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { createHostedLike, withConnection } from "../support/postgres/postgres_hosted.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 /** What may stand in a folder's record of migrations. */

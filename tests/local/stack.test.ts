@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartupError } from "../../supabase/local/startup_error.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
-import { isAlive } from "../support/command.ts";
+import { isAlive } from "../support/stack/command.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
 Deno.test("startStack() runs the function on the Deno inside Supabase's edge runtime, behind a proxy, twice", (t) =>

@@ -1,6 +1,6 @@
 /** `deno task start`, `projects` and `keys`, as processes. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { isAlive, runCommand, type Running, startCommand } from "../support/command.ts";
+import { isAlive, runCommand, type Running, startCommand } from "../support/stack/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 

@@ -1,14 +1,20 @@
 /** Many clients at once, through HTTP, on a real Postgres, with two function processes that take turns. */
 import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
-import { assertConsistent } from "../support/consistency.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
 import { eventually } from "../support/eventually.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { type Service, startService } from "../support/service.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres/postgres.ts";
+import { type Service, startService } from "../support/stack/service.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { type Outcome, perform, readHistory, readVersion, type Target } from "../support/files_client.ts";
-import { contradictions, type Entry, type Operation } from "../support/ledger.ts";
-import { IS_BRIEF, IS_LONG, report, rounds } from "../support/long.ts";
+import {
+  type Outcome,
+  perform,
+  readHistory,
+  readVersion,
+  type Target,
+} from "../support/client/files_client.ts";
+import { contradictions, type Entry, type Operation } from "../support/faults/ledger.ts";
+import { IS_BRIEF, IS_LONG, report, rounds } from "../support/runner/long.ts";
 import { newSeed, randomFrom } from "../support/random.ts";
 
 const CLIENTS = 64;

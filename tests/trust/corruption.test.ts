@@ -2,11 +2,18 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
 import { createClient } from "@supabase/supabase-js";
-import { test } from "../support/suite.ts";
+import { test } from "../support/stack/suite.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { codeOf, Laboratory, type Outcome, present, type Sending, text } from "../support/laboratory.ts";
-import { figures } from "../support/long.ts";
-import { LARGE } from "../support/operations.ts";
+import {
+  codeOf,
+  Laboratory,
+  type Outcome,
+  present,
+  type Sending,
+  text,
+} from "../support/faults/laboratory.ts";
+import { figures } from "../support/runner/long.ts";
+import { LARGE } from "../support/faults/operations.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());

@@ -1,7 +1,7 @@
 /** What was acknowledged stays, whatever is killed in the middle of whatever. */
-import { startPostgres } from "../support/postgres.ts";
-import { CrashLab, type Victim } from "../support/crash_lab.ts";
-import { IS_BRIEF, report, rounds } from "../support/long.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { CrashLab, type Victim } from "../support/faults/crash_lab.ts";
+import { IS_BRIEF, report, rounds } from "../support/runner/long.ts";
 import { newSeed, randomFrom } from "../support/random.ts";
 
 /** CRASH_SEED repeats the choices of a run; when exactly the kill hits is up to the machine. CRASH_ROUNDS sets their number. */

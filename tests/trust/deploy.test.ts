@@ -5,9 +5,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { test } from "../support/suite.ts";
-import { REPOSITORY } from "../support/command.ts";
-import { figures } from "../support/long.ts";
+import { test } from "../support/stack/suite.ts";
+import { REPOSITORY } from "../support/stack/command.ts";
+import { figures } from "../support/runner/long.ts";
 
 const CLI = "supabase@3.1.0";
 /** Limit of the platform for what is bundled: https://supabase.com/docs/guides/functions/limits */

@@ -8,7 +8,7 @@ import {
   BACKEND_TRIES_MAX,
   UPLOADS_AT_ONCE,
 } from "../../supabase/functions/api/limits.ts";
-import { test } from "../support/suite.ts";
+import { test } from "../support/stack/suite.ts";
 import {
   assertBounded,
   assertClean,
@@ -18,12 +18,12 @@ import {
   interesting,
   type Ran,
   shown,
-} from "../support/fault_cases.ts";
-import { type Fault, FAULTS, type Watch } from "../support/fault_proxy.ts";
+} from "../support/faults/fault_cases.ts";
+import { type Fault, FAULTS, type Watch } from "../support/faults/fault_proxy.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { codeOf, Laboratory, text } from "../support/laboratory.ts";
-import { figures, IS_BRIEF, IS_LONG } from "../support/long.ts";
-import { OPERATIONS, prepareFor } from "../support/operations.ts";
+import { codeOf, Laboratory, text } from "../support/faults/laboratory.ts";
+import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
+import { OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 
 const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());

@@ -4,19 +4,19 @@
  */
 import { assert } from "@std/assert";
 import fc from "fast-check";
-import { fuzzedOf } from "../support/fuzzed_requests.ts";
+import { fuzzedOf } from "../support/client/fuzzed_requests.ts";
 import {
   ANSWER_MILLISECONDS,
   assertAnswer,
   assertBounded,
   type Front,
   HostileLab,
-} from "../support/hostile_lab.ts";
+} from "../support/faults/hostile_lab.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { figures, IS_LONG } from "../support/long.ts";
-import { exchange } from "../support/raw_connection.ts";
-import { rawCasesOf } from "../support/raw_requests.ts";
-import { test } from "../support/suite.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
+import { exchange } from "../support/client/raw_connection.ts";
+import { rawCasesOf } from "../support/client/raw_requests.ts";
+import { test } from "../support/stack/suite.ts";
 
 const hostile = await HostileLab.start();
 Deno.test.afterAll(() => hostile.stop());

@@ -3,8 +3,8 @@
  * The SQL side of this is tested under `supabase/tests` and `tests/database`.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { send as sendAsIs } from "../support/http.ts";
-import { test } from "../support/suite.ts";
+import { send as sendAsIs } from "../support/client/http.ts";
+import { test } from "../support/stack/suite.ts";
 import {
   codeOf,
   Laboratory,
@@ -14,9 +14,9 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "../support/laboratory.ts";
-import { figures, IS_LONG } from "../support/long.ts";
-import { type Operation, OPERATIONS, prepareFor } from "../support/operations.ts";
+} from "../support/faults/laboratory.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
+import { type Operation, OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 import { mannWhitney } from "../support/mann_whitney.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });

@@ -4,13 +4,13 @@
  * MODEL_SEED and MODEL_PATH, as a failure prints them, run that one sequence again; MODEL_RUNS sets their number.
  */
 import fc from "fast-check";
-import { assertConsistent } from "../support/consistency.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { type Service, startService } from "../support/service.ts";
-import { test } from "../support/suite.ts";
-import { IS_LONG, report, rounds } from "../support/long.ts";
-import { type Operation, sequence } from "../support/model_operations.ts";
-import { ModelRun } from "../support/model_run.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { type Service, startService } from "../support/stack/service.ts";
+import { test } from "../support/stack/suite.ts";
+import { IS_LONG, report, rounds } from "../support/runner/long.ts";
+import { type Operation, sequence } from "../support/model/model_operations.ts";
+import { ModelRun } from "../support/model/model_run.ts";
 import { newSeed } from "../support/random.ts";
 
 const SEED = Number(Deno.env.get("MODEL_SEED") ?? newSeed() >>> 1);

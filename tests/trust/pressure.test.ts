@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
-import { test } from "../support/suite.ts";
+import { test } from "../support/stack/suite.ts";
 import {
   codeOf,
   Laboratory,
@@ -13,8 +13,8 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "../support/laboratory.ts";
-import { figures, IS_LONG } from "../support/long.ts";
+} from "../support/faults/laboratory.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
 
 const MEMORY_MEGABYTES = 256;
 /**

@@ -10,12 +10,12 @@ import {
   assertBounded,
   type Front,
   HostileLab,
-} from "../support/hostile_lab.ts";
+} from "../support/faults/hostile_lab.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { figures } from "../support/long.ts";
-import { exchange, type RawRequest } from "../support/raw_connection.ts";
-import { body, length, postOf, rawCasesOf, small } from "../support/raw_requests.ts";
-import { test } from "../support/suite.ts";
+import { figures } from "../support/runner/long.ts";
+import { exchange, type RawRequest } from "../support/client/raw_connection.ts";
+import { body, length, postOf, rawCasesOf, small } from "../support/client/raw_requests.ts";
+import { test } from "../support/stack/suite.ts";
 
 const hostile = await HostileLab.start();
 Deno.test.afterAll(() => hostile.stop());

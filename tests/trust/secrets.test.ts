@@ -5,13 +5,20 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { eachLine } from "../../supabase/local/stack/lines.ts";
-import { REPOSITORY } from "../support/command.ts";
-import { test } from "../support/suite.ts";
-import { type Fault, FAULTS } from "../support/fault_proxy.ts";
+import { REPOSITORY } from "../support/stack/command.ts";
+import { test } from "../support/stack/suite.ts";
+import { type Fault, FAULTS } from "../support/faults/fault_proxy.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { Laboratory, type Outcome, send, type Sending, type Tenant, text } from "../support/laboratory.ts";
-import { figures } from "../support/long.ts";
-import { OPERATIONS, prepareFor } from "../support/operations.ts";
+import {
+  Laboratory,
+  type Outcome,
+  send,
+  type Sending,
+  type Tenant,
+  text,
+} from "../support/faults/laboratory.ts";
+import { figures } from "../support/runner/long.ts";
+import { OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 
 const progress: string[] = [];
 const lab = await Laboratory.start({ onProgress: (line) => progress.push(line) });

@@ -12,13 +12,13 @@ import {
   FaultCases,
   interesting,
   spread,
-} from "../support/fault_cases.ts";
-import type { SeenCall } from "../support/fault_proxy.ts";
+} from "../support/faults/fault_cases.ts";
+import type { SeenCall } from "../support/faults/fault_proxy.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { Laboratory } from "../support/laboratory.ts";
-import { figures, IS_LONG } from "../support/long.ts";
-import { OPERATIONS } from "../support/operations.ts";
-import { test } from "../support/suite.ts";
+import { Laboratory } from "../support/faults/laboratory.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
+import { OPERATIONS } from "../support/faults/operations.ts";
+import { test } from "../support/stack/suite.ts";
 
 const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());

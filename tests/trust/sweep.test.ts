@@ -13,8 +13,8 @@ import { buildApp } from "../../supabase/functions/api/app.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
 import type { Log } from "../../supabase/functions/api/runtime/log.ts";
 import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
-import { runCommand } from "../support/command.ts";
-import { test } from "../support/suite.ts";
+import { runCommand } from "../support/stack/command.ts";
+import { test } from "../support/stack/suite.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import {
   codeOf,
@@ -25,9 +25,9 @@ import {
   type Sending,
   type Tenant,
   text,
-} from "../support/laboratory.ts";
-import { figures, IS_LONG } from "../support/long.ts";
-import { post, put } from "../support/operations.ts";
+} from "../support/faults/laboratory.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
+import { post, put } from "../support/faults/operations.ts";
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());

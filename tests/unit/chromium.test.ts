@@ -3,7 +3,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
-const MODULE = new URL("../support/chromium.ts", import.meta.url).href;
+const MODULE = new URL("../support/browser/chromium.ts", import.meta.url).href;
 const CONFIG = fileURLToPath(new URL("../../deno.json", import.meta.url));
 /** What `apt-get install` leaves behind, and what it says where it may not. */
 const INSTALLS = '#!/bin/sh\ncase "$1" in install) : > "${0%/*}/chromium";; esac\n';

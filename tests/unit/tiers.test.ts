@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
-import { jobsOf } from "../support/tiers.ts";
+import { jobsOf } from "../support/runner/tiers.ts";
 
 function testFilesBelow(folder: string): string[] {
   const directory = fileURLToPath(new URL(`../${folder}`, import.meta.url));

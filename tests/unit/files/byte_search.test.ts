@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ByteSearch } from "../../../supabase/functions/api/files/byte_search.ts";
-import { ownCpuMilliseconds } from "../../support/processes.ts";
+import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
 /** The places after each match, over all pieces. */
 function ends(pattern: string, pieces: readonly string[]): number[] {

@@ -8,7 +8,7 @@ import {
   COMPACTION_WRITE_AMPLIFICATION_MAX,
   SEGMENT_BYTES_MAX,
 } from "../../../supabase/functions/api/limits.ts";
-import { ownCpuMilliseconds } from "../../support/processes.ts";
+import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
 const MIB = SEGMENT_BYTES_MAX;
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);

@@ -5,7 +5,7 @@ import {
   isMediaType,
   MEDIA_TYPES,
 } from "../../../supabase/functions/api/files/media_type.ts";
-import { BINARY, TYPES } from "../../support/media_types.ts";
+import { BINARY, TYPES } from "../../support/content/media_types.ts";
 
 /** Paths with every extension that leads to a type, in small and capital letters. */
 const DETECTED = Object.entries(TYPES).flatMap(([type, extensions]) =>

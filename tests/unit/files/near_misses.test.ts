@@ -6,7 +6,7 @@ import {
   EDIT_NEAREST_SCAN_BYTES_MAX,
   EDIT_NEAREST_TEXT_LENGTH_MAX,
 } from "../../../supabase/functions/api/limits.ts";
-import { ownCpuMilliseconds } from "../../support/processes.ts";
+import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const load = (piece: Piece) => Promise.resolve(piece.kind === "new" ? piece.bytes : new Uint8Array());

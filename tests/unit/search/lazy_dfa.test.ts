@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { LazyDfa, MatchTimeout } from "../../../supabase/functions/api/search/lazy_dfa.ts";
 import { parseEre, PatternError } from "../../../supabase/functions/api/search/posix_ere.ts";
-import { ownCpuMilliseconds } from "../../support/processes.ts";
+import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
 function find(pattern: string, line: string, ignoreCase = false): number {
   return new LazyDfa(parseEre(pattern), ignoreCase).find(line, 0, line.length, () => false);

@@ -1,0 +1,52 @@
+/** Somebody with an account: signed up, with a session as the browser keeps it and a project to fill. */
+import * as z from "zod";
+import { Files } from "../client/files.ts";
+import type { Service, Tier } from "../stack/service.ts";
+
+const sessionShape = z.looseObject({
+  access_token: z.string(),
+  refresh_token: z.string(),
+  expires_in: z.number(),
+});
+const projectsShape = z.object({ data: z.object({ projects: z.array(z.object({ id: z.string() })) }) });
+
+export interface Person {
+  readonly email: string;
+  readonly password: string;
+  /** As supabase-js keeps it in the browser. */
+  readonly session: string;
+  readonly projectId: string;
+  /** The project's files, by a key of its own. */
+  readonly files: Files;
+}
+
+/** Signs somebody up, whose first project gets the tier. */
+export async function newPerson(
+  service: Service,
+  tier: Tier = "enterprise",
+  email = `${crypto.randomUUID()}@example.com`,
+): Promise<Person> {
+  const password = `p-${crypto.randomUUID()}`;
+  const { supabaseUrl, publishableKey, baseUrl } = service.stack;
+  const answer = await fetch(`${supabaseUrl}/auth/v1/signup`, {
+    method: "POST",
+    headers: { apikey: publishableKey, "content-type": "application/json" },
+    body: JSON.stringify({ email, password }),
+  });
+  const session = sessionShape.parse(await answer.json());
+  const listed = await fetch(`${baseUrl}/projects`, {
+    headers: { authorization: `Bearer ${session.access_token}` },
+  });
+  const [project] = projectsShape.parse(await listed.json()).data.projects;
+  if (project === undefined) throw new Error("the account has no project");
+  await service.setTier(project.id, tier);
+  const { key } = await service.key(project.id);
+  const expiresAt = Math.floor(Date.now() / 1000) + session.expires_in;
+  return {
+    email,
+    password,
+    session: JSON.stringify({ expires_at: expiresAt, ...session }),
+    projectId: project.id,
+    files: new Files(service, key),
+  };
+}

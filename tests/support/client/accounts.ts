@@ -1,0 +1,87 @@
+/** Signed-in people: accounts of the local Auth, their access tokens, and what they ask of the service. */
+import { z } from "zod";
+import { type Answer, dataOf, newKeyRecord, projectList, projectRecord } from "./contract.ts";
+import type { RequestOptions, Service } from "../stack/service.ts";
+
+const session = z.looseObject({ access_token: z.string() });
+
+/** One account, asking about one of its projects or, where that is null, about none in particular. */
+export class Account {
+  constructor(readonly service: Service, readonly token: string, readonly projectId: string | null = null) {}
+
+  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const headers = {
+      authorization: `Bearer ${this.token}`,
+      ...this.projectId !== null && { "x-project-id": this.projectId },
+      ...options.headers,
+    };
+    return this.service.request(null, method, path, { ...options, headers });
+  }
+
+  /** The same account about another project. */
+  about(projectId: string | null): Account {
+    return new Account(this.service, this.token, projectId);
+  }
+
+  async projects() {
+    return dataOf(await this.request("GET", "/projects"), "list_projects", projectList).projects;
+  }
+
+  async createProject(name: string) {
+    const answer = await this.request("POST", "/projects", { body: { name } });
+    return dataOf(answer, "create_project", projectRecord);
+  }
+
+  async createKey(fields: Record<string, unknown> = {}) {
+    const answer = await this.request("POST", "/project/apikeys", { body: fields });
+    return dataOf(answer, "create_api_key", newKeyRecord);
+  }
+}
+
+/** Signs somebody up who was never there before. */
+export async function signUp(service: Service): Promise<Account> {
+  const response = await fetch(`${service.stack.supabaseUrl}/auth/v1/signup`, {
+    method: "POST",
+    headers: { "apikey": service.stack.publishableKey, "content-type": "application/json" },
+    body: JSON.stringify({ email: `${crypto.randomUUID()}@example.org`, password: crypto.randomUUID() }),
+  });
+  return new Account(service, session.parse(await response.json()).access_token);
+}
+
+/** The owner of a project without limits, which is the account's first. */
+export async function owner(service: Service): Promise<Account & { readonly projectId: string }> {
+  const account = await signUp(service);
+  const [project] = await account.projects();
+  if (!project) throw new Error("the account has no project");
+  await service.setTier(project.id, "enterprise");
+  return Object.assign(account.about(project.id), { projectId: project.id });
+}
+
+/** A token with these claims (RFC 7519), signed as Auth signs its own, or by another secret or not at all. */
+export async function forgeToken(
+  service: Service,
+  claims: Record<string, unknown>,
+  { secret, alg = "HS256" }: { readonly secret?: string; readonly alg?: "HS256" | "none" } = {},
+): Promise<string> {
+  const text = new TextEncoder();
+  const part = (value: unknown) => encode(text.encode(JSON.stringify(value)));
+  const unsigned = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
+  if (alg === "none") return `${unsigned}.`;
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const bytes = text.encode(secret ?? service.secrets.jwtSecret);
+  const key = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
+  return `${unsigned}.${
+    encode(new Uint8Array(await crypto.subtle.sign(algorithm, key, text.encode(unsigned))))
+  }`;
+}
+
+/** The claims of a token. */
+export function claimsOf(token: string): Record<string, unknown> {
+  const [, payload = ""] = token.split(".");
+  const bytes = Uint8Array.fromBase64(payload, { alphabet: "base64url" });
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(new TextDecoder().decode(bytes)));
+}
+
+function encode(bytes: Uint8Array): string {
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}

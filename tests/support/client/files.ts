@@ -1,0 +1,215 @@
+/** The operations as a client uses them: each call must succeed and answer the contract's record, nothing else. */
+import { z } from "zod";
+import {
+  type Answer,
+  assertInvariants,
+  dataOf,
+  editRecord,
+  fileList,
+  type FileRecord,
+  fileRecord,
+  readRecord,
+  versionList,
+} from "./contract.ts";
+import { tagOf } from "./preconditions.ts";
+import type { RequestOptions, Service, TestProject } from "../stack/service.ts";
+
+export type HeaderFields = Readonly<Record<string, string>>;
+type Query = NonNullable<RequestOptions["query"]>;
+
+/** A file's path in a URL, as generated clients without special care write it. */
+export function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** The answer of a delete. */
+export const tombstone = fileRecord.extend({ deleted: z.literal(true), size: z.literal(0) });
+
+export const diffRecord = z.strictObject({
+  from: z.int().min(0),
+  to: z.int().min(1),
+  diff: z.string(),
+  additions: z.int().min(0),
+  deletions: z.int().min(0),
+});
+
+/** A response whose body is kept as bytes. */
+export interface BytesAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same with the body as JSON, where it is that. */
+  readonly answer: Answer;
+}
+
+export const ASKS_FOR_BYTES = { accept: "application/octet-stream" } as const;
+
+/** The files of one project, by one key. */
+export class Files {
+  constructor(readonly service: Service, readonly key: string) {}
+
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+    return this.service.request(this.key, method, path, options);
+  }
+
+  async write(path: string, content: string, more: Record<string, unknown> = {}): Promise<FileRecord> {
+    const answer = await this.request("POST", "/files", { body: { path, content, ...more } });
+    return dataOf(answer, "write_file", fileRecord);
+  }
+
+  /** Writes bytes by base64. */
+  writeBytes(path: string, bytes: Uint8Array, more: Record<string, unknown> = {}): Promise<FileRecord> {
+    return this.write(path, bytes.toBase64(), { isBase64: true, ...more });
+  }
+
+  async append(path: string, content: string, more: Record<string, unknown> = {}): Promise<FileRecord> {
+    const answer = await this.request("PUT", `/files/append/${encodePath(path)}`, {
+      body: { content, ...more },
+    });
+    return dataOf(answer, "write_file", fileRecord);
+  }
+
+  async overwrite(path: string, content: string, more: Record<string, unknown> = {}): Promise<FileRecord> {
+    const answer = await this.request("PUT", `/files/overwrite/${encodePath(path)}`, {
+      body: { content, ...more },
+    });
+    return dataOf(answer, "write_file", fileRecord);
+  }
+
+  async edit(path: string, oldString: string, newString: string, more: Record<string, unknown> = {}) {
+    const answer = await this.tryEdit(path, oldString, newString, more);
+    return dataOf(answer, "write_file", editRecord);
+  }
+
+  /** An edit that may be refused. */
+  tryEdit(path: string, oldString: string, newString: string, more: Record<string, unknown> = {}) {
+    return this.request("PUT", `/files/edit/${encodePath(path)}`, {
+      body: { oldString, newString, ...more },
+    });
+  }
+
+  async read(path: string, query: Query = {}) {
+    return dataOf(
+      await this.request("GET", `/files/${encodePath(path)}`, { query }),
+      "read_file",
+      readRecord,
+    );
+  }
+
+  /** The content's bytes, whichever way they came. */
+  async readBytes(path: string, query: Query = {}): Promise<Uint8Array> {
+    const { content, isBase64 } = await this.read(path, query);
+    return isBase64 ? Uint8Array.fromBase64(content) : new TextEncoder().encode(content);
+  }
+
+  async record(path: string, query: Query = {}): Promise<FileRecord> {
+    const answer = await this.request("GET", `/files/${encodePath(path)}?metadata${suffix(query)}`);
+    return dataOf(answer, "get_file_metadata", fileRecord);
+  }
+
+  async versions(path: string, query: Query = {}) {
+    const answer = await this.request("GET", `/files/${encodePath(path)}?versions${suffix(query)}`);
+    return dataOf(answer, "get_file_versions", versionList);
+  }
+
+  async list(query: Query = {}) {
+    return dataOf(await this.request("GET", "/files", { query }), "list_files", fileList);
+  }
+
+  /** The paths of one page. */
+  async paths(query: Query = {}): Promise<string[]> {
+    return (await this.list(query)).files.map((file) => file.path);
+  }
+
+  /** `PUT /files/{route}/{path}`, which may be refused. */
+  put(route: string, path: string, body: unknown, headers: HeaderFields = {}): Promise<Answer> {
+    return this.request("PUT", `/files/${route}/${encodePath(path)}`, { body, headers });
+  }
+
+  get(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
+    return this.request("GET", `/files/${encodePath(path)}`, { headers, query });
+  }
+
+  post(body: unknown, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
+    return this.request("POST", "/files", { body, headers, query });
+  }
+
+  /** DELETE, which may be refused. */
+  tryRemove(path: string, headers: HeaderFields = {}): Promise<Answer> {
+    return this.request("DELETE", `/files/${encodePath(path)}`, { headers });
+  }
+
+  async remove(path: string): Promise<z.infer<typeof tombstone>> {
+    return dataOf(await this.tryRemove(path), "delete_file", tombstone);
+  }
+
+  async restore(path: string, version: number): Promise<FileRecord> {
+    return dataOf(await this.put("restore", path, { version }), "restore_file", fileRecord);
+  }
+
+  async copy(path: string, destination: string, overwrite?: boolean): Promise<FileRecord> {
+    return dataOf(await this.put("copy", path, { destination, overwrite }), "copy_file", fileRecord);
+  }
+
+  async move(path: string, destination: string, overwrite?: boolean): Promise<FileRecord> {
+    return dataOf(await this.put("move", path, { destination, overwrite }), "move_file", fileRecord);
+  }
+
+  async diff(path: string, query: Query = {}): Promise<z.infer<typeof diffRecord>> {
+    return dataOf(await this.tryDiff(path, query), "diff_file", diffRecord);
+  }
+
+  tryDiff(path: string, query: Query = {}): Promise<Answer> {
+    return this.request("GET", `/diff/${encodePath(path)}`, { query });
+  }
+
+  /** `POST /files?path=`: a file of these bytes. */
+  async writeRaw(path: string, bytes: Uint8Array, headers: HeaderFields = {}): Promise<FileRecord> {
+    return dataOf(await this.post(bytes, headers, { path }), "write_file", fileRecord);
+  }
+
+  /** The bytes themselves, or whatever is answered instead of them. */
+  readRaw(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<BytesAnswer> {
+    return this.bytes("GET", path, { ...ASKS_FOR_BYTES, ...headers }, query);
+  }
+
+  async bytes(
+    method: string,
+    path: string,
+    headers: HeaderFields = {},
+    query: Query = {},
+  ): Promise<BytesAnswer> {
+    const url = new URL(`${this.service.baseUrl}/files/${encodePath(path)}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+    const sentAt = Date.now();
+    const response = await fetch(url, { method, headers: { ...headers, "x-api-key": this.key } });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const isJson = response.headers.get("content-type")?.startsWith("application/json;") ?? false;
+    const text = isJson ? new TextDecoder().decode(bytes) : "";
+    const answer: Answer = {
+      method,
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+    assertInvariants(answer, { sentAt, isWindowFrozen: false });
+    return { status: response.status, headers: response.headers, bytes, answer };
+  }
+
+  /** The entity tag of the current version, as a read in JSON shows it. */
+  async tag(path: string): Promise<string> {
+    return tagOf(await this.get(path));
+  }
+}
+
+/** The files of a project that the test made. */
+export class ProjectFiles extends Files {
+  constructor(service: Service, readonly project: TestProject) {
+    super(service, project.key);
+  }
+}
+
+function suffix(query: Query): string {
+  return Object.entries(query).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("");
+}

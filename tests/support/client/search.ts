@@ -1,0 +1,67 @@
+/** Search as a client uses it, and waiting for the index to have followed. */
+import { z } from "zod";
+import { type Answer, dataOf, fileRecord } from "./contract.ts";
+import type { Files } from "./files.ts";
+import type { Service } from "../stack/service.ts";
+
+export const searchResults = z.strictObject({
+  results: z.array(fileRecord.extend({
+    score: z.number(),
+    skipped: z.enum(["too_large", "not_text"]).optional(),
+    matches: z.array(z.strictObject({
+      line: z.int().min(1),
+      column: z.int().min(1),
+      snippet: z.string(),
+      before: z.array(z.string()),
+      after: z.array(z.string()),
+    })),
+  })),
+  mode: z.enum(["text", "regex", "semantic", "hybrid", "lexical"]),
+  hasMore: z.boolean(),
+  limit: z.int(),
+  offset: z.int(),
+  indexed: z.strictObject({ pending: z.int().min(0) }),
+});
+export type SearchResults = z.infer<typeof searchResults>;
+
+type Query = Readonly<Record<string, string | number | boolean>>;
+
+export function trySearch(files: Files, q: string, query: Query = {}): Promise<Answer> {
+  return files.request("GET", "/search", { query: { q, ...query } });
+}
+
+export async function search(files: Files, q: string, query: Query = {}): Promise<SearchResults> {
+  return dataOf(await trySearch(files, q, query), "search_files", searchResults);
+}
+
+/** All pages. */
+export async function searchAll(
+  files: Files,
+  q: string,
+  query: Query = {},
+): Promise<SearchResults["results"]> {
+  const results: SearchResults["results"] = [];
+  for (;;) {
+    const page = await search(files, q, { limit: 100, ...query, offset: results.length });
+    results.push(...page.results);
+    if (!page.hasMore) return results;
+  }
+}
+
+export function pathsOf({ results }: Pick<SearchResults, "results">): string[] {
+  return results.map(({ path }) => path);
+}
+
+/** Waits until nothing waits to be indexed: of the project, or of all. Asks the database, so nothing is set off by it. */
+export async function indexed(service: Service, projectId?: string, milliseconds = 60_000): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const [row] = await service.sql<{ count: string | number }>(
+      "select count(*) as count from filestore.search_queue where project_id = $1 or $1 is null",
+      [projectId ?? null],
+    );
+    if (Number(row?.count) === 0) return;
+    if (Date.now() > deadline) throw new Error(`${row?.count} files are still not indexed`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,32 @@
+/** The traffic between the function and its back end, as the proxy between them saw it. */
+import type { BackendCall } from "../stack/proxy.ts";
+import type { Service } from "../stack/service.ts";
+
+/** What the function asked of its back end on behalf of a request: the background sweep is not on its behalf. */
+export interface Traffic {
+  /** Names of the SQL functions, in order. */
+  readonly database: readonly string[];
+  /** Objects that were stored, fetched and removed. */
+  readonly puts: number;
+  readonly gets: number;
+  readonly removals: number;
+}
+
+/** The traffic that `work` made. */
+export async function trafficOf(service: Service, work: () => Promise<unknown>): Promise<Traffic> {
+  const calls = (await service.proxy.during(work)).filter(({ path }) => !path.includes("sweep"));
+  const storage = calls.filter(({ target }) => target === "storage");
+  return {
+    database: calls.filter(({ target }) => target === "database").map(functionName),
+    puts: storage.filter(({ method }) => method === "POST" || method === "PUT").length,
+    gets: storage.filter(({ method }) => method === "GET").length,
+    removals: storage.filter(({ method }) => method === "DELETE").length,
+  };
+}
+
+function functionName({ path }: BackendCall): string {
+  return path.replace(/^.*\/rpc\//, "").replace(/\?.*$/, "");
+}
+
+/** No objects were touched. */
+export const NO_OBJECTS = { puts: 0, gets: 0, removals: 0 } as const;

@@ -1,0 +1,194 @@
+/** A stack under load that is killed and started again on the same data, and what must hold of it afterwards. */
+import { assertEquals } from "@std/assert";
+import { Administration } from "../../../supabase/local/admin/administration.ts";
+import { newKey } from "../../../supabase/local/admin/new_key.ts";
+import { assertConsistent } from "../postgres/consistency.ts";
+import type { PostgresServer } from "../postgres/postgres.ts";
+import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
+import { inParallel } from "../in_parallel.ts";
+import { listPaths, perform, readHistory, type Target } from "../client/files_client.ts";
+import { contradictions } from "./ledger.ts";
+import { Load } from "./load.ts";
+import type { Random } from "../random.ts";
+import { StackChild, type StackReady } from "../stack/stack_child.ts";
+
+export type Victim = "function" | "all functions" | "stack" | "database" | "stack and database";
+
+const CLIENTS = 8;
+const RESUME_TIMEOUT_MILLISECONDS = 30_000;
+/** What was under way in the database when its answer was given up may still end. */
+const SETTLE_MILLISECONDS = 300;
+
+const VERSIONS_DIGEST = `
+  select md5(string_agg(v::text, ',' order by v.file_id, v.version)) as digest
+  from filestore.file_versions v where v.project_id = $1`;
+const SEGMENTS = `
+  select s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id as name, encode(s.sha256, 'hex') as sha256
+  from filestore.segments s where $1::uuid is null or s.project_id = $1::uuid`;
+
+export interface Totals {
+  rounds: number;
+  made: number;
+  refused: number;
+  unknown: number;
+  resolved: number;
+  versions: number;
+  slowestResumeMilliseconds: number;
+}
+
+export class CrashLab {
+  readonly totals: Totals = {
+    rounds: 0,
+    made: 0,
+    refused: 0,
+    unknown: 0,
+    resolved: 0,
+    versions: 0,
+    slowestResumeMilliseconds: 0,
+  };
+  /** What the function has logged as a defect. */
+  readonly defects: string[] = [];
+  /** Project → digest of its versions when its round was over. */
+  readonly #digests = new Map<string, string | undefined>();
+  #child: StackChild & { readonly ready: StackReady };
+
+  private constructor(
+    private readonly dataDir: string,
+    private readonly server: PostgresServer | undefined,
+    private readonly random: Random,
+    start: (port: number) => Promise<StackChild & { readonly ready: StackReady }>,
+    child: StackChild & { readonly ready: StackReady },
+  ) {
+    this.#start = start;
+    this.#child = child;
+  }
+
+  readonly #start: (port: number) => Promise<StackChild & { readonly ready: StackReady }>;
+
+  /** On PGlite where there is no server. */
+  static async open(server: PostgresServer | undefined, random: Random): Promise<CrashLab> {
+    const dataDir = await freshDataDirectory();
+    const defects: string[] = [];
+    const start = (port: number) =>
+      StackChild.start({
+        dataDir,
+        port,
+        databaseUrl: server?.url,
+        functionProcesses: 2,
+        onFunctionLog: (line) => line.includes('"defect"') && defects.push(line),
+      });
+    const lab = new CrashLab(dataDir, server, random, start, await start(0));
+    return Object.assign(lab, { defects });
+  }
+
+  async close(): Promise<void> {
+    await this.#child.stop();
+    await Deno.remove(this.dataDir, { recursive: true });
+  }
+
+  /** Load, a kill in its middle, load again; then everything is looked at. */
+  async round(victim: Victim): Promise<void> {
+    const { ready: { baseUrl } } = this.#child;
+    const { id, key } = await this.#newProject();
+    const target = { baseUrl, key };
+    const load = await Load.start(target, this.random, CLIENTS);
+    await load.progress(this.random.below(50));
+    // Not only right after an answer.
+    await wait(this.random.below(30));
+    await this.#kill(victim);
+    const killed = performance.now();
+    await this.#resumed(target);
+    this.totals.slowestResumeMilliseconds = Math.max(
+      this.totals.slowestResumeMilliseconds,
+      Math.round(performance.now() - killed),
+    );
+    await load.progress(10);
+    await load.stop();
+    await wait(SETTLE_MILLISECONDS);
+    await this.#verify(id, target, load);
+    this.totals.rounds++;
+    for (const name of ["made", "refused", "unknown", "resolved"] as const) {
+      this.totals[name] += load.figures[name];
+    }
+  }
+
+  /** Everything of all rounds once more, since later crashes must not undo what earlier ones left. */
+  async verifyAll(): Promise<number> {
+    for (const [project, digest] of this.#digests) {
+      assertEquals(await this.#digest(project), digest, `the versions of project ${project} have changed`);
+    }
+    return await this.#verifySegments(null);
+  }
+
+  async #newProject(): Promise<{ id: string; key: string }> {
+    const { supabaseUrl, secretKey } = this.#child.ready;
+    const administration = new Administration(supabaseUrl, secretKey);
+    const { id } = await administration.createProject(`crash ${crypto.randomUUID()}`, "enterprise");
+    const { apiKey, stored } = await newKey();
+    await administration.createKey(id, "crash", stored, null);
+    return { id, key: apiKey };
+  }
+
+  /** Kills, and starts again what a supervisor would: the stack, the database. The stack looks after the function. */
+  async #kill(victim: Victim): Promise<void> {
+    if (victim === "function" || victim === "all functions") {
+      const pids = await this.#child.functionPids();
+      for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) Deno.kill(pid, "SIGKILL");
+      return;
+    }
+    const port = Number(new URL(this.#child.ready.baseUrl).port);
+    if (victim.includes("stack")) await this.#child.kill();
+    if (victim.includes("database")) await this.server?.crash();
+    await wait(this.random.below(500));
+    if (victim.includes("database")) await this.server?.recover();
+    if (victim.includes("stack")) this.#child = await this.#start(port);
+  }
+
+  /** Until a write succeeds. Nobody does anything for it but asking. */
+  async #resumed(target: Target): Promise<void> {
+    const deadline = performance.now() + RESUME_TIMEOUT_MILLISECONDS;
+    const probe = { kind: "write", path: "probe/alive.txt", text: "alive" } as const;
+    while (performance.now() < deadline) {
+      const outcome = await perform(target, probe);
+      if (outcome.kind === "made") return;
+      await wait(20);
+    }
+    throw new Error("the service does not resume");
+  }
+
+  async #verify(project: string, target: Target, load: Load): Promise<void> {
+    await assertConsistent((statement) => this.#child.sql(statement));
+    const paths = (await listPaths(target)).filter((path) => !path.startsWith("probe/"));
+    const histories = new Map<string, (string | null)[]>();
+    for (const path of paths) histories.set(path, await readHistory(target, path));
+    assertEquals(contradictions(load.entries, histories), []);
+    await this.#verifySegments(project);
+    this.totals.versions += [...histories.values()].reduce((total, { length }) => total + length, 0);
+    this.#digests.set(project, await this.#digest(project));
+    assertEquals(this.defects, []);
+  }
+
+  async #digest(project: string): Promise<string | undefined> {
+    const [row] = await this.#child.sql<{ digest: string }>(VERSIONS_DIGEST, [project]);
+    return row?.digest;
+  }
+
+  /** Every segment that a version ever named is in storage, with the bytes it had. Answers how many. */
+  async #verifySegments(project: string | null): Promise<number> {
+    const { supabaseUrl, secretKey } = this.#child.ready;
+    const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}` };
+    const segments = await this.#child.sql<{ name: string; sha256: string }>(SEGMENTS, [project]);
+    await inParallel(segments, 8, async ({ name, sha256 }) => {
+      const response = await fetch(`${supabaseUrl}/storage/v1/object/filestore-segments/${name}`, {
+        headers,
+      });
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()));
+      assertEquals({ status: response.status, sha256: digest.toHex() }, { status: 200, sha256 }, name);
+    });
+    return segments.length;
+  }
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

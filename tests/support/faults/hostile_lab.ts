@@ -1,0 +1,127 @@
+/** The function for requests that nobody well-meaning sends: by its own port, and behind the gateway. */
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { BODY_BUDGET_WAIT_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
+import type { FunctionProcess } from "../../../supabase/local/stack/function_process.ts";
+import { Laboratory, type Tenant } from "./laboratory.ts";
+import type { RawAnswer, RawOutcome, RawRequest } from "../client/raw_connection.ts";
+import { commandOf, startFunction } from "../stack/test_stack.ts";
+
+/**
+ * How long a test waits for an answer or an end: longer than a request may wait for its share of memory, by as much as a
+ * machine may need that is busy with other things.
+ */
+export const ANSWER_MILLISECONDS = BODY_BUDGET_WAIT_MILLISECONDS + 60_000;
+
+export interface Front {
+  readonly name: string;
+  readonly origin: string;
+  /** What the function's paths begin with there. */
+  readonly prefix: string;
+}
+
+export class HostileLab {
+  private constructor(
+    readonly lab: Laboratory,
+    readonly tenant: Tenant,
+    private readonly bare: FunctionProcess,
+    private readonly bareLog: readonly string[],
+    private readonly pids: readonly (number | null)[],
+  ) {}
+
+  static async start(): Promise<HostileLab> {
+    const lab = await Laboratory.start({ withFaultProxy: false });
+    const tenant = await lab.tenant();
+    const log: string[] = [];
+    const bare = await startCollectable(lab, log);
+    return new HostileLab(lab, tenant, bare, log, [bare.pid, ...lab.stack.functionPids]);
+  }
+
+  async stop(): Promise<void> {
+    await this.bare.stop();
+    await this.lab.stop();
+  }
+
+  /** The function's own port. */
+  get functionFront(): Front {
+    return { name: "the function", origin: `http://127.0.0.1:${this.bare.upstream?.port}`, prefix: "/api" };
+  }
+
+  get gatewayFront(): Front {
+    return { name: "the gateway", origin: this.lab.stack.supabaseUrl, prefix: "/functions/v1/api" };
+  }
+
+  get fronts(): readonly Front[] {
+    return [this.functionFront, this.gatewayFront];
+  }
+
+  /** Asserts that the processes are those that were started, that nothing was a defect, and that they serve. */
+  async assertUnharmed(): Promise<void> {
+    assertEquals([this.bare.pid, ...this.lab.stack.functionPids], this.pids);
+    const defects = [...this.bareLog, ...this.lab.log].filter((line) =>
+      /"defect"|panicked|Uncaught|process ended/.test(line)
+    );
+    assertEquals(defects, []);
+    const health = await fetch(`${this.lab.stack.baseUrl}/health`);
+    assertEquals((await health.json()).status, "ok");
+  }
+
+  /** Megabytes of the function's own process that stay after everything that can be collected is. */
+  async residentAfterCollection(): Promise<number> {
+    const pid = this.bare.pid ?? 0;
+    for (let round = 0; round < 3; round++) {
+      Deno.kill(pid, "SIGUSR2");
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const [, kilobytes = NaN] = /VmRSS:\s+(\d+) kB/.exec(await Deno.readTextFile(`/proc/${pid}/status`)) ??
+      [];
+    return Number(kilobytes) / 1024;
+  }
+}
+
+/** A process of the function whose garbage a signal collects. */
+async function startCollectable(lab: Laboratory, log: string[]): Promise<FunctionProcess> {
+  const command = await commandOf(lab, lab.stack.backendUrl);
+  const collector = join(lab.dataDir, "collector.ts");
+  await Deno.writeTextFile(
+    collector,
+    `Deno.addSignalListener("SIGUSR2", () => Reflect.get(globalThis, "gc")({ type: "major", flavor: "last-resort" }));\n`,
+  );
+  const [run = "run", ...args] = command.args;
+  const withCollector = {
+    ...command,
+    args: [run, "--v8-flags=--expose-gc", "--preload", collector, ...args],
+  };
+  return await startFunction(withCollector, (line) => log.push(line));
+}
+
+/** An answer of the service is in the envelope; one of the HTTP server in front of it may be bare. */
+export function assertAnswer({ status, headers, text }: RawAnswer, method: string): void {
+  assert(status >= 200 && status < 600 && status !== 500, `${status} ${text.slice(0, 300)}`);
+  if (!headers.has("x-request-id")) {
+    // Malformed beyond what reaches the service.
+    assert(status >= 400 && status < 600, `${status} without an id`);
+    return;
+  }
+  if (method === "HEAD" || status === 204 || status === 304) return;
+  if (headers.get("content-type")?.startsWith("application/json")) {
+    const body = JSON.parse(text);
+    if (status >= 400 && body.status === undefined) {
+      assertEquals([body.success, typeof body.error.code, typeof body.error.message], [
+        false,
+        "string",
+        "string",
+      ]);
+    }
+  }
+  if (status >= 400) {
+    assert(headers.get("content-type")?.startsWith("application/json"), "an error outside the envelope");
+  }
+}
+
+export function assertBounded(outcome: RawOutcome, request: RawRequest): void {
+  assert(
+    outcome.isEnded || outcome.answers.length > 0,
+    `neither answer nor end within ${request.timeoutMilliseconds} ms`,
+  );
+}

@@ -1,0 +1,255 @@
+/**
+ * The whole service with a breakable way to Supabase, beside a second process of the function with a sound one: the
+ * sound one prepares and looks, so that the other is cold and alone with its fault.
+ */
+import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+import type { FunctionProcess } from "../../../supabase/local/stack/function_process.ts";
+import { newKey } from "../../../supabase/local/admin/new_key.ts";
+import type { Secrets } from "../../../supabase/local/stack/secrets.ts";
+import type { Stack, StackOptions } from "../../../supabase/local/stack/stack.ts";
+import { FaultProxy, type Watch } from "./fault_proxy.ts";
+import { commandOf, startFunction, startTestStack, type TestStack } from "../stack/test_stack.ts";
+
+export interface Tenant {
+  readonly id: string;
+  readonly keyId: string;
+  readonly key: string;
+  readonly keyHash: string;
+}
+
+/** A response read to its end, or the failure that it ended with. */
+export interface Outcome {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+  /** Set where the body broke off. */
+  readonly broken: boolean;
+}
+
+export interface Sending {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object goes as JSON. */
+  readonly body?: unknown;
+}
+
+/** What a project has, without ids and times: equal wherever the same was done. */
+export interface ProjectState {
+  readonly files: unknown;
+  readonly directories: unknown;
+  readonly versions: unknown;
+  readonly idempotencyKeys: unknown;
+}
+
+/** What a project has in the bucket. */
+export interface Objects {
+  /** Names below the project's prefix, sorted. */
+  readonly stored: readonly string[];
+  readonly unreferenced: readonly string[];
+}
+
+interface SegmentRow {
+  readonly id: string;
+  readonly name: string;
+  readonly sha256: string;
+}
+
+export interface LaboratoryOptions extends Partial<StackOptions> {
+  /** Without one the function speaks to Supabase itself. Default true. */
+  readonly withFaultProxy?: boolean;
+}
+
+export class Laboratory {
+  readonly stack: Stack;
+  readonly proxy: FaultProxy | null;
+  readonly log: readonly string[];
+  readonly dataDir: string;
+  readonly secrets: Secrets;
+
+  private constructor(
+    private readonly parts: TestStack<FaultProxy | null>,
+    private readonly sound: FunctionProcess,
+  ) {
+    ({
+      stack: this.stack,
+      proxy: this.proxy,
+      log: this.log,
+      dataDir: this.dataDir,
+      secrets: this.secrets,
+    } = parts);
+  }
+
+  static async start({ withFaultProxy = true, ...options }: LaboratoryOptions = {}): Promise<Laboratory> {
+    const parts = await startTestStack<FaultProxy | null>(
+      (backendUrl) => withFaultProxy ? new FaultProxy(backendUrl).open() : null,
+      options,
+    );
+    return new Laboratory(parts, await startFunction(await commandOf(parts, parts.stack.backendUrl)));
+  }
+
+  /** Address of the sound process, as the edge runtime calls a function. */
+  get soundUrl(): string {
+    return `http://127.0.0.1:${this.sound.upstream?.port}/api`;
+  }
+
+  async stop(): Promise<void> {
+    await this.sound.stop();
+    await this.parts.stop();
+  }
+
+  /** A new project with one key. */
+  async tenant(tier = "enterprise"): Promise<Tenant> {
+    const { apiKey, stored } = await newKey();
+    const [row] = await this.stack.exec<{ id: string; key_id: string }>(
+      `with p as (insert into filestore.projects (name, tier) values ($1, $2) returning id)
+       insert into filestore.api_keys (project_id, key_hash, prefix)
+       select p.id, decode($3, 'hex'), $4 from p returning project_id as id, id as key_id`,
+      [crypto.randomUUID(), tier, stored.hash, stored.prefix],
+    );
+    if (!row) throw new Error("no project was made");
+    return { id: row.id, keyId: row.key_id, key: apiKey, keyHash: stored.hash };
+  }
+
+  /** Sends by the sound process; must succeed. */
+  async prepare(tenant: Tenant, sending: Sending): Promise<Outcome> {
+    const outcome = await send(this.soundUrl, tenant.key, sending);
+    if (outcome.status !== 200 && outcome.status !== 206) {
+      throw new Error(`${sending.method} ${sending.path}: ${text(outcome)}`);
+    }
+    return outcome;
+  }
+
+  /** Sends by the process under test, through the gateway. */
+  send(tenant: Tenant, sending: Sending): Promise<Outcome> {
+    return send(this.stack.baseUrl, tenant.key, sending);
+  }
+
+  watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
+    const watch = { marks: [tenant.id, tenant.keyHash], decide, afterActing, calls: [] };
+    this.proxy?.watches.add(watch);
+    return watch;
+  }
+
+  unwatch(watch: Watch): void {
+    this.proxy?.watches.delete(watch);
+  }
+
+  /** Where an object of the bucket lies on disk. */
+  objectFile(name: string): string {
+    return join(this.dataDir, "storage", "filestore-segments", name);
+  }
+
+  /** Everything the project has. Throws where a version names bytes that are not there. */
+  async state(tenant: Tenant): Promise<ProjectState> {
+    const [row] = await this.stack.exec<{ state: ProjectState; segments: SegmentRow[] }>(STATE, [tenant.id]);
+    if (!row) throw new Error("no state");
+    for (const { name, sha256 } of row.segments) {
+      const bytes = await Deno.readFile(this.objectFile(name));
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+      assertEquals(digest, sha256, `the bytes of ${name}`);
+    }
+    return row.state;
+  }
+
+  async objects(tenant: Tenant): Promise<Objects> {
+    const rows = await this.stack.exec<{ name: string; named: boolean }>(
+      `select o.name, exists (select from filestore.segments s where s.id::text = split_part(o.name, '/', 3)) as named
+       from storage.objects o where o.bucket_id = 'filestore-segments' and o.name like $1 order by o.name`,
+      [`${tenant.id}/%`],
+    );
+    return {
+      stored: rows.map(({ name }) => name),
+      unreferenced: rows.filter(({ named }) => !named).map(({ name }) => name),
+    };
+  }
+
+  /** The segments of a file's version, in order. */
+  async segments(tenant: Tenant, path: string, version = 1): Promise<SegmentRow[]> {
+    return await this.stack.exec<SegmentRow>(
+      `select s.id, s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id as name,
+              encode(s.sha256, 'hex') as sha256
+       from filestore.files f
+       join filestore.file_versions v on v.file_id = f.id and v.version = $3,
+       unnest(v.segment_ids) with ordinality i (id, position) join filestore.segments s on s.id = i.id
+       where f.project_id = $1 and f.path = $2 order by i.position`,
+      [tenant.id, path, version],
+    );
+  }
+}
+
+/** The value, which must be there. */
+export function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("what the test needs is not there");
+  return value;
+}
+
+/** Content is told by the checksums of its segments where those cannot differ, else by size. */
+const STATE = `
+with versions as (
+  select f.path, v.version, v.size, v.mime_type, v.is_deleted, v.segment_ids
+  from filestore.files f join filestore.file_versions v on v.file_id = f.id
+  where f.project_id = $1
+)
+select jsonb_build_object(
+  'files', (
+    select jsonb_agg(jsonb_build_object(
+      'path', f.path, 'version', f.version, 'size', f.size, 'type', f.mime_type, 'deleted', f.is_deleted,
+      'versions', (
+        select jsonb_agg(jsonb_build_array(v.version, v.size, v.mime_type, v.is_deleted, (
+          select jsonb_agg(encode(s.sha256, 'hex') order by i.position)
+          from unnest(v.segment_ids) with ordinality i (id, position) join filestore.segments s on s.id = i.id
+        )) order by v.version) from versions v where v.path = f.path),
+      'hasItsSize', f.size = (select coalesce(sum(s.size), 0) from unnest(f.segment_ids) i (id)
+        join filestore.segments s on s.id = i.id)
+    ) order by f.path) from filestore.files f where f.project_id = $1),
+  'directories', (
+    select jsonb_agg(jsonb_build_array(d.path, d.file_count, d.subtree_file_count) order by d.path)
+    from filestore.directories d where d.project_id = $1 and d.subtree_file_count > 0),
+  -- Not the bytes: a compaction, which may come later, adds to them.
+  'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
+  'idempotencyKeys', (
+    select jsonb_agg(jsonb_build_array(i.key, i.response ->> 'version') order by i.key)
+    from filestore.idempotency_keys i where i.project_id = $1)
+) as state, (
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', s.id, 'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,
+    'sha256', encode(s.sha256, 'hex'))), '[]')
+  from filestore.segments s where s.project_id = $1) as segments`;
+
+export async function send(baseUrl: string, key: string | null, sending: Sending): Promise<Outcome> {
+  const headers = new Headers(sending.headers);
+  if (key !== null) headers.set("x-api-key", key);
+  const isText = typeof sending.body === "string";
+  const isBytes = sending.body instanceof Uint8Array || sending.body instanceof ReadableStream;
+  if (sending.body !== undefined && !isBytes && !isText) headers.set("content-type", "application/json");
+  const body = sending.body === undefined
+    ? null
+    : isText || isBytes
+    ? sending.body as BodyInit
+    : JSON.stringify(sending.body);
+  const response = await fetch(baseUrl + sending.path, { method: sending.method, headers, body });
+  const chunks: Uint8Array[] = [];
+  let broken = false;
+  try {
+    for await (const chunk of response.body ?? []) chunks.push(chunk);
+  } catch {
+    broken = true;
+  }
+  const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes, broken };
+}
+
+export function text({ bytes }: Outcome): string {
+  return new TextDecoder().decode(bytes);
+}
+
+/** The code of a refusal; undefined for a success. Throws where it is not in the envelope. */
+export function codeOf(outcome: Outcome): string | undefined {
+  if (outcome.status < 400) return undefined;
+  const { success, error } = JSON.parse(text(outcome));
+  assertEquals(success, false);
+  assertEquals([typeof error.code, typeof error.message], ["string", "string"]);
+  return error.code;
+}

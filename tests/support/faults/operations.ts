@@ -1,0 +1,130 @@
+/** Every operation that the service has, in the forms that differ in what they ask of the back end. */
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
+import type { Laboratory, Sending, Tenant } from "./laboratory.ts";
+
+export interface Operation extends Sending {
+  readonly name: string;
+  /** What must be there before, besides `dir/old.txt`. */
+  readonly prepare?: readonly Sending[];
+  /** What the process under test must have done just before, for what it remembers of it. */
+  readonly remembers?: readonly Sending[];
+  readonly writes: boolean;
+}
+
+const MEBIBYTE = 1024 * 1024;
+/** Three segments, each unlike the others. */
+export const LARGE = ["a", "b", "c"].map((letter) => `${letter.repeat(1023)}\n`.repeat(1024)).join("");
+const RAW = { "content-type": "application/octet-stream" };
+const BYTES = { accept: "application/octet-stream" };
+const bytes = (size: number) => new Uint8Array(size).fill(0x78);
+
+/** Writes a whole file. */
+export const post = (path: string, content: string): Sending => ({
+  method: "POST",
+  path: "/files",
+  body: { path, content },
+});
+/** Changes the file at `path`: `route` says how. */
+export const put = (route: string, path: string, body: unknown): Sending => ({
+  method: "PUT",
+  path: `/files/${route}/${path}`,
+  body,
+});
+
+/** Two versions of a short text. */
+const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/old.txt", "old\n")];
+/** A file of three segments. */
+const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
+
+/** An append away from where a compaction is due. */
+const MANY_APPENDS: readonly Sending[] = Array.from(
+  { length: COMPACTION_CHECK_EVERY_SEGMENTS - 2 },
+  (_, index) => put("append", "dir/old.txt", { content: `line ${index}\n` }),
+);
+
+const write = (name: string, sending: Sending, prepare?: readonly Sending[]): Operation => ({
+  name,
+  ...sending,
+  writes: true,
+  ...(prepare && { prepare }),
+});
+const read = (name: string, path: string, headers: Record<string, string> = {}): Operation => ({
+  name,
+  method: "GET",
+  path,
+  headers,
+  writes: false,
+  ...(path.includes("large") && { prepare: WITH_LARGE }),
+});
+
+export const OPERATIONS: readonly Operation[] = [
+  write("write a new file", post("new/new.txt", "new\n")),
+  write("write a version", post("dir/old.txt", "newer\n")),
+  write("write nothing", post("dir/old.txt", "")),
+  write("write several segments", post("new.txt", LARGE)),
+  write("write raw", {
+    method: "POST",
+    path: "/files?path=raw.bin",
+    headers: RAW,
+    body: bytes(2 * MEBIBYTE + 1),
+  }),
+  write("append", put("append", "dir/old.txt", { content: "more\n" })),
+  write("append raw", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }),
+  write("append and leave a compaction", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
+  {
+    ...write(
+      "append and take a compaction along",
+      put("append", "dir/old.txt", { content: "last\n" }),
+      MANY_APPENDS,
+    ),
+    remembers: [put("append", "dir/old.txt", { content: "last but one\n" })],
+  },
+  write("append raw and compact", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }, MANY_APPENDS),
+  write("overwrite", put("overwrite", "dir/old.txt", { content: "other\n" })),
+  write("overwrite with nothing", put("overwrite", "dir/old.txt", { content: "" })),
+  write("edit", put("edit", "dir/old.txt", { oldString: "old", newString: "new" })),
+  write(
+    "edit a large file",
+    put("edit", "large.txt", { oldString: "b\nc", newString: "b\n-\nc" }),
+    WITH_LARGE,
+  ),
+  write("edit everything away", put("edit", "dir/old.txt", { oldString: "old\n", newString: "" })),
+  write(
+    "edit several",
+    put("edit", "dir/old.txt", {
+      edits: [{ oldString: "old", newString: "mid" }, { oldString: "mid", newString: "new" }],
+    }),
+  ),
+  write("delete", { method: "DELETE", path: "/files/dir/old.txt" }),
+  write("restore", put("restore", "dir/old.txt", { version: 1 })),
+  write("restore a deleted file", put("restore", "dir/old.txt", { version: 1 }), [
+    { method: "DELETE", path: "/files/dir/old.txt" },
+  ]),
+  write("copy", put("copy", "dir/old.txt", { destination: "copy/x.txt" })),
+  write("copy over", put("copy", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
+  write("move", put("move", "dir/old.txt", { destination: "moved/x.txt" })),
+  write("move over", put("move", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
+  read("read", "/files/dir/old.txt"),
+  read("read several segments", "/files/large.txt"),
+  read("read raw", "/files/large.txt", BYTES),
+  read("read a range", "/files/large.txt", { ...BYTES, range: "bytes=1000000-1100000" }),
+  read("read lines", "/files/large.txt?lines=1023-1026"),
+  read("read the record", "/files/dir/old.txt?metadata"),
+  read("read the versions", "/files/dir/old.txt?versions"),
+  read("list", "/files?recursive=true"),
+  read("diff", "/diff/dir/old.txt"),
+  {
+    name: "try an edit",
+    ...put("edit", "dir/old.txt", { oldString: "old", newString: "new", dryRun: true }),
+    writes: false,
+  },
+];
+
+/** Makes what the operation finds. */
+export async function prepareFor(lab: Laboratory, tenant: Tenant, operation: Operation): Promise<void> {
+  for (const sending of [...BEFORE, ...operation.prepare ?? []]) await lab.prepare(tenant, sending);
+  for (const sending of operation.remembers ?? []) {
+    const { status } = await lab.send(tenant, sending);
+    if (status !== 200) throw new Error(`the process under test answered ${status}`);
+  }
+}

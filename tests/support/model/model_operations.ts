@@ -1,0 +1,298 @@
+/** Random operations. What depends on the state of the project (tags, versions, dates) is left open until it runs. */
+import fc from "fast-check";
+import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
+import type { Edit } from "./model.ts";
+
+/** Few paths, so that operations meet. The last two sort differently by UTF-16 and by UTF-8. */
+export const PATHS = ["a", "a/b", "a/b.md", "notes/x.png", "notes/deep/y.JSON", "\uff5e.md", "\u{1f600}.md"];
+const DIRECTORIES = ["", "/", "a", "/a/", "notes", "notes/deep", "nowhere"];
+const OPERATIONS_MAX = 30;
+const KEYS = ["first key", "second key", "third key"];
+const TYPES = ["text/plain", "text/markdown", "image/png", "application/octet-stream", "application/json"];
+
+/** An entity tag of the file at the path: of its latest version or of an earlier one, or any file, or none of ours. */
+export type TagChoice = "fresh" | "stale" | "weak" | "one of two" | "any" | "foreign";
+/** How far back from the latest version; negative: beyond it. */
+export type VersionChoice = number;
+/** A time (in milliseconds) or the size of a path's file, and as much more. */
+export interface NearChoice {
+  readonly path: string;
+  readonly plus: number;
+}
+
+interface Conditions {
+  readonly ifMatch?: TagChoice | undefined;
+  readonly key?: string | undefined;
+}
+
+export type Operation =
+  | Conditions & {
+    readonly kind: "write";
+    readonly path: string;
+    readonly bytes: Uint8Array;
+    readonly form: "text" | "base64" | "raw";
+    readonly type?: string | undefined;
+    readonly ifNoneMatch?: TagChoice | undefined;
+  }
+  | Conditions & {
+    readonly kind: "append" | "overwrite";
+    readonly path: string;
+    readonly bytes: Uint8Array;
+    readonly form: "text" | "base64" | "raw";
+  }
+  | Conditions & {
+    readonly kind: "edit";
+    readonly path: string;
+    readonly edits: readonly Edit[];
+    readonly dryRun: boolean;
+  }
+  | Conditions & { readonly kind: "delete"; readonly path: string }
+  | Conditions & { readonly kind: "restore"; readonly path: string; readonly back: VersionChoice }
+  | Conditions & {
+    readonly kind: "copy" | "move";
+    readonly path: string;
+    readonly destination: string;
+    readonly overwrite: boolean;
+  }
+  /** The last write with an Idempotency-Key once more, as it was. */
+  | { readonly kind: "repeat" }
+  | {
+    readonly kind: "read";
+    readonly path: string;
+    readonly back?: VersionChoice | undefined;
+    readonly as: "json" | "raw";
+    readonly encoding?: "utf8" | "base64" | undefined;
+    readonly lines?: { readonly from: number; readonly to?: number } | { readonly last: number } | undefined;
+    readonly range?: { readonly first?: number; readonly last?: number } | undefined;
+    readonly ifRange?: TagChoice | undefined;
+    readonly ifNoneMatch?: TagChoice | undefined;
+  }
+  | {
+    readonly kind: "metadata";
+    readonly path: string;
+    readonly back?: VersionChoice | undefined;
+    readonly ifNoneMatch?: TagChoice | undefined;
+  }
+  | {
+    readonly kind: "versions";
+    readonly path: string;
+    readonly limit?: number | undefined;
+    readonly offset?: number | undefined;
+  }
+  | {
+    readonly kind: "diff";
+    readonly path: string;
+    readonly fromBack?: VersionChoice | undefined;
+    readonly toBack?: VersionChoice | undefined;
+  }
+  | {
+    readonly kind: "list";
+    readonly directory?: string | undefined;
+    readonly recursive?: boolean | undefined;
+    readonly deleted?: boolean | undefined;
+    readonly limit?: number | undefined;
+    readonly offset?: number | undefined;
+    readonly sort?:
+      | { readonly by?: "path" | undefined; readonly after?: string | undefined }
+      | { readonly by: "created_at" | "updated_at" | "size" }
+      | undefined;
+    readonly sortOrder?: "asc" | "desc" | undefined;
+    readonly contentType?: string | undefined;
+    readonly minSize?: NearChoice | undefined;
+    readonly maxSize?: NearChoice | undefined;
+    readonly createdAfter?: NearChoice | undefined;
+    readonly createdBefore?: NearChoice | undefined;
+    readonly updatedAfter?: NearChoice | undefined;
+    readonly updatedBefore?: NearChoice | undefined;
+  };
+
+/** Mostly `undefined`, as most requests leave most parameters out. */
+function sometimes<T>(values: fc.Arbitrary<T>, oneIn = 7): fc.Arbitrary<T | undefined> {
+  return fc.oneof(
+    { weight: oneIn - 1, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: values },
+  );
+}
+
+const path = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...PATHS.slice(0, 2)) },
+  { weight: 1, arbitrary: fc.constantFrom(...PATHS) },
+);
+const text = fc.array(
+  fc.constantFrom("a", "b", "ab", "aa", "\n", "x\ny\n", "ä", "\u{1f600}", "\r\n", "\ufeff"),
+  {
+    minLength: 2,
+    maxLength: 10,
+    size: "max",
+  },
+).map((parts) => parts.join(""));
+const utf8 = text.map((value) => new TextEncoder().encode(value));
+/** No UTF-8 at all, or one half of a character: two halves make text of no piece that is one. */
+const halves = fc.constantFrom([0xff, 0xfe], [0xc3], [0xa4], [0], [0x61, 0xc3]).map((bytes) =>
+  new Uint8Array(bytes)
+);
+/** Over the size up to which a body is read before the key is admitted. */
+const large = text.map((value) => new TextEncoder().encode("0123456789abcde\n".repeat(4400) + value));
+const content = fc.oneof(
+  { weight: 25, arbitrary: utf8.map((bytes) => ({ bytes, isText: true })) },
+  { weight: 1, arbitrary: fc.constant({ bytes: new Uint8Array(), isText: true }) },
+  { weight: 2, arbitrary: halves.map((bytes) => ({ bytes, isText: false })) },
+  { weight: 1, arbitrary: large.map((bytes) => ({ bytes, isText: true })) },
+).chain(({ bytes, isText }) =>
+  fc.constantFrom<"text" | "base64" | "raw">(...(isText ? ["text", "text"] as const : []), "base64", "raw")
+    .map((
+      form,
+    ) => ({ bytes, form }))
+);
+const tag = fc.constantFrom<TagChoice>("fresh", "fresh", "stale", "weak", "one of two", "any", "foreign");
+const conditions = { ifMatch: sometimes(tag), key: sometimes(fc.constantFrom(...KEYS)) };
+const back = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 0, max: 6 }) },
+  { weight: 1, arbitrary: fc.constant(-2) },
+);
+const edit: fc.Arbitrary<Edit> = fc.tuple(
+  fc.constantFrom("a", "a", "b", "ab", "aa", "\n", "\n", "x", "ä", "zzz", "b\n", "\u{1f600}"),
+  fc.constantFrom("", "b", "$&", "a\n", "ä", "x"),
+  fc.constantFrom({ replaceAll: true }, { replaceAll: true }, { replaceAll: false }, {}),
+  sometimes(fc.integer({ min: 1, max: 3 }), 4).map((count) => count ? { expectedOccurrences: count } : {}),
+).map(([oldString, newString, all, expected]) => ({ oldString, newString, ...all, ...expected }));
+const lines = fc.oneof(
+  fc.tuple(fc.integer({ min: 1, max: 4 }), sometimes(fc.integer({ min: 0, max: 3 }), 2)).map(([from, more]) =>
+    more === undefined ? { from } : { from, to: from + more }
+  ),
+  fc.integer({ min: 1, max: 4 }).map((last) => ({ last })),
+);
+const range = fc.oneof(
+  fc.record({ first: fc.nat(12), last: fc.nat(14) }),
+  fc.record({ first: fc.nat(12) }),
+  fc.record({ last: fc.nat(12) }),
+);
+const near: fc.Arbitrary<NearChoice> = fc.record({ path, plus: fc.constantFrom(-1, 0, 0, 1) });
+
+const write = fc.tuple(
+  content,
+  fc.record({ path, type: sometimes(fc.constantFrom(...TYPES)), ifNoneMatch: sometimes(tag), ...conditions }),
+).map(([content, rest]): Operation => ({ kind: "write", ...content, ...rest }));
+
+const replace = (kind: "append" | "overwrite") =>
+  fc.tuple(content, fc.record({ path, ...conditions }))
+    .map(([content, rest]): Operation => ({ kind, ...content, ...rest }));
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 12, arbitrary: write },
+  { weight: 8, arbitrary: replace("append") },
+  { weight: 5, arbitrary: replace("overwrite") },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      kind: fc.constant("edit" as const),
+      path,
+      edits: fc.oneof(
+        { weight: 3, arbitrary: fc.tuple(edit) },
+        { weight: 1, arbitrary: fc.array(edit, { minLength: 2, maxLength: 3 }) },
+      ),
+      dryRun: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+      ...conditions,
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("delete" as const), path, ...conditions }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("restore" as const), path, back, ...conditions }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("copy" as const, "move" as const),
+      path,
+      destination: path,
+      overwrite: fc.boolean(),
+      ...conditions,
+    }),
+  },
+  { weight: 3, arbitrary: fc.constant<Operation>({ kind: "repeat" }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      kind: fc.constant("read" as const),
+      path,
+      back: sometimes(back, 3),
+      as: fc.constantFrom("json" as const, "raw" as const),
+      encoding: sometimes(fc.constantFrom("utf8" as const, "base64" as const)),
+      lines: sometimes(lines, 4),
+      range: sometimes(range, 3),
+      ifRange: sometimes(tag),
+      ifNoneMatch: sometimes(tag),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("metadata" as const),
+      path,
+      back: sometimes(back, 3),
+      ifNoneMatch: sometimes(tag),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("versions" as const),
+      path,
+      limit: sometimes(fc.integer({ min: 1, max: 4 }), 2),
+      offset: sometimes(fc.nat(5), 2),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("diff" as const),
+      path,
+      fromBack: sometimes(back, 3),
+      toBack: sometimes(back, 3),
+    }),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      kind: fc.constant("list" as const),
+      directory: sometimes(fc.constantFrom(...DIRECTORIES), 2),
+      recursive: sometimes(fc.boolean(), 2),
+      deleted: sometimes(fc.boolean(), 3),
+      limit: sometimes(fc.integer({ min: 1, max: 5 }), 2),
+      offset: sometimes(fc.nat(4)),
+      sort: sometimes(
+        fc.oneof(
+          fc.record({ by: sometimes(fc.constant("path" as const), 2), after: sometimes(path, 2) }),
+          fc.record({ by: fc.constantFrom("created_at" as const, "updated_at" as const, "size" as const) }),
+        ),
+        2,
+      ),
+      sortOrder: sometimes(fc.constantFrom("asc" as const, "desc" as const), 2),
+      contentType: sometimes(fc.constantFrom(...TYPES)),
+      minSize: sometimes(near),
+      maxSize: sometimes(near),
+      createdAfter: sometimes(near),
+      createdBefore: sometimes(near),
+      updatedAfter: sometimes(near),
+      updatedBefore: sometimes(near),
+    }),
+  },
+);
+
+/** A first version of a file, so that there is something to work on. */
+const opening: fc.Arbitrary<Operation> = fc.record({
+  kind: fc.constant("write" as const),
+  path: fc.constantFrom(...PATHS.slice(0, 2)),
+  bytes: utf8,
+  form: fc.constant("text" as const),
+});
+
+/** Appends in a row, so many that a compaction is due, left to the next one, and taken along. */
+const appends: fc.Arbitrary<Operation[]> = fc.array(
+  content.map((content): Operation => ({ kind: "append", path: PATHS[0] ?? "", ...content })),
+  { minLength: COMPACTION_CHECK_EVERY_SEGMENTS, maxLength: 2 * COMPACTION_CHECK_EVERY_SEGMENTS, size: "max" },
+);
+
+export const sequence: fc.Arbitrary<Operation[]> = fc.tuple(
+  fc.array(opening, { minLength: 1, maxLength: 3 }),
+  fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, appends),
+  fc.array(operation, { minLength: 1, maxLength: OPERATIONS_MAX, size: "max" }),
+).map(([first, appends, then]) => [...first, ...appends, ...then]);

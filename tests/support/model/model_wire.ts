@@ -1,0 +1,285 @@
+/** The model's operations over HTTP, and whether an answer is the one that the model expects. */
+import { assertEquals, assertGreaterOrEqual, assertMatch } from "@std/assert";
+import { applyPatch } from "diff";
+import { z } from "zod";
+import { type Answer, assertInvariants, assertRefused, STATUS_OF, TIMESTAMP } from "../client/contract.ts";
+import { encodePath } from "../client/files.ts";
+import type { Preview, Refused, Write, Written } from "./model.ts";
+import {
+  type Bytes,
+  type Compared,
+  type Data,
+  type Diff,
+  type List,
+  type Metadata,
+  type NotModified,
+  type Read,
+  recordOf,
+  tagOf,
+  type Versions,
+} from "./model_reads.ts";
+
+/** With nothing left open. */
+export type Request = Write | Read | Metadata | Versions | Diff | List;
+export type Expected = Refused | Written | Preview | Data | Bytes | NotModified | Compared;
+
+export interface WireAnswer extends Answer {
+  readonly bytes: Uint8Array;
+}
+
+interface Sent {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers?: Record<string, string | undefined>;
+  readonly json?: unknown;
+  readonly bytes?: Uint8Array;
+}
+
+const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
+  write: "write_file",
+  append: "write_file",
+  overwrite: "write_file",
+  edit: "write_file",
+  delete: "delete_file",
+  restore: "restore_file",
+  copy: "copy_file",
+  move: "move_file",
+  read: "read_file",
+  metadata: "get_file_metadata",
+  versions: "get_file_versions",
+  diff: "diff_file",
+  list: "list_files",
+};
+
+export async function send(baseUrl: string, key: string, request: Request): Promise<WireAnswer> {
+  const { method, path, headers = {}, json, bytes } = sentOf(request);
+  const sent = new Headers({ "x-api-key": key });
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.set(name, value);
+  if (json !== undefined) sent.set("content-type", "application/json");
+  const body = json === undefined ? bytes && new Uint8Array(bytes) : JSON.stringify(json);
+  const sentAt = Date.now();
+  const response = await fetch(baseUrl + path, { method, headers: sent, body: body ?? null });
+  const received = new Uint8Array(await response.arrayBuffer());
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(received);
+  const isJson = response.headers.get("content-type") === "application/json; charset=utf-8" && text !== "";
+  const answer = {
+    method,
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && !response.headers.has("accept-ranges") ? JSON.parse(text) : undefined,
+    bytes: received,
+  };
+  assertInvariants(answer, { isWindowFrozen: false, sentAt });
+  return answer;
+}
+
+function sentOf(request: Request): Sent {
+  switch (request.kind) {
+    case "read":
+      return {
+        method: "GET",
+        path: `/files/${encodePath(request.path)}${
+          query({ version: request.version, encoding: request.encoding, lines: linesText(request.lines) })
+        }`,
+        headers: {
+          accept: request.as === "raw" ? "application/octet-stream" : undefined,
+          range: request.range && `bytes=${request.range.first ?? ""}-${request.range.last ?? ""}`,
+          "if-range": request.ifRange,
+          "if-none-match": request.ifNoneMatch,
+        },
+      };
+    case "metadata":
+      return {
+        method: "GET",
+        path: `/files/${encodePath(request.path)}${query({ version: request.version }, "metadata")}`,
+        headers: { "if-none-match": request.ifNoneMatch },
+      };
+    case "versions": {
+      const { path, limit, offset } = request;
+      return { method: "GET", path: `/files/${encodePath(path)}${query({ limit, offset }, "versions")}` };
+    }
+    case "diff":
+      return {
+        method: "GET",
+        path: `/diff/${encodePath(request.path)}${query({ from: request.from, to: request.to })}`,
+      };
+    case "list": {
+      const { kind: _, ...parameters } = request;
+      return { method: "GET", path: `/files${query(parameters)}` };
+    }
+    default:
+      return writeSent(request);
+  }
+}
+
+function writeSent(write: Write): Sent {
+  const headers = {
+    "if-match": write.ifMatch,
+    "if-none-match": write.ifNoneMatch,
+    "idempotency-key": write.key,
+  };
+  const at = (route: string) => `/files/${route}${encodePath(write.path)}`;
+  switch (write.kind) {
+    case "write":
+    case "append":
+    case "overwrite":
+      return contentSent(write, headers);
+    case "edit": {
+      const { edits, dryRun } = write;
+      const [only] = edits;
+      const json = edits.length === 1 ? { ...only, dryRun } : { edits, dryRun };
+      return { method: "PUT", path: at("edit/"), headers, json };
+    }
+    case "delete":
+      return { method: "DELETE", path: at(""), headers };
+    case "restore":
+      return { method: "PUT", path: at("restore/"), headers, json: { version: write.version } };
+    case "copy":
+    case "move": {
+      const { destination, overwrite } = write;
+      return { method: "PUT", path: at(`${write.kind}/`), headers, json: { destination, overwrite } };
+    }
+  }
+}
+
+function contentSent(
+  write: Write & { kind: "write" | "append" | "overwrite" },
+  headers: Record<string, string | undefined>,
+): Sent {
+  const { kind, path, bytes, form } = write;
+  const type = write.kind === "write" ? write.type : undefined;
+  const content = form === "base64"
+    ? { content: bytes.toBase64(), isBase64: true }
+    : { content: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) };
+  if (kind === "write" && form === "raw") {
+    // A type can be named in two ways.
+    const isHeader = type !== undefined && !type.startsWith("text/");
+    return {
+      method: "POST",
+      path: `/files${query({ path, contentType: isHeader ? undefined : type })}`,
+      headers: { ...headers, "content-type": isHeader ? type : undefined },
+      bytes,
+    };
+  }
+  if (kind === "write") {
+    return {
+      method: "POST",
+      path: "/files",
+      headers,
+      json: { path, ...content, ...(type !== undefined && { contentType: type }) },
+    };
+  }
+  const route = `/files/${kind}/${encodePath(path)}`;
+  if (form !== "raw") return { method: "PUT", path: route, headers, json: content };
+  // And a raw body, too.
+  return bytes.length % 2 === 0 ? { method: "PUT", path: `${route}?raw`, headers, bytes } : {
+    method: "PUT",
+    path: route,
+    headers: { ...headers, "content-type": "application/octet-stream" },
+    bytes,
+  };
+}
+
+function query(
+  parameters: Readonly<Record<string, string | number | boolean | undefined>>,
+  flag = "",
+): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  const pairs = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  const all = flag === "" ? pairs : [flag, ...pairs];
+  return all.length === 0 ? "" : `?${all.join("&")}`;
+}
+
+function linesText(lines: Read["lines"]): string | undefined {
+  if (!lines) return undefined;
+  return "last" in lines ? `-${lines.last}` : `${lines.from}-${lines.to ?? ""}`;
+}
+
+/** Throws where the answer is another than expected. Times and ids that are new go into the model. */
+export function check(request: Request, expected: Expected, answer: WireAnswer): void {
+  if ("refused" in expected) return checkRefused(expected, answer);
+  if ("notModified" in expected) {
+    assertEquals([answer.status, answer.headers.get("etag")], [304, expected.notModified]);
+    return;
+  }
+  if ("bytes" in expected) return checkBytes(expected, answer);
+  assertEquals(answer.status, 200, answer.text.slice(0, 500));
+  const { data, operation } = success.parse(answer.body);
+  assertEquals(operation, OPERATION_NAMES[request.kind]);
+  if ("version" in expected) return checkWritten(expected, answer, data);
+  if ("data" in expected) {
+    assertEquals(data, expected.data);
+    assertEquals(answer.headers.get("etag"), expected.etag ?? null);
+    return;
+  }
+  const { diff, additions, deletions, ...rest } = diffed.parse(data);
+  checkDiff({ diff, additions, deletions }, expected);
+  if ("from" in expected) return assertEquals(rest, { from: expected.from, to: expected.to });
+  const file = expected.previewOf;
+  const latest = file.versions.at(-1);
+  if (!latest) throw new Error("there is no version to be edited");
+  assertEquals(rest, {
+    ...recordOf(file, latest),
+    replacements: expected.replacements,
+    dryRun: true,
+  });
+}
+
+const success = z.object({ data: z.record(z.string(), z.unknown()), operation: z.string() });
+const diffed = z.looseObject({ diff: z.string(), additions: z.int(), deletions: z.int() });
+const made = z.looseObject({ id: z.uuid(), createdAt: z.string(), updatedAt: z.string() });
+
+function checkRefused(expected: Refused, answer: Answer): void {
+  const { refused, status = STATUS_OF[refused], details = {} } = expected;
+  if (status === STATUS_OF[refused]) {
+    const given = assertRefused(answer, refused);
+    assertEquals({ ...given, ...details }, given);
+    return;
+  }
+  assertEquals(answer.status, status, answer.text.slice(0, 500));
+  const { error } = z.object({ error: z.object({ code: z.string() }) }).parse(answer.body);
+  assertEquals(error.code, refused);
+}
+
+function checkBytes({ bytes, status, headers }: Bytes, answer: WireAnswer): void {
+  assertEquals(answer.status, status, answer.text.slice(0, 500));
+  assertEquals(answer.bytes, new Uint8Array(bytes));
+  assertEquals(answer.headers.get("content-length"), String(bytes.length));
+  assertEquals(answer.headers.has("content-range"), "content-range" in headers);
+  for (const [name, value] of Object.entries(headers)) assertEquals(answer.headers.get(name), value);
+}
+
+function checkWritten(expected: Written, answer: Answer, data: Record<string, unknown>): void {
+  const { file, version, replacements, isReplayed } = expected;
+  assertEquals(answer.headers.get("idempotency-replayed"), isReplayed ? "true" : null);
+  const { id, createdAt, updatedAt } = made.parse(data);
+  if (version.at === "") {
+    assertMatch(updatedAt, TIMESTAMP);
+    assertGreaterOrEqual(updatedAt, file.versions[version.version - 2]?.at ?? "");
+    version.at = updatedAt;
+  }
+  if (file.id === "") {
+    assertEquals(createdAt, updatedAt);
+    file.id = id;
+    file.createdAt = createdAt;
+  }
+  assertEquals(data, { ...recordOf(file, version), ...(replacements !== undefined && { replacements }) });
+  assertEquals(answer.headers.get("etag"), tagOf(file, version, "j"));
+}
+
+function checkDiff(
+  { diff, additions, deletions }: { diff: string; additions: number; deletions: number },
+  sides: { readonly before: Uint8Array; readonly after: Uint8Array },
+): void {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const [before, after] = [decoder.decode(sides.before), decoder.decode(sides.after)];
+  if (before === after) {
+    return assertEquals({ diff, additions, deletions }, { diff: "", additions: 0, deletions: 0 });
+  }
+  assertEquals(applyPatch(before, diff, { autoConvertLineEndings: false }), after);
+  const lines = diff.split("\n").slice(2);
+  assertEquals(lines.filter((line) => line.startsWith("+")).length, additions);
+  assertEquals(lines.filter((line) => line.startsWith("-")).length, deletions);
+}

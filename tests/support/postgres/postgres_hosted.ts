@@ -1,0 +1,152 @@
+/**
+ * Makes a database look like that of a hosted Supabase project: the same roles with the same attributes, the same
+ * default privileges (they hand every new function in `public` to the API roles, so a migration has to take that
+ * back), storage tables owned by the storage service, and migrations applied by a `postgres` that is no superuser.
+ *
+ * Source: the init scripts and migrations of github.com/supabase/postgres, `migrations/db`.
+ */
+import postgres from "postgres";
+import { join } from "node:path";
+import { listSchemas } from "../../../supabase/local/database/generate_migration.ts";
+import { MIGRATIONS_DIRECTORY, SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
+import { PASSWORD, type PostgresServer } from "./postgres.ts";
+
+/** Cluster-wide, so made once for all databases of a server. */
+const ROLES = `
+do $$
+begin
+  if exists (select from pg_roles where rolname = 'postgres') then
+    return;
+  end if;
+  create role postgres nosuperuser createdb createrole login replication bypassrls password '${PASSWORD}';
+  create role anon nologin;
+  create role authenticated nologin;
+  create role service_role nologin bypassrls;
+  create role authenticator noinherit login password '${PASSWORD}';
+  grant anon, authenticated, service_role to authenticator;
+  grant anon, authenticated, service_role to postgres with admin option;
+  create role supabase_storage_admin noinherit createrole login noreplication password '${PASSWORD}';
+  create role supabase_auth_admin noinherit createrole login noreplication password '${PASSWORD}';
+  alter role authenticator set statement_timeout = '8s';
+  alter role anon set statement_timeout = '3s';
+  alter role authenticated set statement_timeout = '8s';
+  alter role postgres set search_path = "$user", public, extensions;
+end
+$$`;
+
+const DATABASE = `
+grant usage on schema public to postgres, anon, authenticated, service_role;
+alter default privileges for role postgres in schema public grant all on tables to postgres, anon, authenticated, service_role;
+alter default privileges for role postgres in schema public grant all on functions to postgres, anon, authenticated, service_role;
+alter default privileges for role postgres in schema public grant all on sequences to postgres, anon, authenticated, service_role;
+
+create schema extensions;
+grant all on schema extensions to postgres;
+grant usage on schema extensions to anon, authenticated, service_role;
+
+create schema auth authorization supabase_auth_admin;
+grant usage on schema auth to postgres, anon, authenticated, service_role;
+create table auth.users (id uuid primary key, email text);
+alter table auth.users owner to supabase_auth_admin;
+alter table auth.users enable row level security;
+grant select, references on auth.users to postgres;
+
+create schema storage;
+grant usage on schema storage to anon, authenticated, service_role;
+grant usage on schema storage to postgres with grant option;
+grant all on schema storage to supabase_storage_admin;
+create table storage.buckets (
+  id text primary key, name text not null unique, owner uuid, public boolean default false, avif_autodetection boolean default false,
+  file_size_limit bigint, allowed_mime_types text[], owner_id text, created_at timestamptz default now(), updated_at timestamptz default now()
+);
+create table storage.objects (
+  id uuid primary key default gen_random_uuid(), bucket_id text references storage.buckets (id), name text, owner uuid, owner_id text,
+  version text, metadata jsonb, user_metadata jsonb, created_at timestamptz default now(), updated_at timestamptz default now(),
+  last_accessed_at timestamptz default now(), unique (bucket_id, name)
+);
+alter table storage.buckets owner to supabase_storage_admin;
+alter table storage.objects owner to supabase_storage_admin;
+alter table storage.buckets enable row level security;
+alter table storage.objects enable row level security;
+grant all on storage.buckets, storage.objects to postgres with grant option;
+grant all on storage.buckets, storage.objects to anon, authenticated, service_role;`;
+
+export interface HostedDatabase {
+  readonly name: string;
+  /** As the `postgres` that applies migrations: owner of the database, no superuser. */
+  readonly url: string;
+  readonly superuserUrl: string;
+}
+
+/** Makes such a database on `server`. */
+export async function createHostedLike(server: PostgresServer, name: string): Promise<HostedDatabase> {
+  await withConnection(server.url, async (sql) => {
+    await sql.unsafe(ROLES);
+    await sql`create database ${sql(name)} owner postgres`;
+  });
+  const superuserUrl = server.urlOf("supabase_admin", name);
+  await withConnection(superuserUrl, (sql) => sql.unsafe(DATABASE).simple());
+  return { name, url: server.urlOf("postgres", name), superuserUrl };
+}
+
+/** One that has every migration. */
+export async function createMigrated(server: PostgresServer, name: string): Promise<HostedDatabase> {
+  const database = await createHostedLike(server, name);
+  await withConnection(database.url, (sql) => applyMigrations(sql));
+  return database;
+}
+
+/** Names of the migration files in the order they are applied in. */
+export function listMigrations(): string[] {
+  return [...Deno.readDirSync(MIGRATIONS_DIRECTORY)].map((entry) => entry.name).filter((name) =>
+    /^\d+_.*\.sql$/.test(name)
+  ).sort();
+}
+
+/** Applies these files, each unchanged and in a transaction of its own, as `supabase db push` does. */
+export async function applyMigrations(sql: postgres.Sql, files = listMigrations()): Promise<void> {
+  for (const file of files) {
+    const text = await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file));
+    try {
+      await sql.begin((transaction) => transaction.unsafe(text).simple());
+    } catch (error) {
+      throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+}
+
+/** Applies the files of `supabase/schemas` instead, in one transaction. */
+export async function applySchemas(sql: postgres.Sql): Promise<void> {
+  await sql.begin(async (transaction) => {
+    for (const file of listSchemas()) {
+      const text = await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file));
+      try {
+        await transaction.unsafe(text).simple();
+      } catch (error) {
+        throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
+      }
+    }
+  });
+}
+
+/** Runs `work` on one connection of its own and closes it. */
+export async function withConnection<Result>(
+  url: string,
+  work: (sql: postgres.Sql) => PromiseLike<Result>,
+): Promise<Result> {
+  const sql = connect(url, 1);
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** `role`: whom the session acts as, as PostgREST does for each request. */
+export function connect(url: string, connections: number, role?: string): postgres.Sql {
+  return postgres(url, {
+    max: connections,
+    onnotice: () => {},
+    ...role === undefined ? {} : { connection: { role } },
+  });
+}

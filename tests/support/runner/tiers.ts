@@ -1,0 +1,119 @@
+/**
+ * Which test files run when. Every file of a folder runs in one of the tiers: a new file of `unit`, `contract`, `local`
+ * or `http` in `test`, one of another folder in `rest`, unless it is listed here.
+ */
+import { fileURLToPath } from "node:url";
+
+/**
+ * `test` proves each promise once; `edge` is the HTTP suite as deployed, `scale` what is done with a million files, and
+ * `rest` everything else but the long forms.
+ */
+export type Tier = "test" | "rest" | "edge" | "scale";
+
+/** Files that run one after another in a process of their own. */
+export interface Job {
+  readonly name: string;
+  /** Below `tests/`. */
+  readonly files: readonly string[];
+  /** They are loaded together and share a stack. Else each file is loaded alone. */
+  readonly isShared: boolean;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** HTTP tests that start a stack of their own: with other variables, several processes or a limit on memory. */
+const PRIVATE_STACK = [
+  "http/large_raw.test.ts",
+  "http/search_index.test.ts",
+  "http/search_semantic.test.ts",
+  "http/search_without_vectors.test.ts",
+];
+
+/** The breadth of what others prove with one file: contents of published packages, and every way to 100 MB. */
+const HTTP_REST = ["http/packages.test.ts", "http/sizes.test.ts"];
+
+/** In brief in `test`, as usual in `rest`: a thousand retries. */
+const HTTP_BRIEF = ["http/retries.test.ts"];
+
+const PLANS = "database/plans.test.ts";
+
+/** RLS, pgTAP, privileges and plans, each on a real Postgres. */
+const DATABASE_TEST = [
+  "database/catalog.test.ts",
+  "database/limits.test.ts",
+  "database/pgtap.test.ts",
+  PLANS,
+  "database/row_level_security.test.ts",
+];
+
+/** The way through the console from signing up to a revoked key. */
+const BROWSER_SMOKE = ["browser/path.test.ts"];
+
+const BRIEF = { TEST_BRIEF: "1" };
+
+/** Crashes, races and faults, in brief; in `rest` as usual. */
+const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
+
+/** The older Deno has the whole tier `edge`, too. */
+const LOCAL_REST = ["local/stack.test.ts"];
+
+/** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
+const HTTP_JOBS = 6;
+
+/** In the order in which they start: cheap ones first, so that most failures show early. */
+export function jobsOf(tier: Tier): Job[] {
+  const http = filesOf("http").filter(isNotIn(PRIVATE_STACK));
+  const httpAlone = alone("http, stacks of their own", PRIVATE_STACK);
+  switch (tier) {
+    case "test":
+      return [
+        ...shared("unit", filesOf("unit"), 1),
+        ...shared("contract", filesOf("contract"), 1),
+        alone("database", DATABASE_TEST),
+        ...shared("browser", BROWSER_SMOKE, 1),
+        ...TRUST_TEST.map((file) => ({ ...alone(`${file}, brief`, [file]), variables: BRIEF })),
+        alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
+        httpAlone,
+        ...shared("http, brief", HTTP_BRIEF, 1).map((job) => ({ ...job, variables: BRIEF })),
+        ...shared("http", http.filter(isNotIn([...HTTP_REST, ...HTTP_BRIEF])), HTTP_JOBS),
+      ];
+    case "rest":
+      return [
+        ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
+        ...[...LOCAL_REST, ...["database", "trust"].flatMap(filesOf)]
+          .filter(isNotIn(DATABASE_TEST)).map((file) => alone(file, [file])),
+        ...shared("http, much content", [...HTTP_REST, ...HTTP_BRIEF], 1),
+      ];
+    case "edge":
+      return [...shared("http", http, HTTP_JOBS), httpAlone];
+    case "scale":
+      return [{
+        ...alone("database/plans.test.ts, a million files", [PLANS]),
+        variables: { TEST_SCALE: "1" },
+      }];
+  }
+}
+
+function alone(name: string, files: readonly string[]): Job {
+  return { name, files, isShared: false };
+}
+
+/** Deals the files out to so many jobs. */
+function shared(name: string, files: readonly string[], jobs: number): Job[] {
+  return Array.from({ length: jobs }, (_, job) => ({
+    name: jobs === 1 ? name : `${name} ${job + 1} of ${jobs}`,
+    files: files.filter((_, index) => index % jobs === job),
+    isShared: true,
+  }));
+}
+
+function isNotIn(listed: readonly string[]): (file: string) => boolean {
+  return (file) => !listed.includes(file);
+}
+
+/** The test files of a folder and those below it, sorted. */
+function filesOf(folder: string): string[] {
+  const directory = fileURLToPath(new URL(`../../${folder}`, import.meta.url));
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? filesOf(`${folder}/${name}`) : name.endsWith(".test.ts") ? [`${folder}/${name}`] : []
+  ).sort();
+}

@@ -1,0 +1,86 @@
+/**
+ * A small OpenAI-compatible embeddings endpoint for tests. It is no language model: a text becomes the hashed
+ * counts of its words, where words of one group of synonyms count as one. That is enough for "automobile" to be near
+ * "car", which full-text search does not know, and for the vector path to be driven from end to end.
+ */
+import { EMBEDDING_DIMENSIONS } from "../../../supabase/functions/api/limits.ts";
+
+/** Each line is one meaning. */
+const SYNONYMS = [
+  "car automobile vehicle driving drive",
+  "doctor physician medic clinic hospital",
+  "money cash payment invoice billing paid charge refund",
+  "error failure crash bug broken defect fault outage",
+  "quick fast rapid speed latency slow performance",
+  "delete remove erase drop purge retention",
+  "login signin authentication authenticate password credential",
+  "begin start launch boot startup",
+  "picture image photo thumbnail",
+  "meeting call appointment calendar schedule",
+  "buy purchase order shop",
+  "holiday vacation leave travel trip",
+  "hire recruit candidate interview onboarding",
+  "backup snapshot restore recovery",
+  "food meal lunch recipe cook",
+].map((line) => line.split(" "));
+
+const COMMON = new Set(
+  "the a an of to in on for and or is are was were be it we i how do does did what where when which with our my at by from that this as not no can should about"
+    .split(" "),
+);
+
+export interface EmbeddingServer {
+  readonly url: string;
+  /** Texts that were embedded so far. */
+  readonly texts: string[];
+  /** Answers every request with this status while it is set. */
+  failWith: number | null;
+  stop(): Promise<void>;
+}
+
+export function startEmbeddingServer(): EmbeddingServer {
+  const texts: string[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { input, model } = await request.json();
+    if (found.failWith !== null) return new Response("out of order", { status: found.failWith });
+    texts.push(...input);
+    return Response.json({
+      object: "list",
+      model,
+      data: input.map((text: string, index: number) => ({
+        object: "embedding",
+        index,
+        embedding: embed(text),
+      })),
+    });
+  });
+  const found: EmbeddingServer = {
+    url: `http://127.0.0.1:${server.addr.port}/v1/embeddings`,
+    texts,
+    failWith: null,
+    stop: () => server.shutdown(),
+  };
+  return found;
+}
+
+export function embed(text: string): number[] {
+  const vector = new Array<number>(EMBEDDING_DIMENSIONS).fill(0);
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    if (COMMON.has(word)) continue;
+    const stem = word.replace(/(ing|ed|es|s)$/, "");
+    const group = SYNONYMS.findIndex((words) => words.some((one) => one === word || one === stem));
+    const place = hash(group < 0 ? stem : `synonyms ${group}`) % EMBEDDING_DIMENSIONS;
+    vector[place] = (vector[place] ?? 0) + (group < 0 ? 0.5 : 1);
+  }
+  const length = Math.hypot(...vector) || 1;
+  return vector.map((value) => value / length);
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  }
+  return value >>> 0;
+}

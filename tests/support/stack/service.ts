@@ -1,0 +1,279 @@
+/** The whole service as tests use it, with a recording proxy between the function and Supabase. */
+import { join } from "node:path";
+import { Administration } from "../../../supabase/local/admin/administration.ts";
+import { newKey } from "../../../supabase/local/admin/new_key.ts";
+import type { Secrets } from "../../../supabase/local/stack/secrets.ts";
+import type { Stack, StackOptions } from "../../../supabase/local/stack/stack.ts";
+import { type Answer, assertInvariants } from "../client/contract.ts";
+import { send, sendRaw } from "../client/http.ts";
+import { cpuSeconds } from "./processes.ts";
+import { RecordingProxy } from "./proxy.ts";
+import { commandOf, startFunction, startTestStack, type TestStack } from "./test_stack.ts";
+
+export type Tier = "free" | "pro" | "enterprise";
+
+/** A project's own limits; those left out are its tier's. */
+export interface Limits {
+  readonly requestsPerMinute?: number;
+  readonly maxFileBytes?: number;
+}
+
+export interface TestKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface TestProject extends TestKey {
+  /** Of the project; `keyId` is the key's. */
+  readonly id: string;
+  readonly keyId: string;
+  readonly name: string;
+}
+
+export interface RequestOptions {
+  /** An object goes as JSON with its Content-Type; a string or bytes go as they are, without one. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Longest wait for the function to listen again after its process was ended. */
+const RESTART_TIMEOUT_MILLISECONDS = 60_000;
+
+const SNAPSHOT_TABLES = [
+  "filestore.tiers",
+  "filestore.projects",
+  "filestore.files",
+  "filestore.file_versions",
+  "filestore.segments",
+  "filestore.directories",
+  "filestore.project_usage",
+  "storage.buckets",
+];
+
+/**
+ * Every row that is inserted or updated gets a transaction number (`xmin`) greater than all before it, and a deletion
+ * makes the rows fewer: their number, the greatest and the sum show every change, and a table of many rows is read quickly.
+ * Keys record when they were last used, and objects when they were last read (by the indexing of an earlier test, for
+ * one): everything else of them is compared.
+ */
+const SNAPSHOT = `select jsonb_build_object(${
+  SNAPSHOT_TABLES.map((table) =>
+    `'${table}', (select concat_ws(' ', count(*), max(xmin::text::bigint), sum(xmin::text::bigint)) from ${table})`
+  ).join()
+}, 'filestore.api_keys', (
+  select coalesce(md5(string_agg(line, ',' order by line)), '')
+  from (select (to_jsonb(k) - 'last_used_at')::text as line from filestore.api_keys k) lines), 'storage.objects', (
+  select concat_ws(' ', count(*), sum(hashtextextended(
+    concat_ws(' ', o.id, o.bucket_id, o.name, o.owner, o.version, o.metadata, o.created_at, o.updated_at), 0)::numeric))
+  from storage.objects o)) as states`;
+
+export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
+  return new Service(await startTestStack((backendUrl) => new RecordingProxy(backendUrl), options));
+}
+
+export class Service {
+  readonly stack: Stack;
+  readonly proxy: RecordingProxy;
+  /** Lines that the function has logged so far. */
+  readonly log: readonly string[];
+  readonly #parts: TestStack<RecordingProxy>;
+  readonly #administration: Administration;
+  /** Set once a test has moved a window into the future; see `freezeWindow`. */
+  #isWindowFrozen = false;
+
+  constructor(parts: TestStack<RecordingProxy>) {
+    this.#parts = parts;
+    ({ stack: this.stack, proxy: this.proxy, log: this.log } = parts);
+    this.#administration = new Administration(this.stack.backendUrl, this.stack.secretKey);
+  }
+
+  /** The same service for another test file: what one file does to a window loosens no check of another's. */
+  forAnotherFile(): Service {
+    return new Service(this.#parts);
+  }
+
+  /** Of the local Supabase: what tokens are signed with, for one. */
+  get secrets(): Secrets {
+    return this.#parts.secrets;
+  }
+
+  get baseUrl(): string {
+    return this.stack.baseUrl;
+  }
+
+  /** A new project with one key. */
+  async project(tier: Tier = "enterprise", limits: Limits = {}): Promise<TestProject> {
+    const name = `test ${crypto.randomUUID()}`;
+    const { id } = await this.#administration.createProject(name, tier);
+    if (Object.keys(limits).length > 0) await this.setTier(id, tier, limits);
+    const { id: keyId, key } = await this.key(id);
+    return { id, keyId, key, name };
+  }
+
+  async setTier(projectId: string, tier: Tier, limits: Limits = {}): Promise<void> {
+    await this.#administration.setTier(projectId, tier, limits);
+  }
+
+  /** Another key of the project. */
+  async key(projectId: string, expiresAt: string | null = null): Promise<TestKey> {
+    const { apiKey, stored } = await newKey();
+    const { id } = await this.#administration.createKey(projectId, "test", stored, expiresAt);
+    return { id, key: apiKey };
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    await this.#administration.revokeKey(keyId);
+  }
+
+  /**
+   * Sends a request and checks what holds for every response. `path` goes out as it is, below the base URL; `key`
+   * null sends none.
+   */
+  async request(
+    key: string | null,
+    method: string,
+    path: string,
+    { body, headers = {}, query = {} }: RequestOptions = {},
+  ): Promise<Answer> {
+    const sent = new Headers(headers);
+    if (key !== null) sent.set("x-api-key", key);
+    const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array) &&
+      !(body instanceof ReadableStream);
+    if (isJson && !sent.has("content-type")) sent.set("content-type", "application/json");
+    const parameters = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString();
+    const sentAt = Date.now();
+    const answer = await send({
+      method,
+      url: this.baseUrl + path + (parameters === "" ? "" : `?${parameters}`),
+      headers: sent,
+      body: bytesOf(body),
+    });
+    await this.#check(answer, sentAt);
+    return answer;
+  }
+
+  /** Sends bytes as they are: request line, headers, blank line and whatever body. */
+  async requestRaw(method: string, request: string): Promise<Answer> {
+    const sentAt = Date.now();
+    const answer = await sendRaw(this.stack.supabaseUrl, method, request);
+    await this.#check(answer, sentAt);
+    return answer;
+  }
+
+  async #check(answer: Answer, sentAt: number): Promise<void> {
+    // No request may meet a defect. Where is in the log alone, and the log comes by a way of its own.
+    if (answer.status === 500 && answer.text.includes("INTERNAL_ERROR")) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      throw new Error(`${answer.text}\n${this.log.filter((line) => line.includes('"defect"')).at(-1)}`);
+    }
+    assertInvariants(answer, { sentAt, isWindowFrozen: this.#isWindowFrozen });
+  }
+
+  sql<Row = Record<string, unknown>>(statement: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    return this.stack.exec<Row>(statement, parameters);
+  }
+
+  /**
+   * What differs as soon as anything stored was changed, whoever's it is: the state of each table, and the objects on
+   * disk. Left out is what a refused request may change: the rate window and when a key was last used.
+   */
+  async tables(): Promise<Record<string, string>> {
+    const [row] = await this.sql<{ states: Record<string, string> }>(SNAPSHOT);
+    if (!row) throw new Error("no snapshot");
+    return { ...row.states, "objects on disk": this.objectsOnDisk().join("\n") };
+  }
+
+  /** The names of the stored segments, as the bucket's folder holds them. */
+  objectsOnDisk(): string[] {
+    const files: string[] = [];
+    collectFiles(this.#parts.dataDir, files);
+    return files.filter((file) => /\bfilestore-segments\b/.test(file)).sort();
+  }
+
+  /**
+   * Moves the project's window ten minutes ahead, where no minute ends it, with `requestCount` used up. A test that
+   * counts to the edge then cannot be split by the clock.
+   */
+  async freezeWindow(projectId: string, requestCount = 0): Promise<void> {
+    this.#isWindowFrozen = true;
+    await this.sql(
+      `insert into filestore.rate_windows (project_id, window_start, request_count)
+       values ($1, date_trunc('minute', clock_timestamp()) + interval '10 minutes', $2)
+       on conflict (project_id) do update
+         set window_start = excluded.window_start, request_count = excluded.request_count`,
+      [projectId, requestCount],
+    );
+  }
+
+  /** Processor time of the function's processes so far. */
+  functionCpuSeconds(): number {
+    return this.stack.functionPids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  }
+
+  /** Ends the function's process; the stack starts a new one, which remembers nothing. */
+  async restartFunction(): Promise<void> {
+    const before = this.stack.functionPids;
+    for (const pid of before) Deno.kill(pid, "SIGKILL");
+    const deadline = Date.now() + RESTART_TIMEOUT_MILLISECONDS;
+    while (Date.now() < deadline) {
+      const isNew = this.stack.functionPids.length === before.length &&
+        this.stack.functionPids.every((pid) => !before.includes(pid));
+      if (isNew && await this.#isHealthy()) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error("the function did not come back");
+  }
+
+  /**
+   * Runs `work` with the address of one more process of the function, which nothing stands in front of: for what
+   * the gateway would change, and for a process that remembers nothing.
+   */
+  async withBareFunction(work: (origin: string) => Promise<void>): Promise<void> {
+    const bare = await startFunction(await commandOf(this, this.proxy.url));
+    try {
+      await work(`http://127.0.0.1:${bare.upstream?.port}`);
+    } finally {
+      await bare.stop();
+    }
+  }
+
+  /** Sends a request to any address, and checks what holds for every response. */
+  async requestAt(
+    url: string,
+    method: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const sentAt = Date.now();
+    const answer = await send({ method, url, headers: new Headers(headers), body: null });
+    await this.#check(answer, sentAt);
+    return answer;
+  }
+
+  async #isHealthy(): Promise<boolean> {
+    const response = await fetch(`${this.baseUrl}/health`);
+    await response.body?.cancel();
+    return response.status === 200;
+  }
+
+  stop(): Promise<void> {
+    return this.#parts.stop();
+  }
+}
+
+function bytesOf(body: unknown): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+  if (body === undefined || body === null) return null;
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  if (body instanceof ReadableStream) return body;
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function collectFiles(directory: string, into: string[]): void {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    if (name === "pglite") continue;
+    if (isDirectory) collectFiles(join(directory, name), into);
+    else into.push(join(directory, name));
+  }
+}

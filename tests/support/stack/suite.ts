@@ -1,0 +1,61 @@
+/**
+ * The service for the tests of a file. Test files that are loaded into one process (see `together.ts`) share one, which
+ * is stopped when the last test has ended; each test has projects of its own there.
+ */
+import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
+import { ProjectFiles } from "../client/files.ts";
+import { type Limits, type Service, startService, type Tier } from "./service.ts";
+
+export interface Suite {
+  readonly service: Service;
+  /** The files of a new project of its own, so that no test sees another's. Default tier: enterprise, no limits. */
+  files(tier?: Tier, limits?: Limits): Promise<ProjectFiles>;
+}
+
+let shared: Promise<Service> | undefined;
+
+/** The service that all files of this process share. */
+export async function sharedService(): Promise<Service> {
+  shared ??= startAndStop({});
+  return (await shared).forAnotherFile();
+}
+
+export async function suite(): Promise<Suite> {
+  return suiteOf(await sharedService());
+}
+
+/** With a stack of its own, for tests that need it to be started otherwise. */
+export async function privateSuite(options: Partial<StackOptions>): Promise<Suite> {
+  return suiteOf(await startAndStop(options));
+}
+
+async function startAndStop(options: Partial<StackOptions>): Promise<Service> {
+  const service = await startService(options);
+  Deno.test.afterAll(() => service.stop());
+  return service;
+}
+
+function suiteOf(service: Service): Suite {
+  return {
+    service,
+    files: async (tier = "enterprise", limits = {}) =>
+      new ProjectFiles(service, await service.project(tier, limits)),
+  };
+}
+
+/** A test against a running service: what the service's own parts keep open is not the test's. */
+export function test(name: string, body: (context: Deno.TestContext) => Promise<void> | void): void {
+  Deno.test({
+    name,
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn(context) {
+      try {
+        await body(context);
+      } finally {
+        // PGlite leaves a code of its own there.
+        Deno.exitCode = 0;
+      }
+    },
+  });
+}

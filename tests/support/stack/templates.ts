@@ -1,0 +1,61 @@
+/** Folders that take a while to make, are made once for what they are made from, and copied from then on. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const TEMPLATES_DIRECTORY = fileURLToPath(new URL("../../../supabase/.temp/tests", import.meta.url));
+
+/**
+ * Copies a template to `to`, which is not there yet; owners and modes included. Where there is no template that was
+ * made from `madeFrom` (files, or the files of folders), `make` makes it, into a folder that is not there yet.
+ */
+export async function copyTemplate(
+  name: string,
+  madeFrom: readonly string[],
+  make: (directory: string) => Promise<void>,
+  to: string,
+): Promise<void> {
+  const template = join(TEMPLATES_DIRECTORY, `${name}-${await fingerprint(madeFrom)}`);
+  if (!await exists(template)) {
+    await Deno.mkdir(TEMPLATES_DIRECTORY, { recursive: true });
+    const draft = await Deno.makeTempDir({ dir: TEMPLATES_DIRECTORY, prefix: "draft-" });
+    try {
+      await make(join(draft, name));
+      await Deno.rename(join(draft, name), template);
+    } catch (error) {
+      // Another test process was faster; its template is as good.
+      if (!await exists(template)) throw error;
+    } finally {
+      await Deno.remove(draft, { recursive: true });
+    }
+  }
+  await copyDirectory(template, to);
+}
+
+/** With owners and modes. `to` is not there yet. */
+export async function copyDirectory(from: string, to: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("cp", { args: ["-a", from, to] }).output();
+  if (!success) throw new Error(`cp fails: ${new TextDecoder().decode(stderr)}`);
+}
+
+async function fingerprint(paths: readonly string[]): Promise<string> {
+  const parts: string[] = [];
+  for (const path of paths) {
+    const { isDirectory } = await Deno.stat(path);
+    const files = isDirectory ? Array.from(Deno.readDirSync(path), ({ name }) => join(path, name)) : [path];
+    for (const file of files.sort()) {
+      if ((await Deno.stat(file)).isFile) parts.push(file, await Deno.readTextFile(file));
+    }
+  }
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")));
+  return new Uint8Array(digest).toHex().slice(0, 16);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+/** Where a test file's service keeps its metadata, when that is not PGlite. */
+import { startPostgres } from "../postgres/postgres.ts";
+import { withConnection } from "../postgres/postgres_hosted.ts";
+
+/** Migrated already, for others to be copied from. */
+export const MIGRATED_DATABASE = "migrated";
+
+export interface TestDatabase {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * With TEST_DATABASE=postgres a Postgres of its own, or, where TEST_POSTGRES_URL names a server, a database of its own
+ * there. Else nothing.
+ */
+export async function ownDatabase(): Promise<TestDatabase | undefined> {
+  if (Deno.env.get("TEST_DATABASE") !== "postgres") return undefined;
+  const serverUrl = Deno.env.get("TEST_POSTGRES_URL");
+  if (serverUrl === undefined) return await startPostgres();
+  const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
+  return { url: await createDatabase(serverUrl, name, MIGRATED_DATABASE), stop: () => Promise.resolve() };
+}
+
+/** Answers the new database's URL. */
+export async function createDatabase(serverUrl: string, name: string, template: string): Promise<string> {
+  await withConnection(serverUrl, (sql) => sql`create database ${sql(name)} template ${sql(template)}`);
+  const url = new URL(serverUrl);
+  url.pathname = name;
+  return url.href;
+}
