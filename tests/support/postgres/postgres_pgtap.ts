@@ -41,3 +41,20 @@ export function assertTap(lines: readonly string[]): number {
   const failures = lines.filter((line) => !/^ok \d+/.test(line));
   throw new Error(`${held} of ${plan} assertions hold\n${failures.join("\n")}`);
 }
+
+const DIRECTORY = new URL("../../../supabase/tests/", import.meta.url);
+
+/** Names of the pgTAP files, in order. */
+export const PGTAP_FILES = [...Deno.readDirSync(DIRECTORY)].map(({ name }) => name)
+  .filter((name) => name.endsWith(".sql")).sort();
+
+export function readPgtap(file: string): Promise<string> {
+  return Deno.readTextFile(new URL(file, DIRECTORY));
+}
+
+/** pgTAP returns text, in one column, sometimes several lines at once; other rows are not TAP. */
+export function tapLines(columns: readonly unknown[]): string[] {
+  const [text] = columns;
+  if (columns.length !== 1 || typeof text !== "string") return [];
+  return text.split("\n").filter((line) => /^(1\.\.|ok |not ok |#)/.test(line));
+}

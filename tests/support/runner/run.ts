@@ -24,10 +24,15 @@ const EDGE_RUNTIME_DENO = "2.1.4";
 /** A process that hangs is ended, and fails. */
 const JOB_TIMEOUT_MILLISECONDS = 20 * 60_000;
 
+/** Free memory, in KiB, with which tests keep their databases and objects in it: they do not measure disks. */
+const MEMORY_KIB_MIN = 4 * 1024 * 1024;
+const MEMORY_DIRECTORY = "/dev/shm";
+
 const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
 let cpuOfChildren = 0;
+const temporaryDirectory = await hasRoomInMemory() ? { TMPDIR: MEMORY_DIRECTORY } : {};
 
 if (import.meta.main) {
   for (const tier of Deno.args) {
@@ -66,6 +71,7 @@ async function runJob(job: Job, variables: Variables): Promise<Result> {
       ...job.isShared ? [at("./together.ts")] : addresses.map((address) => fileURLToPath(address)),
     ],
     env: {
+      ...temporaryDirectory,
       ...variables,
       ...job.variables,
       ...job.isShared && { TEST_FILES: addresses.map(({ href }) => href).join("\n") },
@@ -117,4 +123,11 @@ async function migrateOnce(serverUrl: string): Promise<void> {
   const stack = await startStack({ dataDir, port: 0, demo: false, databaseUrl });
   await stack.stop();
   await Deno.remove(dataDir, { recursive: true });
+}
+
+async function hasRoomInMemory(): Promise<boolean> {
+  if (Deno.build.os !== "linux") return false;
+  const { stdout } = await new Deno.Command("df", { args: ["--output=avail", "-k", MEMORY_DIRECTORY] })
+    .output();
+  return Number(new TextDecoder().decode(stdout).trim().split("\n").at(-1)) >= MEMORY_KIB_MIN;
 }

@@ -30,18 +30,18 @@ const PRIVATE_STACK = [
 
 /** The breadth of what others prove with one file: contents of published packages, and every way to 100 MB. */
 const HTTP_REST = ["http/packages.test.ts", "http/sizes.test.ts"];
+const HTTP_REST_ALONE = ["http/large_raw.test.ts"];
 
 /** In brief in `test`, as usual in `rest`: a thousand retries. */
 const HTTP_BRIEF = ["http/retries.test.ts"];
 
 const PLANS = "database/plans.test.ts";
 
-/** RLS, pgTAP, privileges and plans, each on a real Postgres. */
+/** RLS, pgTAP and privileges, each on a real Postgres. */
 const DATABASE_TEST = [
   "database/catalog.test.ts",
   "database/limits.test.ts",
   "database/pgtap.test.ts",
-  PLANS,
   "database/row_level_security.test.ts",
 ];
 
@@ -53,8 +53,14 @@ const BRIEF = { TEST_BRIEF: "1" };
 /** Crashes, races and faults, in brief; in `rest` as usual. */
 const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
 
-/** The older Deno has the whole tier `edge`, too. */
-const LOCAL_REST = ["local/stack.test.ts"];
+/** What takes seconds and is no promise of the service: the documents' commands, folders of other versions, older Denos. */
+const LOCAL_REST = [
+  "local/docs_commands.test.ts",
+  "local/docs_storage_format.test.ts",
+  "local/pglite_session.test.ts",
+  "local/recorded_migrations.test.ts",
+  "local/stack.test.ts",
+];
 
 /** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
 const HTTP_JOBS = 6;
@@ -72,7 +78,7 @@ export function jobsOf(tier: Tier): Job[] {
         ...shared("browser", BROWSER_SMOKE, 1),
         ...TRUST_TEST.map((file) => ({ ...alone(`${file}, brief`, [file]), variables: BRIEF })),
         alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
-        httpAlone,
+        alone("http, stacks of their own", PRIVATE_STACK.filter(isNotIn(HTTP_REST_ALONE))),
         ...shared("http, brief", HTTP_BRIEF, 1).map((job) => ({ ...job, variables: BRIEF })),
         ...shared("http", http.filter(isNotIn([...HTTP_REST, ...HTTP_BRIEF])), HTTP_JOBS),
       ];
@@ -81,6 +87,7 @@ export function jobsOf(tier: Tier): Job[] {
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
         ...[...LOCAL_REST, ...["database", "trust"].flatMap(filesOf)]
           .filter(isNotIn(DATABASE_TEST)).map((file) => alone(file, [file])),
+        alone("http, large bodies", HTTP_REST_ALONE),
         ...shared("http, much content", [...HTTP_REST, ...HTTP_BRIEF], 1),
       ];
     case "edge":
