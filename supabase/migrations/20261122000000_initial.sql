@@ -1,8 +1,5 @@
 -- Generated from supabase/schemas by supabase/local/database/generate_migration.ts: read and edit the files there.
-
--- ====================================================================================================================
--- 00_roles.sql
-
+-- 00_roles.sql =======================================================================================================
 -- The schema, its roles, the extensions that search uses, and two helpers that set the privileges of a function.
 --
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
@@ -92,10 +89,7 @@ end
 $$;
 comment on procedure filestore.publish(regproc, text, text[]) is
   'Makes a function run as p_owner (it is `security definer`) and callable by these roles alone.';
-
--- ====================================================================================================================
--- 01_limits.sql
-
+-- 01_limits.sql ======================================================================================================
 -- Bounds that the edge function depends on, too, or that are used in several places.
 
 create type filestore.limits as (
@@ -161,10 +155,7 @@ $$;
 comment on function filestore.limits is 'The limits. A test compares each with its namesake in limits.ts.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
-
--- ====================================================================================================================
--- 10_tables.sql
-
+-- 10_tables.sql ======================================================================================================
 -- The tables of projects, keys and files.
 
 create table filestore.tiers (
@@ -360,10 +351,7 @@ comment on table filestore.sweeps is 'How far the garbage collection of each pro
 comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
-
--- ====================================================================================================================
--- 11_search_tables.sql
-
+-- 11_search_tables.sql ===============================================================================================
 -- The tables of the search index: a queue of files to index, their current text, and its chunks.
 
 create table filestore.search_queue (
@@ -457,10 +445,7 @@ begin
   end if;
 end
 $$;
-
--- ====================================================================================================================
--- 20_policies.sql
-
+-- 20_policies.sql ====================================================================================================
 -- Who sees which row. Each operation sets the key's hash, then the key's project and path prefix, for its own
 -- transaction only; `filestore_account` sees what the signed-in account owns.
 
@@ -640,10 +625,7 @@ $$;
 create policy search_select on filestore.files for select to filestore_search using (true);
 create policy search_select on filestore.segments for select to filestore_search using (true);
 grant select on filestore.files, filestore.segments to filestore_search;
-
--- ====================================================================================================================
--- 30_records.sql
-
+-- 30_records.sql =====================================================================================================
 -- What functions return: records, refusals, envelopes.
 --
 -- A function that the edge function calls for a request returns jsonb, or json for a page, which is faster:
@@ -766,10 +748,7 @@ language sql volatile security definer set search_path = ''
 as $$ select true $$;
 comment on function public.filestore_ping is 'Whether the database responds; for GET /health?deep.';
 call filestore.publish('public.filestore_ping', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 31_authorization.sql
-
+-- 31_authorization.sql ===============================================================================================
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
 create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid) returns jsonb
@@ -914,10 +893,7 @@ comment on function public.filestore_authorize is
   'that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all functions that '
   'take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 40_versions.sql
-
+-- 40_versions.sql ====================================================================================================
 -- Commits: every change of a file adds one version to it.
 --
 -- Lock order, everywhere: the rate row, an idempotency key, the paths of a copy or move, file rows, directory rows (the
@@ -1435,10 +1411,7 @@ comment on function public.filestore_commit is
   'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
   'SEGMENT_LIST_FULL.';
 call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 41_compaction.sql
-
+-- 41_compaction.sql ==================================================================================================
 -- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
 
 create function public.filestore_compact(
@@ -1486,10 +1459,7 @@ comment on function public.filestore_compact is
   'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. Makes no '
   'version. False where the list holds neither the run nor its replacement.';
 call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 50_reads.sql
-
+-- 50_reads.sql =======================================================================================================
 -- Reading one file: its record, its content, two of its versions, its history.
 
 create function filestore.find_version(
@@ -1639,10 +1609,7 @@ $$;
 comment on function public.filestore_versions is
   'One page of a file''s versions, newest first; for the owner with the key of each. Refusals: FILE_NOT_FOUND.';
 call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 51_lists.sql
-
+-- 51_lists.sql =======================================================================================================
 -- Lists of a directory's files.
 
 -- Most lists are this one, so it is planned once per session: planning costs more than reading a page. The plan is kept
@@ -1885,10 +1852,7 @@ comment on function public.filestore_list is
   'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
   'sortBy, sortOrder and the filters.';
 call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 60_accounts.sql
-
+-- 60_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as `filestore_account`, whose
@@ -2280,10 +2244,7 @@ $$;
 comment on function public.filestore_account_session is
   'Lets the console''s token stand in for a key of the project, for a limited time. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
-
--- ====================================================================================================================
--- 70_operator.sql
-
+-- 70_operator.sql ====================================================================================================
 -- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
 -- {"error": code, "message": text}.
 
@@ -2526,10 +2487,7 @@ comment on function public.filestore_admin_rotate_key is
   'Replaces a key by a new one with the same name, rights and expiry; the old one is revoked immediately. Errors: '
   'KEY_NOT_FOUND, KEY_REVOKED.';
 call filestore.publish('public.filestore_admin_rotate_key', 'filestore_admin', 'service_role');
-
--- ====================================================================================================================
--- 71_sweep.sql
-
+-- 71_sweep.sql =======================================================================================================
 -- Garbage collection: finding uploads that no commit ever referenced, so that the edge function can remove them.
 --
 -- Objects are named {project_id}/{yyyymmdd}/{segment_id}. A day is swept once it has been over for a day. Commits
@@ -2576,10 +2534,7 @@ language sql volatile security definer set search_path = '' as $$
 $$;
 comment on function public.filestore_sweep_progress is 'Records how far the sweep of a project has come.';
 call filestore.publish('public.filestore_sweep_progress', 'filestore_admin', 'service_role');
-
--- ====================================================================================================================
--- 80_search_index.sql
-
+-- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --
 -- A trigger queues each new version, in the transaction of its commit. The edge function claims files from the queue,
@@ -2856,10 +2811,7 @@ comment on function public.filestore_search_requeue is
   'Queues files whose chunks another embedding model has processed, or none: after embeddings were configured or '
   'changed.';
 call filestore.publish('public.filestore_search_requeue', 'filestore_search', 'service_role');
-
--- ====================================================================================================================
--- 81_search.sql
-
+-- 81_search.sql ======================================================================================================
 -- Search by pattern, by words and by meaning.
 --
 -- Isolation. LIKE, @@ and <=> are not leakproof: under a row-level policy Postgres would check the policy for every row
@@ -3223,20 +3175,14 @@ comment on function public.filestore_search is
   'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words, vector, '
   'model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
-
--- ====================================================================================================================
--- 90_bucket.sql
-
+-- 90_bucket.sql ======================================================================================================
 -- The private bucket that holds the segments. It has no policies: only the secret key opens an object, and only the
 -- edge function holds the secret key.
 
 insert into storage.buckets (id, name, public, file_size_limit)
 values ('filestore-segments', 'filestore-segments', false, 1048576)
 on conflict (id) do update set public = false, file_size_limit = excluded.file_size_limit;
-
--- ====================================================================================================================
--- 99_end.sql
-
+-- 99_end.sql =========================================================================================================
 -- The helpers of 00_roles.sql.
 
 drop procedure filestore.publish(regproc, text, text[]);

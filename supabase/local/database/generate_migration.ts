@@ -26,7 +26,7 @@ export async function initialMigration(): Promise<string> {
   const files = await Promise.all(
     listSchemas().map(async (name) => {
       const text = await Deno.readTextFile(join(SCHEMAS_DIRECTORY, name));
-      return `\n-- ${"=".repeat(116)}\n-- ${name}\n\n${text}`;
+      return `${`-- ${name} `.padEnd(119, "=")}\n${text}`;
     }),
   );
   return HEADER + files.join("");
