@@ -1,6 +1,6 @@
 /** Function processes in round-robin order, like isolates: no request may depend on the state of one of them. */
 import type { FunctionCommand } from "./function_command.ts";
-import { FunctionProcess, type Upstream } from "./function_process.ts";
+import { FunctionProcess, type FunctionProcessOptions, type Upstream } from "./function_process.ts";
 
 export class FunctionPool {
   readonly #processes: FunctionProcess[];
@@ -11,12 +11,12 @@ export class FunctionPool {
     count: number,
     command: FunctionCommand,
     onLog: (line: string) => void,
-    stopTimeoutMilliseconds?: number,
+    times: Pick<FunctionProcessOptions, "stopTimeoutMilliseconds" | "restartMaxMilliseconds"> = {},
   ) {
     const onChange = () => this.#waiting.forEach((wake) => wake());
     this.#processes = Array.from(
       { length: count },
-      () => new FunctionProcess({ command, onLog, onChange, stopTimeoutMilliseconds }),
+      () => new FunctionProcess({ command, onLog, onChange, ...times }),
     );
   }
 

@@ -25,6 +25,8 @@ export interface FunctionProcessOptions {
   readonly onChange: () => void;
   /** How long it may finish open requests and background work when it is stopped. Default 3,000. */
   readonly stopTimeoutMilliseconds?: number | undefined;
+  /** Longest pause before it is restarted. Default 5,000. */
+  readonly restartMaxMilliseconds?: number | undefined;
 }
 
 export class FunctionProcess {
@@ -58,6 +60,7 @@ export class FunctionProcess {
   }
 
   async #supervise(first: PromiseWithResolvers<void>): Promise<void> {
+    const { restartMaxMilliseconds = FUNCTION_RESTART_MAX_MILLISECONDS } = this.#options;
     let pause = FUNCTION_RESTART_FIRST_MILLISECONDS;
     for (let attempt = 1; !this.#stopping; attempt++) {
       const started = performance.now();
@@ -70,9 +73,7 @@ export class FunctionProcess {
       this.#options.onLog(`The function process ended (${ending.reason}); restarting it in ${pause} ms.`);
       await Promise.race([wait(pause), this.#stopped.promise]);
       const healthy = performance.now() - started > FUNCTION_HEALTHY_AFTER_MILLISECONDS;
-      pause = healthy
-        ? FUNCTION_RESTART_FIRST_MILLISECONDS
-        : Math.min(pause * 2, FUNCTION_RESTART_MAX_MILLISECONDS);
+      pause = healthy ? FUNCTION_RESTART_FIRST_MILLISECONDS : Math.min(pause * 2, restartMaxMilliseconds);
     }
     first.reject(new StartupError("The function was stopped before it listened."));
   }

@@ -30,6 +30,8 @@ export interface StackOptions {
   readonly denoVersion?: string | undefined;
   /** How long a function process may finish open requests and background work when the stack stops. Default 3,000. */
   readonly functionStopTimeoutMilliseconds?: number;
+  /** Longest pause before a function process that ended is restarted; it doubles from 100. Default 5,000. */
+  readonly functionRestartMaxMilliseconds?: number;
   /** Heap limit of a function process. */
   readonly memoryLimitMegabytes?: number;
   /** Variables of the function, such as its embeddings endpoint. Default: those that are set in this process. */
@@ -155,7 +157,10 @@ async function startFunctions(
     options.functionProcesses ?? 1,
     command,
     options.onFunctionLog ?? (() => {}),
-    options.functionStopTimeoutMilliseconds,
+    {
+      stopTimeoutMilliseconds: options.functionStopTimeoutMilliseconds,
+      restartMaxMilliseconds: options.functionRestartMaxMilliseconds,
+    },
   );
   try {
     await functions.start();

@@ -63,7 +63,7 @@ const LOCAL_REST = [
 ];
 
 /** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
-const HTTP_JOBS = 6;
+const HTTP_JOBS = 8;
 
 /** In the order in which they start: cheap ones first, so that most failures show early. */
 export function jobsOf(tier: Tier): Job[] {

@@ -54,6 +54,7 @@ export async function startTestStack<P extends Proxy | null>(
       databaseUrl: database?.url,
       denoVersion: Deno.env.get("FUNCTION_DENO"),
       functionStopTimeoutMilliseconds: 0,
+      functionRestartMaxMilliseconds: 100,
       joinsSettings: true,
       onFunctionLog: (line) => log.push(line),
       functionSupabaseUrl: async (backendUrl) => {
