@@ -18,9 +18,9 @@ import { IS_BRIEF, IS_LONG, report, rounds } from "../support/runner/long.ts";
 import { newSeed, randomFrom } from "../support/random.ts";
 
 const CLIENTS = 64;
-const APPENDS_PER_CLIENT = IS_BRIEF ? 4 : 20;
+const APPENDS_PER_CLIENT = IS_BRIEF ? 3 : 20;
 /** Of each kind the same number. */
-const WRITERS = IS_BRIEF ? 6 : 20;
+const WRITERS = IS_BRIEF ? 4 : 20;
 const PATH = "shared/log.txt";
 
 interface World {

@@ -42,7 +42,7 @@ Deno.test({
         "crashes on Postgres",
         await CrashLab.open(server, randomFrom(SEED)),
         victims,
-        roundsOf(IS_BRIEF ? 3 : 5, 100),
+        roundsOf(IS_BRIEF ? 2 : 5, 100),
       );
     } finally {
       await server.stop();

@@ -1,6 +1,6 @@
 /**
- * Runs the tests of the tiers that are named: several processes at a time, as many as there are processors (or
- * TEST_JOBS). The output of a process is written when it has ended.
+ * Runs the tests of the tiers that are named: several processes at a time, one more than there are processors, since some
+ * wait for the indexing of what they wrote (or TEST_JOBS). The output of a process is written when it has ended.
  *
  * Usage: run.ts test|rest|edge|scale…
  */
@@ -55,7 +55,7 @@ async function run(tier: string, jobs: readonly Job[], variables: Variables): Pr
       if (!result.isOk) failed.push(job.name);
     }
   };
-  const workers = Number(Deno.env.get("TEST_JOBS") ?? navigator.hardwareConcurrency);
+  const workers = Number(Deno.env.get("TEST_JOBS") ?? navigator.hardwareConcurrency + 1);
   await Promise.all(Array.from({ length: workers }, worker));
   const seconds = Math.round((performance.now() - started) / 1000);
   write(`\n${tier}: ${passed} tests passed in ${seconds} s; failed: ${failed.join(", ") || "none"}\n`);

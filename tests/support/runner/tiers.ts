@@ -32,8 +32,8 @@ const PRIVATE_STACK = [
 const HTTP_REST = ["http/packages.test.ts", "http/sizes.test.ts"];
 const HTTP_REST_ALONE = ["http/large_raw.test.ts"];
 
-/** In brief in `test`, as usual in `rest`: a thousand retries. */
-const HTTP_BRIEF = ["http/retries.test.ts"];
+/** In brief in `test`, as usual in `rest`: a thousand retries, and a thousand requests one after the other. */
+const HTTP_BRIEF = ["http/rate_limit.test.ts", "http/retries.test.ts"];
 
 const PLANS = "database/plans.test.ts";
 
@@ -63,7 +63,7 @@ const LOCAL_REST = [
 ];
 
 /** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
-const HTTP_JOBS = 8;
+const HTTP_JOBS = 6;
 
 /** In the order in which they start: cheap ones first, so that most failures show early. */
 export function jobsOf(tier: Tier): Job[] {
