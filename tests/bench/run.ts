@@ -13,10 +13,10 @@ import { startPostgres } from "../support/postgres/postgres.ts";
 import type { Group } from "./bench.ts";
 import { type BenchStack, startBenchStack } from "./bench_stack.ts";
 import { clients } from "./clients.ts";
+import { compactions } from "./compactions.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
 import { longHistories } from "./long_histories.ts";
-import { merges } from "./merges.ts";
 import { processorTime } from "./processor_time.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
@@ -28,7 +28,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   small: smallOperations,
   appends: largeAppends,
   edits: largeEdits,
-  merges,
+  compactions,
   cpu: processorTime,
   streaming,
   versions: longHistories,
@@ -39,7 +39,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
 const ON_POSTGRES = ["projects", "clients"];
 /** Groups that count what Storage's own tables hold. */
-const ON_LOCAL_STORAGE = ["merges"];
+const ON_LOCAL_STORAGE = ["compactions"];
 
 const ROUNDS_DEFAULT = 100;
 const ROUNDS_MAX = 10_000;

@@ -1,4 +1,4 @@
-/** A thousand small appends to a large file: what they store, what reading costs afterwards, how slow a merge is. */
+/** A thousand small appends to a large file: what they store, what reading costs afterwards, how slow a compaction is. */
 import { type Bench, fewer } from "./bench.ts";
 import { Client } from "./client.ts";
 import { lines, MEGABYTE } from "./contents.ts";
@@ -9,10 +9,10 @@ const APPENDS = 1000;
 const ADDED = "y".repeat(99) + "\n";
 const LARGE = lines(10 * MEGABYTE);
 
-export async function merges({ stack, rounds, report }: Bench): Promise<void> {
+export async function compactions({ stack, rounds, report }: Bench): Promise<void> {
   const project = await stack.project();
   const client = new Client(stack.baseUrl, project.key);
-  report.group("1,000 appends of 100 bytes to 10 MB, merges included");
+  report.group("1,000 appends of 100 bytes to 10 MB, compactions included");
   await client.write("log.txt", LARGE);
   const before = await storedBytes(stack, project.id);
   const times: number[] = [];
