@@ -3,6 +3,11 @@
 /** Port of Supabase's gateway on a developer's machine. */
 export const GATEWAY_PORT_DEFAULT = 54321;
 
+/** Size of the function's log at which it is moved aside, to `requests.log.1`: both together take twice this at most. */
+export const REQUEST_LOG_BYTES_MAX = 10 * 1024 * 1024;
+/** Latest mails of the local Auth that are kept for the console. */
+export const LOCAL_MAILS_KEPT = 20;
+
 /** Largest object that local Storage accepts, in the notation of its configuration. */
 export const STORAGE_FILE_SIZE_LIMIT = "50MiB";
 /** Size of one read from disk. */

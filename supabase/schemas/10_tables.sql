@@ -8,10 +8,24 @@ create table filestore.tiers (
 );
 comment on table filestore.tiers is 'Limits of a tier; null means no limit. A project''s own limits take precedence.';
 
-insert into filestore.tiers (name, requests_per_minute, max_file_bytes) values
-  ('free', 100, 10485760),
-  ('pro', 1000, 104857600),
-  ('enterprise', null, null);
+insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_project_bytes) values
+  ('free', 100, 10485760, 1073741824),
+  ('pro', 1000, 104857600, null),
+  ('enterprise', null, null, null);
+
+create table filestore.settings (
+  is_the_row boolean primary key default true check (is_the_row),
+  project_makers text[],
+  account_bytes bigint default 5368709120 check (account_bytes > 0)
+);
+comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
+comment on column filestore.settings.project_makers is
+  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
+  'projects; null: nothing was decided yet, which is the same.';
+comment on column filestore.settings.account_bytes is
+  'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
+
+insert into filestore.settings default values;
 
 create table filestore.projects (
   id uuid primary key default gen_random_uuid(),
@@ -22,11 +36,14 @@ create table filestore.projects (
   max_file_bytes bigint check (max_file_bytes > 0),
   max_project_bytes bigint check (max_project_bytes > 0),
   created_at timestamptz(3) not null default now(),
+  suspended_at timestamptz(3),
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
 comment on column filestore.projects.owner_id is
-  'The account (auth.users.id) that owns it; null for a project created on the command line.';
+  'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
+  'banned or gone, the project is as suspended; the operator can give it to another one.';
+comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
 
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 
@@ -34,13 +51,14 @@ create table filestore.api_keys (
   id uuid primary key default gen_random_uuid(),
   project_id uuid not null references filestore.projects (id),
   name text not null default '' check (char_length(name) <= 100),
-  key_hash bytea not null unique check (octet_length(key_hash) = 32),
-  prefix text not null check (char_length(prefix) <= 16),
+  key_hash bytea unique check (octet_length(key_hash) = 32),
+  prefix text not null check (prefix ~ '^[0-9A-Za-z_]{0,16}$'),
   environment text not null default 'development' check (environment in ('development', 'production')),
   scopes text[] not null default '{read,write}'
     check (scopes <@ array['read', 'write', 'admin'] and cardinality(scopes) between 1 and 3),
   path_prefix text collate "C"
-    check (octet_length(path_prefix) between 1 and 1024 and path_prefix !~ '^/|/$|//'),
+    check (octet_length(path_prefix) between 1 and 1024 and cardinality(string_to_array(path_prefix, '/')) <= 32
+      and path_prefix !~ '^/|/$|//'),
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
@@ -50,42 +68,60 @@ create table filestore.api_keys (
 );
 comment on table filestore.api_keys is
   'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
+comment on column filestore.api_keys.key_hash is
+  'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
 comment on column filestore.api_keys.scopes is
   'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
 comment on column filestore.api_keys.path_prefix is
   'A directory: the key reads and writes only what lies below it. Null: everything.';
 
 create index api_keys_by_project on filestore.api_keys (project_id, created_at);
+create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
 
 create table filestore.console_sessions (
   project_id uuid primary key references filestore.projects (id),
+  account_id uuid not null,
   token_hash bytea not null unique check (octet_length(token_hash) = 32),
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
   'Stands in for a key while the owner of a project works in the console: the edge function derives the token from its '
-  'own secret, and an account opens the session under its JWT.';
+  'own secret, and an account opens the session under its JWT. It ends when the project gets another owner.';
 
-create table filestore.rate_windows (
-  project_id uuid primary key references filestore.projects (id),
+create unlogged table filestore.account_windows (
+  account_id uuid primary key,
   window_start timestamptz not null,
-  request_count integer not null,
-  request_ids uuid[] not null default '{}'
+  request_count integer not null
+) with (fillfactor = 50);
+comment on table filestore.account_windows is
+  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
+
+create unlogged table filestore.rate_windows (
+  project_id uuid not null references filestore.projects (id),
+  lane integer not null check (lane > 0),
+  window_start timestamptz not null default '-infinity',
+  request_count integer not null default 0,
+  request_id uuid,
+  primary key (project_id, lane)
 ) with (fillfactor = 50);
 comment on table filestore.rate_windows is
-  'Requests of the current clock minute, one row per project: its row lock makes the limit exact.';
-comment on column filestore.rate_windows.request_ids is
-  'The last 32 requests counted, so that a call repeated because its response was lost is not counted twice.';
+  'Requests of the current clock minute. Each project with a limit has the same number of lanes; the n-th use of lane '
+  'l in a window is request (n - 1) * lanes + l of it, so no number is given twice and a locked lane delays nobody. '
+  'Not logged: after a crash the counts of that minute are gone.';
+comment on column filestore.rate_windows.request_id is
+  'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 
 create table filestore.files (
   id uuid not null default gen_random_uuid(),
-  project_id uuid not null references filestore.projects (id),
-  path text collate "C" not null check (octet_length(path) between 1 and 1024),
+  project_id uuid not null,
+  path text collate "C" not null
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
   version integer not null check (version > 0),
   mime_type text not null,
   size bigint not null check (size >= 0),
   is_deleted boolean not null default false,
+  is_text boolean not null default true,
   segment_ids uuid[] not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
@@ -93,6 +129,7 @@ create table filestore.files (
   unique (project_id, path)
 ) with (fillfactor = 85);
 comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
+comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
   'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
 alter table filestore.files alter column segment_ids set storage external;
@@ -114,24 +151,26 @@ create table filestore.file_versions (
   mime_type text not null,
   size bigint not null check (size >= 0),
   is_deleted boolean not null default false,
+  is_text boolean not null default true,
   segment_ids uuid[] not null,
   commit_id uuid not null,
   key_id uuid,
   created_at timestamptz(3) not null,
   primary key (file_id, version),
   unique (project_id, commit_id),
-  foreign key (project_id, file_id) references filestore.files (project_id, id),
-  foreign key (project_id, key_id) references filestore.api_keys (project_id, id)
+  foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
 comment on table filestore.file_versions is
   'Every version of every file. Rows never change; the engine may only insert and select.';
 comment on column filestore.file_versions.commit_id is
   'Chosen by the caller, so that a repeated commit finds its first result.';
 alter table filestore.file_versions alter column segment_ids set storage external;
+-- Whether a version names a key.
+create index file_versions_by_key on filestore.file_versions (key_id) where key_id is not null;
 
 create table filestore.segments (
   id uuid primary key,
-  project_id uuid not null references filestore.projects (id),
+  project_id uuid not null,
   stored_on date not null,
   size integer not null check (size > 0),
   sha256 bytea not null check (octet_length(sha256) = 32),
@@ -145,41 +184,76 @@ comment on table filestore.segments is
 create table filestore.directories (
   project_id uuid not null references filestore.projects (id),
   path text collate "C" not null,
-  parent text collate "C" generated always as (
-    case when path = '' then null else coalesce(substring(path from '^(.*)/'), '') end
-  ) stored,
+  parent_id uuid not null generated always as (md5(coalesce(substring(path from '^(.*)/'), ''))::uuid) stored,
+  name text collate "C" not null generated always as (split_part(path, '/', -1)) stored,
   file_count bigint not null default 0 check (file_count >= 0),
   subtree_file_count bigint not null default 0 check (subtree_file_count >= 0),
-  primary key (project_id, path)
+  -- One index finds a directory and, in order, those directly below another one; whole paths would make it large.
+  primary key (project_id, parent_id, name)
 ) with (fillfactor = 70);
 comment on table filestore.directories is
   'Number of live files directly in a directory and in its whole subtree, for the totals of lists. The root is the '
-  'empty path.';
+  'empty path. Every other one has a row only while it has a file.';
+comment on column filestore.directories.parent_id is
+  'The MD5 of the path of the directory above. The root counts as one without a name in itself.';
 
-create index directories_by_parent on filestore.directories (project_id, parent, path) where subtree_file_count > 0;
+create table filestore.directory_changes (
+  project_id uuid not null,
+  path text collate "C" not null,
+  id uuid not null default gen_random_uuid(),
+  file_count integer not null,
+  subtree_file_count integer not null,
+  primary key (project_id, path, id)
+);
+comment on table filestore.directory_changes is
+  'What is to be added to the counts of a directory, of commits that found its row locked by another one, or going. '
+  'Whoever holds the row next takes them in. A count is that of the row, if there is one, and of its changes.';
 
 create table filestore.project_usage (
   project_id uuid not null references filestore.projects (id),
   shard smallint not null,
   bytes bigint not null default 0,
+  database_bytes bigint not null default 0,
   versions bigint not null default 0,
+  granted_bytes bigint not null default 0,
+  limit_bytes bigint,
   primary key (project_id, shard)
 ) with (fillfactor = 50);
 comment on table filestore.project_usage is
-  'Bytes of all referenced segments and number of versions of a project, spread over rows so that writers rarely wait '
-  'for each other.';
+  'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
+  'rows so that writers do not wait for each other.';
+comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
+comment on column filestore.project_usage.granted_bytes is
+  'Up to so many bytes of both kinds in this row a commit need not look at the others: all grants together stay within '
+  'the quota.';
+comment on column filestore.project_usage.limit_bytes is
+  'The quota that was shared out. A commit under another one counts all rows and shares it out again.';
+
+create table filestore.account_grants (
+  project_id uuid primary key references filestore.projects (id),
+  account_id uuid not null,
+  granted_bytes bigint not null
+);
+comment on table filestore.account_grants is
+  'How much of its account''s quota each project has used or was granted.';
+
+create index account_grants_by_account on filestore.account_grants (account_id);
 
 create table filestore.idempotency_keys (
-  project_id uuid not null references filestore.projects (id),
+  project_id uuid not null,
+  caller_id uuid not null default '00000000-0000-0000-0000-000000000000',
   key text collate "C" not null check (octet_length(key) between 1 and 255),
   fingerprint bytea not null check (octet_length(fingerprint) = 32),
   response jsonb,
   created_at timestamptz(3) not null,
-  primary key (project_id, key)
+  primary key (project_id, caller_id, key)
 );
 comment on table filestore.idempotency_keys is
   'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
   'request with the same key.';
+
+comment on column filestore.idempotency_keys.caller_id is
+  'The API key whose request it was, so that keys cannot meet each other''s; all zeros for the console.';
 
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
 
@@ -193,3 +267,43 @@ comment on table filestore.sweeps is 'How far the garbage collection of each pro
 comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+
+create table filestore.edit_turns (
+  project_id uuid not null references filestore.projects (id),
+  path text collate "C" not null check (octet_length(path) between 1 and 1024),
+  holder uuid not null,
+  asked_at timestamptz not null,
+  expires_at timestamptz not null,
+  primary key (project_id, path, holder)
+);
+comment on table filestore.edit_turns is
+  'Isolates that want to edit the same file, in the order in which they asked: the first one has the turn. Saves '
+  'uploads in vain; nothing depends on it. Empty where edits do not meet.';
+
+-- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
+-- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
+
+create function filestore.refuse_to_orphan() returns trigger
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_named boolean;
+begin
+  if tg_table_name = 'projects' then
+    v_is_named := exists (select from filestore.files f where f.project_id = old.id);
+  else
+    v_is_named := exists (
+      select from filestore.file_versions v where v.project_id = old.project_id and v.key_id = old.id);
+  end if;
+  if v_is_named then
+    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+  end if;
+  return old;
+end
+$$;
+comment on function filestore.refuse_to_orphan is 'Keeps a project that has files, and a key that a version names.';
+call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
+
+create trigger keep_projects_with_files before delete or update of id on filestore.projects
+  for each row execute function filestore.refuse_to_orphan();
+create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
+  for each row execute function filestore.refuse_to_orphan();

@@ -19,10 +19,13 @@ comment on column filestore.search_queue.stage is
   '1: the text is to be stored. 2: the text is stored, and chunks are to be embedded.';
 comment on column filestore.search_queue.due_at is
   'When it may be claimed: immediately, or once the claim that holds it has expired.';
+comment on column filestore.search_queue.attempts is
+  'Claims of this version that were not finished. After the first one it is claimed by itself.';
 comment on column filestore.search_queue.claimed_at is
   'When its text was last claimed; a newer version may have taken that claim away since.';
 
 create index search_queue_due on filestore.search_queue (stage, due_at);
+create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
 
 create table filestore.search_texts (
   project_id uuid not null,
@@ -30,7 +33,7 @@ create table filestore.search_texts (
   version integer not null,
   path text collate "C" not null,
   mime_type text not null,
-  skipped text check (skipped in ('too_large', 'not_text')),
+  skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
   content text not null,
   bytes integer not null,
   words tsvector not null,
@@ -47,6 +50,7 @@ comment on column filestore.search_texts.skipped is
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
+create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
 
 create table filestore.search_chunks (
   project_id uuid not null,

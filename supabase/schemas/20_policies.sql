@@ -1,36 +1,53 @@
 -- Who sees which row. Each operation sets the key's hash, then the key's project and path prefix, for its own
--- transaction only; `filestore_account` sees what the signed-in account owns.
+-- transaction only (after it a setting is empty, not null); `filestore_account` sees what the signed-in account owns.
 
-create function filestore.current_key_hash() returns bytea
-language sql stable
-as $$ select decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex') $$;
-comment on function filestore.current_key_hash is 'SHA-256 of the key this transaction acts for, or null.';
-call filestore.grant_execute('filestore.current_key_hash', 'filestore_engine');
+create function filestore.is_account_active(p_account_id uuid) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Null: the operator's own. Without Supabase Auth there is nobody to ask.
+  if p_account_id is null or to_regclass('auth.users') is null then return true; end if;
+  return exists (
+    select from auth.users u
+    where u.id = p_account_id and u.deleted_at is null
+      and (u.banned_until is null or u.banned_until < clock_timestamp()));
+end
+$$;
+comment on function filestore.is_account_active is
+  'Whether an account exists and is not banned. Runs, as what follows, as the role that applies migrations, which may '
+  'read the schema auth.';
+call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 
-create function filestore.current_project_id() returns uuid
-language sql stable
-as $$ select nullif(current_setting('filestore.project_id', true), '')::uuid $$;
-comment on function filestore.current_project_id is
-  'The project this transaction acts for, or null. After a transaction the setting is empty, not null.';
-call filestore.grant_execute('filestore.current_project_id', 'filestore_account', 'filestore_engine');
-
-create function filestore.current_path_prefix() returns text
-language sql stable
-as $$ select nullif(current_setting('filestore.path_prefix', true), '') $$;
-comment on function filestore.current_path_prefix is
-  'The directory that the key of this transaction is confined to, or null.';
-call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
+create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id) then return false; end if;
+  -- A session that was begun without the second factor of an account that has one.
+  if p_claims ->> 'aal' is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
+    return not exists (
+      select from auth.mfa_factors f where f.user_id = p_account_id and f.status::text = 'verified');
+  end if;
+  return true;
+end
+$$;
+comment on function filestore.may_own is
+  'Whether the account may act as an owner in the session that these claims are of: not where it was deleted or '
+  'banned, is anonymous, or has a second factor that the session lacks.';
+call filestore.grant_execute('filestore.may_own', 'filestore_account');
 
 create function filestore.current_account_id() returns uuid
-language sql stable as $$
-  select (regexp_match(coalesce(
-    nullif(current_setting('request.jwt.claim.sub', true), ''),
-    nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'),
-    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
+  v_id constant uuid := (regexp_match(
+    coalesce(nullif(current_setting('request.jwt.claim.sub', true), ''), v_claims ->> 'sub'),
+    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+begin
+  return case when v_id is not null and filestore.may_own(v_id, v_claims) then v_id end;
+end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), as auth.uid() returns it, or null; also null where the subject of another '
-  'issuer is no account of this project. A hosted project does not open the schema auth to other roles.';
+  'The signed-in account (auth.users.id), as auth.uid() returns it, or null; also null where it may not act as an '
+  'owner, and where the subject of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
 do $$
@@ -49,59 +66,81 @@ $$;
 -- filestore_engine: the project of the key. ---------------------------------------------------------------------------
 
 create policy engine_select on filestore.tiers for select to filestore_engine using (true);
-create policy engine_select on filestore.projects for select to filestore_engine
-  using (id = (select filestore.current_project_id()));
-create policy engine_select on filestore.api_keys for select to filestore_engine
-  using (key_hash = (select filestore.current_key_hash()));
-create policy engine_update on filestore.api_keys for update to filestore_engine
-  using (key_hash = (select filestore.current_key_hash()));
-create policy engine_select on filestore.console_sessions for select to filestore_engine
-  using (token_hash = (select filestore.current_key_hash()));
-grant select on filestore.tiers, filestore.projects, filestore.api_keys, filestore.console_sessions to filestore_engine;
+create policy engine_select on filestore.settings for select to filestore_engine using (true);
+call filestore.add_policies(
+  'create policy engine_select on filestore.projects for select to filestore_engine using (id = {project})',
+  'create policy engine_select on filestore.api_keys for select to filestore_engine using (key_hash = {key})',
+  'create policy engine_update on filestore.api_keys for update to filestore_engine using (key_hash = {key})',
+  'create policy engine_select on filestore.console_sessions for select to filestore_engine using (token_hash = {key})',
+  'create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine '
+  'using (project_id = {project})',
+  'create policy engine_delete on filestore.edit_turns for delete to filestore_engine using (project_id = {project})',
+  'create policy engine_delete on filestore.directories for delete to filestore_engine using (project_id = {project})',
+  'create policy engine_delete on filestore.directory_changes for delete to filestore_engine '
+  'using (project_id = {project})',
+  -- Of the account's other projects it learns what they were granted, and nothing else.
+  'create policy engine_select on filestore.account_grants for select to filestore_engine '
+  'using (project_id = {project} or account_id = {account})',
+  'create policy engine_insert on filestore.account_grants for insert to filestore_engine '
+  'with check (project_id = {project} and account_id = {account})',
+  'create policy engine_update on filestore.account_grants for update to filestore_engine '
+  'using (project_id = {project}) with check (account_id = {account})');
+grant select, insert, update on filestore.account_grants to filestore_engine;
+grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
+  filestore.console_sessions to filestore_engine;
 grant update (last_used_at) on filestore.api_keys to filestore_engine;
 
 do $$
 declare
-  v_own_rows constant text := 'project_id = (select filestore.current_project_id())';
+  v_own_rows constant text := 'project_id = {project}';
   -- A key with a path prefix sees no other file. Directory rows up to the root are counted by every writer, so lists
-  -- apply the prefix themselves. This is filestore.is_below written out: a function given a subquery is not inlined.
-  v_own_files constant text := v_own_rows || ' and ((select filestore.current_path_prefix()) is null '
-    'or (path >= (select filestore.current_path_prefix()) || ''/'' '
-    'and path < (select filestore.current_path_prefix()) || ''0''))';
+  -- apply the prefix themselves.
+  v_own_files constant text := v_own_rows
+    || ' and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0''))';
   v_table text;
   v_visible text;
 begin
   foreach v_table in array array[
-    'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'project_usage', 'idempotency_keys',
-    'search_queue', 'search_texts', 'search_chunks'
+    'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage',
+    'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts', 'search_chunks'
   ] loop
     v_visible := case when v_table = 'files' then v_own_files else v_own_rows end;
     execute format('grant select on filestore.%I to filestore_engine', v_table);
-    execute format(
-      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible);
+    call filestore.add_policies(format(
+      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible));
     continue when v_table in ('search_texts', 'search_chunks');
     execute format('grant insert on filestore.%I to filestore_engine', v_table);
-    execute format(
-      'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)', v_table, v_visible);
-    -- Versions and segments never change.
-    continue when v_table in ('file_versions', 'segments');
+    call filestore.add_policies(format(
+      'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)',
+      v_table, v_visible));
+    -- These never change.
+    continue when v_table in ('file_versions', 'segments', 'directory_changes');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
-    execute format(
+    call filestore.add_policies(format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
-      v_table, v_visible, v_own_rows);
+      v_table, v_visible, v_own_rows));
   end loop;
 end
 $$;
-create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine
-  using (project_id = (select filestore.current_project_id()));
-grant delete on filestore.idempotency_keys to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes
+  to filestore_engine;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- filestore_admin: every project, for the command line and the sweep, which only the secret key may call.
 
 create policy admin_select on filestore.tiers for select to filestore_admin using (true);
+create policy admin_select on filestore.settings for select to filestore_admin using (true);
+create policy admin_update on filestore.settings for update to filestore_admin using (true) with check (true);
+create policy admin_select on filestore.account_grants for select to filestore_admin using (true);
+create policy admin_delete on filestore.account_grants for delete to filestore_admin using (true);
+grant select, update on filestore.settings to filestore_admin;
+grant select, delete on filestore.account_grants to filestore_admin;
 create policy admin_select on filestore.segments for select to filestore_admin using (true);
+create policy admin_select on filestore.file_versions for select to filestore_admin using (true);
+create policy admin_delete on filestore.api_keys for delete to filestore_admin using (true);
 grant select on filestore.tiers, filestore.segments to filestore_admin;
+grant select (project_id, key_id) on filestore.file_versions to filestore_admin;
+grant delete on filestore.api_keys to filestore_admin;
 do $$
 declare
   v_table text;
@@ -122,37 +161,46 @@ $$;
 -- filestore_account: the projects that the signed-in account owns, and the rows of the one that was opened.
 
 create policy account_select on filestore.tiers for select to filestore_account using (true);
-create policy account_select on filestore.projects for select to filestore_account
-  using (owner_id = (select filestore.current_account_id()) or id = (select filestore.current_project_id()));
-create policy account_insert on filestore.projects for insert to filestore_account
-  with check (owner_id = (select filestore.current_account_id()));
-create policy account_update on filestore.projects for update to filestore_account
-  using (id = (select filestore.current_project_id())) with check (id = (select filestore.current_project_id()));
+call filestore.add_policies(
+  'create policy account_select on filestore.projects for select to filestore_account '
+  'using (owner_id = (select filestore.current_account_id()) or id = {project})',
+  'create policy account_insert on filestore.projects for insert to filestore_account '
+  'with check (owner_id = (select filestore.current_account_id()))',
+  'create policy account_update on filestore.projects for update to filestore_account '
+  'using (id = {project}) with check (id = {project})');
+create policy account_select on filestore.account_windows for select to filestore_account
+  using (account_id = (select filestore.current_account_id()));
+create policy account_insert on filestore.account_windows for insert to filestore_account
+  with check (account_id = (select filestore.current_account_id()));
+create policy account_update on filestore.account_windows for update to filestore_account
+  using (account_id = (select filestore.current_account_id()));
 grant select on filestore.tiers to filestore_account;
+grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name) on filestore.projects to filestore_account;
 do $$
 declare
-  v_own_rows constant text := 'project_id = (select filestore.current_project_id())';
+  v_own_rows constant text := 'project_id = {project}';
   v_table text;
 begin
   foreach v_table in array array[
-    'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'project_usage', 'rate_windows'
+    'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
+    'rate_windows'
   ] loop
-    execute format(
-      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table, v_own_rows);
+    call filestore.add_policies(format(
+      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table, v_own_rows));
     execute format('grant select on filestore.%I to filestore_account', v_table);
     continue when v_table not in ('api_keys', 'console_sessions');
-    execute format(
+    call filestore.add_policies(format(
       'create policy account_insert on filestore.%I for insert to filestore_account with check (%s)',
-      v_table, v_own_rows);
-    execute format(
+      v_table, v_own_rows));
+    call filestore.add_policies(format(
       'create policy account_update on filestore.%I for update to filestore_account using (%s) with check (%s)',
-      v_table, v_own_rows, v_own_rows);
+      v_table, v_own_rows, v_own_rows));
   end loop;
 end
 $$;
 grant insert, update (revoked_at, expires_at) on filestore.api_keys to filestore_account;
-grant insert, update (token_hash, expires_at) on filestore.console_sessions to filestore_account;
+grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- filestore_search: the exception. It sees the search tables, files and segments of every project; see 81_search.sql.

@@ -3,43 +3,109 @@
 create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_window filestore.rate_windows;
-  v_is_allowed boolean := true;
+  c_lanes constant integer := (filestore.limits()).rate_lanes;
+  v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
+  v_window timestamptz;
+  v_lanes integer;
+  -- The lowest number that has not been given, and how many were, as far as other transactions have ended.
+  v_next integer;
+  v_used integer;
+  v_number integer;
+  v_is_allowed boolean := false;
 begin
   if p_limit is null then
     return jsonb_build_object('isAllowed', true, 'rate', jsonb_build_object(
-      'limit', null, 'remaining', null,
-      'reset', extract(epoch from date_trunc('minute', clock_timestamp()) + interval '1 minute')::bigint));
+      'limit', null, 'remaining', null, 'reset', extract(epoch from v_minute + interval '1 minute')::bigint));
   end if;
-  if p_request_id is not null then
-    -- The clock is read once the row is locked, so windows only move forward.
-    insert into filestore.rate_windows as w (project_id, window_start, request_count, request_ids)
-    values (p_project_id, date_trunc('minute', clock_timestamp()), 1, array[p_request_id])
-    on conflict (project_id) do update
-      set (window_start, request_count, request_ids) = (
-        select greatest(w.window_start, t.minute),
-               case when w.window_start < t.minute then 1 else w.request_count + 1 end,
-               (p_request_id || w.request_ids)[:32]
-        from (select date_trunc('minute', clock_timestamp()) as minute) t)
-      where (w.request_count < p_limit or w.window_start < date_trunc('minute', clock_timestamp()))
-        and p_request_id <> all (w.request_ids)
-    returning * into v_window;
-    v_is_allowed := found;
+  -- Far from the limit: the lane whose turn it is, or the next one that nobody is using. One statement.
+  if p_request_id is not null and p_limit > 2 * c_lanes then
+    begin
+      -- Materialized: planned as a join, a lane that this statement has changed would be passed over for the next one.
+      with t as materialized (
+        select sum(case when l.window_start < v_minute then 0 else l.request_count end) as used,
+               bool_or(l.request_id = p_request_id) as is_known
+        from filestore.rate_windows l where l.project_id = p_project_id
+      ), f as materialized (
+        select l.lane, t.used from t cross join filestore.rate_windows l
+        where l.project_id = p_project_id and l.lane > t.used % c_lanes
+          and t.is_known is not true and t.used + 2 * c_lanes < p_limit
+          and (case when l.window_start < v_minute then 0 else l.request_count end + 2) * c_lanes + l.lane <= p_limit
+        order by l.lane limit 1 for update of l skip locked
+      )
+      update filestore.rate_windows w
+      set window_start = greatest(w.window_start, v_minute), request_id = p_request_id,
+          request_count = case when w.window_start < v_minute then 0 else w.request_count end + 1
+      from f
+      where w.project_id = p_project_id and w.lane = f.lane
+        and (case when w.window_start < v_minute then 0 else w.request_count end + 2) * c_lanes + w.lane <= p_limit
+      returning f.used + 1, w.window_start into v_used, v_window;
+      v_is_allowed := found;
+      -- A lane that was changed while it was being locked may be locked and not used: the block releases it.
+      if not v_is_allowed then raise sqlstate 'FS001'; end if;
+    exception when sqlstate 'FS001' then
+      null;
+    end;
   end if;
-  if v_window.project_id is null then
-    select * into v_window from filestore.rate_windows w where w.project_id = p_project_id;
-    v_is_allowed := v_is_allowed or p_request_id = any (v_window.request_ids);
-  end if;
-  v_window.window_start := coalesce(v_window.window_start, date_trunc('minute', clock_timestamp()));
+  while not v_is_allowed loop
+    select max(w.window_start), count(*), min(w.used * c_lanes + w.lane), sum(w.used),
+           p_request_id is null or coalesce(bool_or(w.request_id = p_request_id), false)
+    into v_window, v_lanes, v_next, v_used, v_is_allowed
+    from (
+      select l.lane, l.window_start, l.request_id,
+             case when l.window_start < v_minute then 0 else l.request_count end as used
+      from filestore.rate_windows l where l.project_id = p_project_id
+    ) w;
+    exit when v_is_allowed or v_lanes > 0 and (v_next > p_limit or v_used >= p_limit);
+    -- The lowest number of a lane that nobody is using. The row is read again once it is locked.
+    begin
+      update filestore.rate_windows w
+      set window_start = greatest(w.window_start, v_minute), request_id = p_request_id,
+          request_count = case when w.window_start < v_minute then 0 else w.request_count end + 1
+      where w.project_id = p_project_id
+        and case when w.window_start < v_minute then 0 else w.request_count end * c_lanes + w.lane <= p_limit
+        and w.lane = (
+          select l.lane from filestore.rate_windows l
+          where l.project_id = p_project_id
+            and case when l.window_start < v_minute then 0 else l.request_count end * c_lanes + l.lane <= p_limit
+          order by case when l.window_start < v_minute then 0 else l.request_count end, l.lane
+          limit 1 for update skip locked)
+      returning (w.request_count - 1) * c_lanes + w.lane into v_number;
+      v_is_allowed := found;
+      if not v_is_allowed then raise sqlstate 'FS001'; end if;
+    exception when sqlstate 'FS001' then
+      null;
+    end;
+    if v_is_allowed then
+      -- What is left follows from the number, which nobody else has, unless this lane was far behind. Whoever sees that
+      -- none is left asks no more in this window: so not while a lane has another number.
+      v_used := least(
+        greatest(v_number, v_used + 1 - c_lanes), p_limit - (v_next + c_lanes <= p_limit)::integer);
+    elsif v_lanes < c_lanes then
+      insert into filestore.rate_windows (project_id, lane)
+      select p_project_id, n from generate_series(1, c_lanes) n on conflict do nothing;
+    elsif v_next + c_lanes > p_limit then
+      -- Each lane in use had one number left and is giving it away now: the window is full.
+      v_used := p_limit;
+      exit;
+    else
+      -- A lane that is far behind the others is waited for, with none held, and then released.
+      begin
+        perform from filestore.rate_windows l
+        where l.project_id = p_project_id and l.lane = (v_next - 1) % c_lanes + 1 for update;
+        raise sqlstate 'FS001';
+      exception when sqlstate 'FS001' then
+        null;
+      end;
+    end if;
+  end loop;
   return jsonb_build_object('isAllowed', v_is_allowed, 'rate', jsonb_build_object(
-    'limit', p_limit,
-    'remaining', greatest(p_limit - coalesce(v_window.request_count, 0), 0),
-    'reset', extract(epoch from v_window.window_start + interval '1 minute')::bigint));
+    'limit', p_limit, 'remaining', greatest(p_limit - coalesce(v_used, 0), 0),
+    'reset', extract(epoch from greatest(v_window, v_minute) + interval '1 minute')::bigint));
 end
 $$;
 comment on function filestore.count_request is
   'Counts one request in the project''s window, unless it was counted already (then its id is known, or null). A full '
-  'window accepts nothing new and counts nothing.';
+  'window accepts nothing new and counts nothing. Waits for no other transaction to end.';
 call filestore.grant_execute('filestore.count_request', 'filestore_engine');
 
 create function filestore.authorize(p_key_hash text, p_request_id uuid, p_scope text) returns filestore.session
@@ -49,11 +115,17 @@ declare
   v_setting text;
   v_limit integer;
   v_last_used_at timestamptz;
+  v_opener_id uuid;
+  v_suspended_at timestamptz;
   v_count jsonb;
 begin
   -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
   v_setting := set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   v_setting := set_config('filestore.key_hash', p_key_hash, true);
+  -- Nothing that a reader writes (the count, when the key was last used) is worth waiting for the disk.
+  if p_scope is null or p_scope = 'read' then
+    v_setting := set_config('synchronous_commit', 'off', true);
+  end if;
   select k.id, k.project_id, k.last_used_at, k.scopes, k.path_prefix
   into v_session.key_id, v_session.project_id, v_last_used_at, v_session.scopes, v_session.path_prefix
   from filestore.api_keys k
@@ -61,7 +133,8 @@ begin
     and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
   if not found then
-    select s.project_id, '{read,write,admin}' into v_session.project_id, v_session.scopes
+    select s.project_id, s.account_id, '{read,write,admin}'
+    into v_session.project_id, v_opener_id, v_session.scopes
     from filestore.console_sessions s
     where s.token_hash = decode(p_key_hash, 'hex') and s.expires_at > clock_timestamp();
   end if;
@@ -73,10 +146,19 @@ begin
   v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix, ''), true);
 
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
-         coalesce(p.max_project_bytes, t.max_project_bytes)
-  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes
-  from filestore.projects p join filestore.tiers t on t.name = p.tier
+         coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.owner_id,
+         -- A project with a quota of its own, or with none, takes nothing from its account's.
+         case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
+           then s.account_bytes end
+  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_suspended_at,
+    v_session.account_id, v_session.account_bytes
+  from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_session.project_id;
+  -- A console session ends with the ownership of whoever opened it.
+  if v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
+    v_session.envelope := filestore.refusal('INVALID_API_KEY');
+    return v_session;
+  end if;
 
   v_count := filestore.count_request(v_session.project_id, v_limit, p_request_id);
   v_session.envelope := jsonb_build_object(
@@ -91,11 +173,13 @@ begin
 
   if v_session.key_id is not null
     and (v_last_used_at is null or v_last_used_at < clock_timestamp() - interval '1 minute') then
-    -- Not `for update`, which would deadlock with a version being inserted: its foreign key locks the key's row.
+    -- Whoever finds the row locked leaves it to the other one.
     update filestore.api_keys k set last_used_at = clock_timestamp()
     where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
   end if;
-  if p_scope is not null and p_scope <> all (v_session.scopes) then
+  if v_suspended_at is not null or not filestore.is_account_active(v_session.account_id) then
+    v_session.envelope := v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  elsif p_scope is not null and p_scope <> all (v_session.scopes) then
     v_session.envelope := v_session.envelope
       || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
@@ -104,18 +188,22 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean
-language sql immutable
-as $$ select (p_session).path_prefix is null or starts_with(p_path, (p_session).path_prefix || '/') $$;
+language plpgsql immutable set search_path = ''
+as $$ begin return (p_session).path_prefix is null or starts_with(p_path, (p_session).path_prefix || '/'); end $$;
 comment on function filestore.may_write is 'Whether a path lies where the key may write.';
 call filestore.grant_execute('filestore.may_write', 'filestore_engine');
 
 create function filestore.outside_prefix(p_session filestore.session) returns jsonb
-language sql stable
-as $$ select filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', (p_session).path_prefix)) $$;
+language plpgsql stable set search_path = ''
+as $$
+begin
+  return filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('pathPrefix', (p_session).path_prefix));
+end
+$$;
 comment on function filestore.outside_prefix is
   'The refusal of a write outside the key''s prefix, whatever is there.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');

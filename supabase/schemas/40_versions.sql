@@ -1,20 +1,21 @@
 -- Commits: every change of a file adds one version to it.
 --
--- Lock order, everywhere: the rate row, an idempotency key, the paths of a copy or move, file rows, directory rows (the
--- root first), usage rows. The rows that many writers share come last, so that they are held for the shortest time.
--- (Where a project has a quota, whatever adds to its usage locks its usage row before the paths.)
+-- Lock order, everywhere: a lane of the rate window, an idempotency key, the paths of a copy or move, file rows,
+-- directory rows (the root first), a row of the usage. Of lanes, directories and usage nobody waits for one that
+-- another commit holds, but takes another row or puts one beside it; near the quota it takes all rows of the usage, in
+-- order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
 create function filestore.sweep_clock() returns timestamptz
-language sql volatile
-as $$ select clock_timestamp() $$;
+language plpgsql volatile set search_path = ''
+as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
 call filestore.grant_execute('filestore.sweep_clock', 'filestore_admin', 'filestore_engine');
 
 create function filestore.oldest_committable_day() returns date
-language sql volatile
-as $$ select (filestore.sweep_clock() at time zone 'UTC')::date - 1 $$;
+language plpgsql volatile set search_path = ''
+as $$ begin return (filestore.sweep_clock() at time zone 'UTC')::date - 1; end $$;
 comment on function filestore.oldest_committable_day is
   'Segments uploaded on an earlier day (UTC) are refused: the sweep removes the unreferenced ones among them.';
 call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admin', 'filestore_engine');
@@ -41,9 +42,11 @@ comment on function filestore.add_segments is
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
-language sql immutable as $$
-  select (filestore.limits()).segment_list_max_base
-    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (filestore.limits()).segment_list_max_base
+    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer;
+end
 $$;
 comment on function filestore.max_segments is
   'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
@@ -51,60 +54,240 @@ call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
 -- Counts --------------------------------------------------------------------------------------------------------------
 
+-- fence: rows are looked up one by one by primary key. A plan that is kept must not read a table that may grow.
 create function filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer) returns void
-language plpgsql volatile set search_path = '' as $$
+language plpgsql volatile
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  -- The directory and its ancestors, the root first.
+  v_own constant text[] := array(
+    select '' union all
+    select array_to_string(parts[1:n], '/')
+    from string_to_array(nullif(p_directory, ''), '/') parts, generate_series(1, cardinality(parts)) n);
+  -- Whoever removes a file also takes in what others have left beside some rows: it may empty them.
+  v_others constant text[] := case when p_change < 0 then array(
+    select distinct c.path from filestore.directory_changes c
+    where c.project_id = p_project_id and c.path <> all (v_own) limit (filestore.limits()).path_segments_max) end;
+  v_paths constant text[] := v_own || v_others;
+  v_parent_ids constant uuid[] := array(
+    select md5(coalesce(substring(p.path from '^(.*)/'), ''))::uuid
+    from unnest(v_paths) with ordinality p (path, position) order by p.position);
+  v_known text[];
 begin
-  -- The directory and its ancestors. Every transaction locks them in the same order, the root first.
-  insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
-  select p_project_id, a.path, greatest(p_change, 0) * (a.path = p_directory)::integer, greatest(p_change, 0)
+  -- Nobody waits for a row that another commit holds: the change is put beside it. All of one statement, so that what
+  -- is taken in and what is added become visible together.
+  with held as materialized (
+    select d.parent_id, d.name, d.path, d.file_count, d.subtree_file_count,
+           p_change * (d.path = any (v_own))::integer as change
+    from unnest(v_paths, v_parent_ids) p (path, parent_id)
+    cross join lateral (
+      select * from filestore.directories o
+      where o.project_id = p_project_id and o.parent_id = p.parent_id and o.name = split_part(p.path, '/', -1) offset 0
+    ) d
+    for no key update of d skip locked
+  ), taken_in as (
+    delete from filestore.directory_changes c using held h
+    where c.project_id = p_project_id and c.path = h.path returning c.path, c.file_count, c.subtree_file_count
+  ), counted as materialized (
+    select h.parent_id, h.name, h.path,
+           h.file_count + coalesce(sum(c.file_count), 0) + h.change * (h.path = p_directory)::integer as file_count,
+           h.subtree_file_count + coalesce(sum(c.subtree_file_count), 0) + h.change as subtree_file_count
+    from held h left join taken_in c on c.path = h.path
+    group by h.parent_id, h.name, h.path, h.file_count, h.subtree_file_count, h.change
+  ), changed as (
+    update filestore.directories d set file_count = t.file_count, subtree_file_count = t.subtree_file_count
+    from counted t
+    where d.project_id = p_project_id and d.parent_id = t.parent_id and d.name = t.name
+      and (t.subtree_file_count <> 0 or t.path = '')
+  ), emptied as (
+    -- A row that adds nothing can go, whatever is put beside its place meanwhile.
+    delete from filestore.directories d using counted t
+    where d.project_id = p_project_id and d.parent_id = t.parent_id and d.name = t.name
+      and t.subtree_file_count = 0 and t.path <> ''
+  ), seen as materialized (
+    select d.path from unnest(v_paths, v_parent_ids) p (path, parent_id)
+    cross join lateral (
+      select o.path from filestore.directories o
+      where o.project_id = p_project_id and o.parent_id = p.parent_id and o.name = split_part(p.path, '/', -1) offset 0
+    ) d
+  ), noted as (
+    insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count)
+    select p_project_id, s.path, p_change * (s.path = p_directory)::integer, p_change
+    from seen s where s.path = any (v_own) and s.path not in (select h.path from held h)
+  )
+  select array(select s.path from seen s) into v_known;
+  if cardinality(v_known) = cardinality(v_paths) then return; end if;
+  -- Directories without a row. One commit at a time may make the row, or take in what is beside its place; the others
+  -- put their change there.
+  with missing as materialized (
+    select p.path, v.change, v.change * (p.path = p_directory)::integer as file_count,
+           pg_try_advisory_xact_lock(hashtextextended('directory/' || p_project_id || '/' || p.path, 0)) as is_mine
+    from unnest(v_paths) p (path)
+    cross join lateral (select p_change * (p.path = any (v_own))::integer) v (change)
+    where p.path <> all (v_known)
+  ), made as (
+    insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
+    select p_project_id, m.path, m.file_count, m.change from missing m where m.is_mine and m.change > 0
+    on conflict (project_id, parent_id, name) do update
+      set file_count = d.file_count + excluded.file_count,
+          subtree_file_count = d.subtree_file_count + excluded.subtree_file_count
+  ), taken_in as (
+    delete from filestore.directory_changes c using missing m
+    where c.project_id = p_project_id and c.path = m.path and m.is_mine and m.change <= 0
+    returning c.path, c.file_count, c.subtree_file_count
+  )
+  insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count)
+  select p_project_id, n.path, sum(n.file_count), sum(n.change)
   from (
-    select '' collate "C" as path
+    select m.path, m.file_count, m.change from missing m where not (m.is_mine and m.change > 0)
     union all
-    select array_to_string(parts[1:n], '/') collate "C"
-    from string_to_array(nullif(p_directory, ''), '/') parts, generate_series(1, cardinality(parts)) n
-    order by path
-  ) a
-  on conflict (project_id, path) do update
-    set file_count = d.file_count + p_change * (d.path = p_directory)::integer,
-        subtree_file_count = d.subtree_file_count + p_change;
+    select t.path, t.file_count, t.subtree_file_count from taken_in t
+  ) n
+  group by n.path having sum(n.change) <> 0;
 end
 $$;
 comment on function filestore.adjust_directory_counts is
-  'Counts a live file that was added to (1) or removed from (-1) a directory.';
+  'Counts a live file that was added to (1) or removed from (-1) a directory, and in those above it. A directory that '
+  'is left without a file loses its row, except the root.';
 call filestore.grant_execute('filestore.adjust_directory_counts', 'filestore_engine');
 
-create function filestore.add_usage(
-  p_session filestore.session, p_file_id uuid, p_bytes bigint, p_versions bigint
+create function filestore.account_grants_of_others(p_session filestore.session) returns bigint
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('filestore.account_id', p_session.account_id::text, true);
+  return (
+    select coalesce(sum(g.granted_bytes), 0) from filestore.account_grants g
+    where g.account_id = p_session.account_id and g.project_id <> p_session.project_id);
+end
+$$;
+comment on function filestore.account_grants_of_others is
+  'What the account''s other projects have used, or were granted, of its quota. Opens these rows for the rest of the '
+  'transaction.';
+call filestore.grant_execute('filestore.account_grants_of_others', 'filestore_engine');
+
+create function filestore.quota_exceeded(p_session filestore.session) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return filestore.refusal('QUOTA_EXCEEDED', case
+    when p_session.account_bytes - filestore.account_grants_of_others(p_session) < p_session.max_project_bytes
+    then jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true)
+    else jsonb_build_object('limitBytes', p_session.max_project_bytes) end);
+end
+$$;
+comment on function filestore.quota_exceeded is 'The refusal of a commit for which the quota has no room.';
+call filestore.grant_execute('filestore.quota_exceeded', 'filestore_engine');
+
+create function filestore.has_room(p_session filestore.session, p_cost bigint) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_granted boolean;
+  v_bytes bigint;
+begin
+  if p_session.max_project_bytes is null then return true; end if;
+  select coalesce(max(u.granted_bytes - u.bytes - u.database_bytes) >= p_cost, false),
+         coalesce(sum(u.bytes + u.database_bytes), 0) + p_cost
+  into v_is_granted, v_bytes from filestore.project_usage u where u.project_id = p_session.project_id;
+  return v_is_granted or v_bytes <= p_session.max_project_bytes and (
+    p_session.account_bytes is null
+    or v_bytes <= p_session.account_bytes - filestore.account_grants_of_others(p_session));
+end
+$$;
+comment on function filestore.has_room is
+  'Whether the quota has room for so many bytes, as far as other commits have ended: a project that has used it up '
+  'is refused before anything is written. What counts is `charge_usage`.';
+call filestore.grant_execute('filestore.has_room', 'filestore_engine');
+
+create function filestore.charge_usage(
+  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
 ) returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  c_shards constant integer := (filestore.limits()).usage_shards;
+  v_quota constant bigint := p_session.max_project_bytes;
+  v_cost constant bigint := p_bytes + p_database_bytes;
+  v_limit bigint := p_session.max_project_bytes;
+  v_used bigint;
+  v_left bigint;
+  v_share bigint;
 begin
-  insert into filestore.project_usage as u (project_id, shard, bytes, versions)
-  values (
-    p_session.project_id,
-    case when p_session.max_project_bytes is null then hashtext(p_file_id::text) & 15 else 0 end,
-    p_bytes, p_versions)
-  on conflict (project_id, shard) do update
-    set bytes = u.bytes + excluded.bytes, versions = u.versions + excluded.versions;
+  if v_quota is null then
+    update filestore.project_usage u
+    set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
+        versions = u.versions + p_versions
+    where u.project_id = p_session.project_id and u.shard = (
+      select f.shard from filestore.project_usage f
+      where f.project_id = p_session.project_id order by f.shard limit 1 for update skip locked);
+    if found then return; end if;
+    -- A row that is missing, and that no commit under way is making: else the next one would wait for it.
+    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
+    values (p_session.project_id, coalesce((
+      select f.shard from (
+        select n.shard from generate_series(0, c_shards - 1) n (shard)
+        where not exists (
+          select from filestore.project_usage o where o.project_id = p_session.project_id and o.shard = n.shard)
+        offset 0
+      ) f
+      where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_session.project_id || '/' || f.shard, 0)) limit 1
+    ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
+    on conflict (project_id, shard) do update
+      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+          versions = u.versions + excluded.versions;
+    return;
+  end if;
+  begin
+    update filestore.project_usage u
+    set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
+        versions = u.versions + p_versions
+    where u.project_id = p_session.project_id and u.shard = (
+      select f.shard from filestore.project_usage f
+      where f.project_id = p_session.project_id and f.granted_bytes - f.bytes - f.database_bytes >= v_cost
+        and not exists (
+          select from filestore.project_usage o
+          where o.project_id = p_session.project_id and o.limit_bytes is distinct from v_quota)
+      order by f.shard limit 1 for update skip locked);
+    if found then return; end if;
+    -- A row that was changed while it was being locked may be locked and not returned: the block releases it.
+    raise sqlstate 'FS001';
+  exception when sqlstate 'FS001' then
+    null;
+  end;
+  -- Near the quota, or after it was changed, commits take turns: with every row locked the sum is exact. The projects
+  -- that share their account's quota take turns whenever one of them asks for more of it.
+  if p_session.account_bytes is not null then
+    perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
+    v_limit := least(v_quota, p_session.account_bytes - filestore.account_grants_of_others(p_session));
+  end if;
+  insert into filestore.project_usage (project_id, shard)
+  select p_session.project_id, n from generate_series(0, c_shards - 1) n on conflict do nothing;
+  perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
+  select sum(u.bytes + u.database_bytes) into v_used
+  from filestore.project_usage u where u.project_id = p_session.project_id;
+  v_left := v_limit - v_cost - v_used;
+  if v_left < 0 and not p_may_exceed then raise sqlstate 'FS002'; end if;
+  -- What is left is shared out, unless shares would be used up at once.
+  v_share := greatest(v_left, 0) / c_shards;
+  v_share := case when v_share < v_cost then 0 else v_share end;
+  if p_session.account_bytes is not null then
+    v_share := least(v_share, (filestore.limits()).account_share_bytes);
+    insert into filestore.account_grants as g (project_id, account_id, granted_bytes)
+    values (p_session.project_id, p_session.account_id, v_used + v_cost + c_shards * v_share)
+    on conflict (project_id) do update set account_id = excluded.account_id, granted_bytes = excluded.granted_bytes;
+  end if;
+  update filestore.project_usage u
+  set bytes = u.bytes + case when u.shard = 0 then p_bytes else 0 end,
+      database_bytes = u.database_bytes + case when u.shard = 0 then p_database_bytes else 0 end,
+      versions = u.versions + case when u.shard = 0 then p_versions else 0 end,
+      granted_bytes = u.bytes + u.database_bytes + v_share + case when u.shard = 0 then v_cost else 0 end,
+      limit_bytes = v_quota
+  where u.project_id = p_session.project_id and (
+    u.shard = 0 or u.limit_bytes is distinct from v_quota
+    or u.granted_bytes <> u.bytes + u.database_bytes + v_share);
 end
 $$;
-comment on function filestore.add_usage is
-  'Adds to what the project uses. Without a quota the file decides which row, so that writers of other files do not '
-  'wait.';
-call filestore.grant_execute('filestore.add_usage', 'filestore_engine');
-
-create function filestore.quota_left(p_session filestore.session) returns bigint
-language plpgsql volatile set search_path = '' as $$
-begin
-  if p_session.max_project_bytes is null then return null; end if;
-  -- Commits of a project with a quota take turns, so that the sum below is exact.
-  insert into filestore.project_usage (project_id, shard) values (p_session.project_id, 0) on conflict do nothing;
-  perform from filestore.project_usage u where u.project_id = p_session.project_id and u.shard = 0 for update;
-  return p_session.max_project_bytes
-    - (select sum(u.bytes) from filestore.project_usage u where u.project_id = p_session.project_id);
-end
-$$;
-comment on function filestore.quota_left is 'Bytes the project may still store; null where it has no quota.';
-call filestore.grant_execute('filestore.quota_left', 'filestore_engine');
+comment on function filestore.charge_usage is
+  'Adds to what the project uses, in a row that nobody holds; raises FS002 where the quota has no room for it. The '
+  'last step of a commit: whoever holds a row of the usage waits for nothing but others of them, in order.';
+call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
 
 -- One version of one file ---------------------------------------------------------------------------------------------
 
@@ -150,7 +333,8 @@ create type filestore.next_version as (
   segment_ids uuid[],
   size bigint,
   mime_type text,
-  is_deleted boolean
+  is_deleted boolean,
+  is_text boolean
 );
 comment on type filestore.next_version is 'What a new version is to contain.';
 
@@ -163,14 +347,16 @@ declare
   v_source filestore.file_versions;
   v_new_ids uuid[];
   v_new_bytes bigint;
+  v_is_text boolean;
   v_unknown bigint;
 begin
   select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
-         coalesce(sum((s.value ->> 'size')::bigint), 0)
-  into v_new_ids, v_new_bytes
+         coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+  into v_new_ids, v_new_bytes, v_is_text
   from jsonb_array_elements(p_commit -> 'segments') with ordinality as s (value, position);
 
   planned.is_deleted := p_kind = 'delete';
+  planned.is_text := v_is_text;
   planned.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
   case p_kind
     when 'write', 'overwrite', 'delete' then
@@ -179,26 +365,28 @@ begin
     when 'append' then
       planned.segment_ids := (p_file).segment_ids || v_new_ids;
       planned.size := (p_file).size + v_new_bytes;
+      planned.is_text := v_is_text and (p_file).is_text;
       if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
         refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
           'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
       end if;
     when 'edit' then
-      if (p_file).version <> (p_commit ->> 'baseVersion')::integer then
+      v_new_ids := filestore.edited_segments(p_file, p_commit);
+      if v_new_ids is null then
         refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
       end if;
-      -- Segments of the base version and new ones, in the order of the edited file.
-      select coalesce(array_agg(r.value::uuid order by r.position), '{}'),
+      select coalesce(array_agg(r.id order by r.position), '{}'),
              coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
+             coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
              count(*) filter (where kept.id is null and added.value is null)
-      into planned.segment_ids, planned.size, v_unknown
-      from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality as r (value, position)
+      into planned.segment_ids, planned.size, planned.is_text, v_unknown
+      from unnest(v_new_ids) with ordinality as r (id, position)
       -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
       left join lateral (
-        select s.id, s.size from filestore.segments s
-        where s.id = r.value::uuid and s.project_id = (p_file).project_id offset 0
+        select s.id, s.size, s.is_text from filestore.segments s
+        where s.id = r.id and s.project_id = (p_file).project_id offset 0
       ) kept on true
-      left join jsonb_array_elements(p_commit -> 'segments') added on added.value ->> 'id' = r.value;
+      left join jsonb_array_elements(p_commit -> 'segments') added on (added.value ->> 'id')::uuid = r.id;
       if v_unknown > 0 then
         raise exception 'the edit references segments that do not exist';
       end if;
@@ -214,6 +402,7 @@ begin
       planned.segment_ids := v_source.segment_ids;
       planned.size := v_source.size;
       planned.mime_type := v_source.mime_type;
+      planned.is_text := v_source.is_text;
   end case;
   -- Without a limit the comparison is null.
   if refusal is null and planned.size > p_session.max_file_bytes then
@@ -224,6 +413,53 @@ end
 $$;
 comment on function filestore.plan_version is 'What a commit would make of the locked file, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
+
+create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case
+    when p_is_text and p_size <= (filestore.limits()).search_text_bytes_max
+      and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)'
+    then p_size else 0 end;
+end
+$$;
+comment on function filestore.indexed_bytes is
+  'How many bytes of a live file are in the search index, once it was indexed. The types are those of '
+  '`isBinaryMediaType`.';
+call filestore.grant_execute('filestore.indexed_bytes', 'filestore_engine');
+
+create function filestore.file_cost(p_path text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
+begin
+  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
+    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
+end
+$$;
+comment on function filestore.file_cost is
+  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
+call filestore.grant_execute('filestore.file_cost', 'filestore_engine');
+
+create function filestore.database_cost(
+  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
+) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when (p_before).id is null then filestore.file_cost(p_path) else 0 end
+    + (filestore.limits()).tariff_version_bytes
+    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
+    + (filestore.limits()).tariff_segment_bytes * p_new_segments
+    + (filestore.limits()).tariff_indexed_factor * (
+      case when p_next.is_deleted then 0
+        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
+      - case when filestore.is_live(p_before)
+        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
+end
+$$;
+comment on function filestore.database_cost is
+  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
+call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
 
 create function filestore.put_version(
   p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version, p_commit_id uuid
@@ -237,21 +473,23 @@ begin
   if v_file.id is not null then
     update filestore.files f
     set version = f.version + 1, mime_type = p_next.mime_type, size = p_next.size, is_deleted = p_next.is_deleted,
-        segment_ids = p_next.segment_ids, updated_at = v_now
+        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now
     where f.project_id = p_session.project_id and f.id = v_file.id
     returning * into v_file;
   else
-    insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
-    values (p_session.project_id, p_path, 1, p_next.mime_type, p_next.size, p_next.segment_ids, v_now, v_now)
+    insert into filestore.files (
+      project_id, path, version, mime_type, size, is_text, segment_ids, created_at, updated_at)
+    values (
+      p_session.project_id, p_path, 1, p_next.mime_type, p_next.size, p_next.is_text, p_next.segment_ids, v_now, v_now)
     on conflict (project_id, path) do nothing
     returning * into v_file;
     if not found then return null; end if;
   end if;
   insert into filestore.file_versions (
-    project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, key_id, created_at)
+    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, key_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.segment_ids, p_commit_id, p_session.key_id, v_now);
+    v_file.is_text, v_file.segment_ids, p_commit_id, p_session.key_id, v_now);
   if v_change <> 0 then
     perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, v_change);
   end if;
@@ -287,13 +525,15 @@ create trigger queue_for_search_on_update after update of version on filestore.f
 create function filestore.commit_result(
   p_file filestore.files, p_extra jsonb, p_segments jsonb default null
 ) returns jsonb
-language sql stable as $$
-  select jsonb_build_object('value', jsonb_build_object(
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('value', jsonb_build_object(
     'file', filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
       (p_file).created_at, (p_file).updated_at)
       || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
       || coalesce(p_extra, '{}'::jsonb),
-    'segments', p_segments))
+    'segments', p_segments));
+end
 $$;
 comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
 call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
@@ -322,12 +562,14 @@ declare
   v_commit constant jsonb := p_commit || jsonb_build_object('segments', v_segments);
   v_new_bytes constant bigint := (
     select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(v_segments) s);
-  v_quota_left constant bigint := filestore.quota_left(p_session);
   v_file filestore.files;
+  v_before filestore.files;
   v_refusal jsonb;
+  v_plan record;
   v_next filestore.next_version;
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
   v_segments_before integer;
+  v_cost bigint;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
@@ -338,20 +580,20 @@ begin
     end if;
     v_refusal := filestore.failed_precondition(v_file, v_commit);
     if v_refusal is not null then return v_refusal; end if;
-    select (p.planned).segment_ids, (p.planned).size, (p.planned).mime_type, (p.planned).is_deleted, p.refusal
-    into v_next.segment_ids, v_next.size, v_next.mime_type, v_next.is_deleted, v_refusal
-    from filestore.plan_version(p_session, v_file, p_kind, v_commit) p;
-    if v_refusal is not null then return v_refusal; end if;
-    -- A commit that stores nothing is accepted even where the quota is exhausted.
-    if v_new_bytes > 0 and v_new_bytes > v_quota_left then
-      return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
+    v_plan := filestore.plan_version(p_session, v_file, p_kind, v_commit);
+    if v_plan.refusal is not null then return v_plan.refusal; end if;
+    v_next := v_plan.planned;
+    v_before := v_file;
+    v_cost := filestore.database_cost(v_before, v_path, v_next, jsonb_array_length(v_segments));
+    if p_kind <> 'delete' and not filestore.has_room(p_session, v_new_bytes + v_cost) then
+      return filestore.quota_exceeded(p_session);
     end if;
-    v_segments_before := coalesce(cardinality(v_file.segment_ids), 0);
     v_file := filestore.put_version(p_session, v_file, v_path, v_next, (p_commit ->> 'commitId')::uuid);
     exit when v_file.id is not null;
   end loop;
   perform filestore.add_segments(p_session.project_id, v_segments);
-  perform filestore.add_usage(p_session, v_file.id, v_new_bytes, 1);
+  perform filestore.charge_usage(p_session, v_new_bytes, v_cost, 1, p_kind = 'delete');
+  v_segments_before := coalesce(cardinality(v_before.segment_ids), 0);
   return filestore.commit_result(v_file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit')
       and cardinality(v_file.segment_ids) / v_check_every > v_segments_before / v_check_every
@@ -372,8 +614,11 @@ declare
   v_target filestore.files;
   v_refusal jsonb;
   v_lock bigint;
+  v_before filestore.files;
+  v_next filestore.next_version;
+  v_left filestore.next_version;
+  v_cost bigint;
 begin
-  perform filestore.quota_left(p_session);
   -- Operations on two files that share a path run one after the other. Row locks cannot be taken in a fixed order while
   -- one of the paths is only being created.
   for v_lock in
@@ -397,19 +642,21 @@ begin
       return filestore.refusal('CONTENT_TOO_LARGE', jsonb_build_object(
         'limitBytes', p_session.max_file_bytes, 'sizeBytes', v_source.size, 'tier', p_session.tier));
     end if;
-    v_target := filestore.put_version(
-      p_session, v_target, v_destination,
-      row (v_source.segment_ids, v_source.size, v_source.mime_type, false)::filestore.next_version,
-      (p_commit ->> 'commitId')::uuid);
+    v_before := v_target;
+    v_next := row (v_source.segment_ids, v_source.size, v_source.mime_type, false, v_source.is_text);
+    v_cost := filestore.database_cost(v_before, v_destination, v_next, 0);
+    if p_is_move then
+      v_left := row ('{}', 0, v_source.mime_type, true, true);
+      v_cost := v_cost + filestore.database_cost(v_source, v_path, v_left, 0);
+    end if;
+    if not filestore.has_room(p_session, v_cost) then return filestore.quota_exceeded(p_session); end if;
+    v_target := filestore.put_version(p_session, v_target, v_destination, v_next, (p_commit ->> 'commitId')::uuid);
     exit when v_target.id is not null;
   end loop;
   if p_is_move then
-    v_source := filestore.put_version(
-      p_session, v_source, v_path, row ('{}', 0, v_source.mime_type, true)::filestore.next_version,
-      (p_commit ->> 'sourceCommitId')::uuid);
-    perform filestore.add_usage(p_session, v_source.id, 0, 1);
+    v_source := filestore.put_version(p_session, v_source, v_path, v_left, (p_commit ->> 'sourceCommitId')::uuid);
   end if;
-  perform filestore.add_usage(p_session, v_target.id, 0, 1);
+  perform filestore.charge_usage(p_session, 0, v_cost, 1 + p_is_move::integer, false);
   return filestore.commit_result(v_target, p_commit -> 'extra');
 end
 $$;
@@ -421,13 +668,20 @@ call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Safe retries. The key is taken and the response stored in the transaction of the commit.
 
+create function filestore.caller_id(p_session filestore.session) returns uuid
+language plpgsql immutable set search_path = ''
+as $$ begin return coalesce((p_session).key_id, '00000000-0000-0000-0000-000000000000'); end $$;
+comment on function filestore.caller_id is 'Whose idempotency keys these are: of the API key, or of the console.';
+call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
+
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_row filestore.idempotency_keys;
 begin
   select * into v_row from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and i.key = p_idempotency ->> 'key'
+  where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
+    and i.key = p_idempotency ->> 'key'
     and i.created_at > clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   if not found then return null; end if;
   if v_row.fingerprint <> decode(p_idempotency ->> 'fingerprint', 'hex') then
@@ -441,10 +695,34 @@ comment on function filestore.stored_response is
   'is new.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
 
+create function filestore.commit_within_quota(
+  p_session filestore.session, p_kind text, p_commit jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  if p_session.max_project_bytes is not null then
+    begin
+      return case
+        when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
+        else filestore.commit_version(p_session, p_kind, p_commit) end;
+    exception when sqlstate 'FS002' then
+      return filestore.quota_exceeded(p_session);
+    end;
+  end if;
+  return case
+    when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
+    else filestore.commit_version(p_session, p_kind, p_commit) end;
+end
+$$;
+comment on function filestore.commit_within_quota is 'Commits, or refuses where the quota has no room for it.';
+call filestore.grant_execute('filestore.commit_within_quota', 'filestore_engine');
+
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_idempotency constant jsonb := p_commit -> 'idempotency';
+  v_caller_id constant uuid := filestore.caller_id(p_session);
   v_expired constant timestamptz :=
     clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   v_result jsonb;
@@ -452,18 +730,18 @@ begin
   if v_idempotency is not null then
     -- Expired keys of the project are removed a few at a time, by the requests that use keys.
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.key in (
-      select o.key from filestore.idempotency_keys o
+    where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
+      select o.caller_id, o.key from filestore.idempotency_keys o
       where o.project_id = p_session.project_id and o.created_at < v_expired
       order by o.created_at limit 10 for update skip locked);
     begin
       delete from filestore.idempotency_keys i
-      where i.project_id = p_session.project_id and i.key = v_idempotency ->> 'key'
+      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
         and i.created_at < v_expired;
       -- Waits for a running request with the same key, whose response is stored by then.
-      insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
+      insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
       values (
-        p_session.project_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
+        p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
         clock_timestamp())
       on conflict do nothing;
       if not found then
@@ -476,17 +754,15 @@ begin
     end;
   end if;
 
-  v_result := case
-    when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
-    else filestore.commit_version(p_session, p_kind, p_commit) end;
+  v_result := filestore.commit_within_quota(p_session, p_kind, p_commit);
 
   if v_idempotency is not null then
     if v_result ? 'refusal' then
       delete from filestore.idempotency_keys i
-      where i.project_id = p_session.project_id and i.key = v_idempotency ->> 'key';
+      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
     else
       update filestore.idempotency_keys i set response = v_result -> 'value' -> 'file'
-      where i.project_id = p_session.project_id and i.key = v_idempotency ->> 'key';
+      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
     end if;
   end if;
   return v_result;
@@ -500,13 +776,17 @@ create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_ki
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
     or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
     return v_session.envelope || filestore.outside_prefix(v_session);
   end if;
-  return v_session.envelope || filestore.commit_idempotent(v_session, p_kind, p_commit);
+  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || v_result;
 end
 $$;
 comment on function public.filestore_commit is

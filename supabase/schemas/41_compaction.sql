@@ -8,19 +8,19 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_file filestore.files;
   v_from integer;
-  v_bytes bigint;
+  v_bytes constant bigint := (
+    select sum((s.value ->> 'size')::bigint) from jsonb_array_elements(p_compacted) s);
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  perform filestore.quota_left(v_session);
   select * into v_file from filestore.files f
   where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for no key update;
   v_from := array_position(v_file.segment_ids, p_run[1]);
-  if v_from is null or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
+  if v_from is null or filestore.is_kept_for_edits(v_file)
+    or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
     -- An earlier attempt at this very compaction may have done it.
     return v_session.envelope || jsonb_build_object(
       'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
   end if;
-  select sum((s.value ->> 'size')::bigint) into v_bytes from jsonb_array_elements(p_compacted) s;
   if v_bytes is distinct from (
     select sum(s.size) from unnest(p_run) r (id)
     -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
@@ -37,7 +37,8 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
-  perform filestore.add_usage(v_session, v_file.id, v_bytes, 0);
+  perform filestore.charge_usage(
+    v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
   return v_session.envelope || jsonb_build_object('value', true);
 end
 $$;

@@ -1,5 +1,22 @@
 -- Reading one file: its record, its content, two of its versions, its history.
 
+create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_prefix constant text := p_session.path_prefix;
+  -- Above a key's prefix only the directories that lead to it are visible.
+  v_seen constant text := case when starts_with(v_prefix, p_path || '/') then v_prefix else p_path end;
+begin
+  perform from filestore.directory_counts(p_session.project_id, v_seen) c
+  where c.subtree_file_count > 0 and (v_seen = v_prefix or filestore.may_write(p_session, v_seen));
+  return case when found then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
+    else filestore.not_found(p_file) end;
+end
+$$;
+comment on function filestore.nothing_at is
+  'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
+call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
+
 create function filestore.find_version(
   p_session filestore.session, p_path text, p_version integer, p_with_segments boolean
 ) returns jsonb
@@ -10,7 +27,7 @@ declare
   v_record jsonb;
 begin
   select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-  if not found then return filestore.not_found(v_file); end if;
+  if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
   if p_version <> v_file.version then
     select * into v_version from filestore.file_versions v
     where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
@@ -24,7 +41,7 @@ begin
     v_file.updated_at := v_version.created_at;
     v_file.segment_ids := v_version.segment_ids;
   end if;
-  if v_file.is_deleted then return filestore.not_found(v_file); end if;
+  if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   v_record := filestore.file_record(
     v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
   if not p_with_segments then return jsonb_build_object('value', v_record); end if;
@@ -57,6 +74,7 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_stored jsonb;
+  v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   if p_idempotency is not null then
@@ -71,13 +89,18 @@ begin
         || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
     end if;
   end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
+  v_result := v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
+  if p_idempotency is not null and v_result ? 'value'
+    and filestore.is_edited_in_turns(v_session.project_id, p_path) then
+    v_result := jsonb_set(v_result, '{value,takesTurns}', 'true');
+  end if;
+  return v_result;
 end
 $$;
 comment on function public.filestore_content is
   'The file record and the segments of its content. With p_idempotency, for a write that reads first (an empty object '
-  'if it has no key): the stored response to its first request, if there was one. Refusals: FILE_NOT_FOUND, '
-  'VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
+  'if it has no key): the stored response to its first request, if there was one, and whether edits take turns. '
+  'Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 
 create function public.filestore_diff(
@@ -93,7 +116,7 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  if not found then return v_session.envelope || filestore.not_found(v_file); end if;
+  if not found then return v_session.envelope || filestore.nothing_at(v_session, p_path, v_file); end if;
   v_to := coalesce(p_to, v_file.version);
   v_from := coalesce(p_from, v_to - 1);
   if v_to > v_file.version or v_from > v_file.version then
@@ -125,7 +148,7 @@ declare
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  if not found then return (v_session.envelope || filestore.refusal('FILE_NOT_FOUND'))::json; end if;
+  if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
   -- Numbers are dense from 1, so the latest number is the total and a page is a range of numbers. Only the owner, who
   -- has no key, is told which key wrote a version.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
@@ -136,7 +159,9 @@ begin
   into v_page
   from filestore.file_versions v
   -- fence: the planner must not flatten this, or the time would be formatted twice.
-  cross join lateral (select filestore.iso(v.created_at) as iso offset 0) t
+  cross join lateral (
+    select to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso offset 0
+  ) t
   where v.project_id = v_session.project_id and v.file_id = v_file.id
     and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
   return filestore.page_response(v_session, json_build_object(

@@ -5,19 +5,25 @@
 -- under those policies.
 
 create function filestore.account_key(p_key filestore.api_keys) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
     'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name, 'environment', (p_key).environment,
     'scopes', (p_key).scopes, 'pathPrefix', (p_key).path_prefix,
     'createdAt', filestore.iso((p_key).created_at), 'expiresAt', filestore.iso((p_key).expires_at),
-    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at))
+    'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at));
+end
 $$;
 comment on function filestore.account_key is 'A key as its project''s owner sees it.';
 call filestore.grant_execute('filestore.account_key', 'filestore_account');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
-language sql stable
-as $$ select (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp()) $$;
+language plpgsql stable set search_path = ''
+as $$
+begin
+  return (p_key).revoked_at is null and ((p_key).expires_at is null or (p_key).expires_at > clock_timestamp());
+end
+$$;
 comment on function filestore.is_active is 'Whether a key is neither revoked nor expired.';
 call filestore.grant_execute('filestore.is_active', 'filestore_account');
 
@@ -33,12 +39,13 @@ begin
         'maxFileBytes', coalesce(p.max_file_bytes, t.max_file_bytes),
         'maxProjectBytes', coalesce(p.max_project_bytes, t.max_project_bytes)),
       'usage', jsonb_build_object(
-        'files', coalesce((
-          select d.subtree_file_count from filestore.directories d where d.project_id = p.id and d.path = ''), 0),
+        'files', (filestore.directory_counts(p.id, '')).subtree_file_count,
         'bytes', coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0),
+        'databaseBytes', coalesce((
+          select sum(u.database_bytes) from filestore.project_usage u where u.project_id = p.id), 0),
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
-          select w.request_count from filestore.rate_windows w
+          select sum(w.request_count) from filestore.rate_windows w
           where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
@@ -51,43 +58,133 @@ comment on function filestore.account_project is
   'A project with its limits in force and its usage. Opens its rows for the rest of the transaction.';
 call filestore.grant_execute('filestore.account_project', 'filestore_account');
 
+create function filestore.validation_refusal(p_issues jsonb) returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
+comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
+call filestore.grant_execute('filestore.validation_refusal', 'filestore_account');
+
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
-language sql immutable as $$
-  select case
-    when p_name is null or char_length(p_name) not between p_minimum and (filestore.limits()).name_length_max
-      or p_name ~ '[[:cntrl:]]' or p_name <> btrim(p_name)
-    then jsonb_build_object('refusal', jsonb_build_object('code', 'VALIDATION_ERROR', 'details', jsonb_build_object(
-      'issues', jsonb_build_array(jsonb_build_object('path', 'name', 'reason', format(
-        'must have %s to %s characters, no control characters and no space at either end',
-        p_minimum, (filestore.limits()).name_length_max))))))
-  end
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when not filestore.is_name(p_name, p_minimum) then filestore.validation_refusal(jsonb_build_array(
+    jsonb_build_object('path', 'name', 'reason', format(
+      'must have %s to %s characters, no control characters and no space at either end',
+      p_minimum, (filestore.limits()).name_length_max)))) end;
+end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
 call filestore.grant_execute('filestore.validate_name', 'filestore_account');
 
+create function filestore.validate_key(p_key jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_time constant text := '^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$';
+  v_scopes constant jsonb := case jsonb_typeof(p_key -> 'scopes') when 'array' then p_key -> 'scopes' else '[]' end;
+  v_prefix constant text := p_key ->> 'pathPrefix';
+  v_expires_at constant text := p_key ->> 'expiresAt';
+  v_issues jsonb;
+begin
+  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
+  from (values
+    ('keyHash', 'must be a SHA-256 in hexadecimal', p_key ->> 'keyHash' ~ '^[0-9a-f]{64}$'),
+    ('prefix', 'must be the first characters of a key', p_key ->> 'prefix' ~ '^oa_[0-9A-Za-z]{7}$'),
+    ('environment', 'must be development or production', p_key ->> 'environment' in ('development', 'production')),
+    ('scopes', 'must be one or more of read, write and admin',
+      v_scopes <> '[]' and v_scopes <@ '["read", "write", "admin"]'),
+    ('pathPrefix', 'must be a directory', v_prefix is null or filestore.is_path(v_prefix)),
+    ('pathPrefix', 'must not be combined with the scope admin', v_prefix is null or not v_scopes ? 'admin'),
+    ('expiresAt', 'must lie in the future', v_expires_at is null
+      or case when v_expires_at ~ c_time then v_expires_at::timestamptz > clock_timestamp() end)
+  ) c (path, reason, holds)
+  where c.holds is not true;
+  return coalesce(filestore.validate_name(coalesce(p_key ->> 'name', ''), 0),
+    case when v_issues is not null then filestore.validation_refusal(v_issues) end);
+end
+$$;
+comment on function filestore.validate_key is
+  'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
+  '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
+call filestore.grant_execute('filestore.validate_key', 'filestore_account');
+
+create function filestore.enter_account() returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_limit constant integer := (filestore.limits()).account_requests_per_minute;
+  v_account_id constant uuid := filestore.current_account_id();
+  v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
+  v_window timestamptz;
+  v_count integer;
+  v_rate jsonb;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
+  insert into filestore.account_windows as w (account_id, window_start, request_count)
+  values (v_account_id, v_minute, 1)
+  on conflict (account_id) do update
+    set window_start = greatest(w.window_start, v_minute),
+        request_count = case when w.window_start < v_minute then 1 else w.request_count + 1 end
+    where w.window_start < v_minute or w.request_count < c_limit
+  returning w.window_start, w.request_count into v_window, v_count;
+  v_rate := jsonb_build_object('rate', jsonb_build_object(
+    'limit', c_limit, 'remaining', c_limit - coalesce(v_count, c_limit),
+    'reset', extract(epoch from coalesce(v_window, v_minute) + interval '1 minute')::bigint));
+  return case when v_count is null then v_rate || filestore.refusal('RATE_LIMIT_EXCEEDED') else v_rate end;
+end
+$$;
+comment on function filestore.enter_account is
+  'What every call of an account begins with: whose it is, and one request more in the account''s minute. Returns '
+  '{"rate"}, and a refusal: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
+call filestore.grant_execute('filestore.enter_account', 'filestore_account');
+
 -- Projects of an account ----------------------------------------------------------------------------------------------
+
+create function filestore.is_project_maker(p_account_id uuid) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  v_makers constant text[] := (select s.project_makers from filestore.settings s);
+  v_email text;
+begin
+  if 'anyone' = any (v_makers) then return true; end if;
+  if coalesce(cardinality(v_makers), 0) = 0 or to_regclass('auth.users') is null then return false; end if;
+  -- An address that nobody has confirmed is anybody's.
+  execute 'select lower(u.email) from auth.users u where u.id = $1 and u.email_confirmed_at is not null'
+  into v_email using p_account_id;
+  return coalesce(v_email = any (v_makers) or '@' || split_part(v_email, '@', 2) = any (v_makers), false);
+end
+$$;
+comment on function filestore.is_project_maker is
+  'Whether the operator lets this account make projects. Runs as the role that applies migrations, which may read '
+  'auth.users.';
+call filestore.grant_execute('filestore.is_project_maker', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_account_id constant uuid := filestore.current_account_id();
   v_limit constant integer := (filestore.limits()).account_projects_max;
+  -- A version 4 UUID (RFC 9562) of account and id: an id that the caller chose tells nothing of others' projects.
+  v_id constant uuid := overlay(
+    overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
 begin
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = p_id) then
-    return jsonb_build_object('value', filestore.account_project(p_id));
+  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
+    return jsonb_build_object('value', filestore.account_project(v_id));
+  end if;
+  if not filestore.is_project_maker(v_account_id) then
+    return filestore.refusal('PROJECT_LIMIT_REACHED', '{"limit": 0}');
   end if;
   if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
     return filestore.refusal('PROJECT_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
   end if;
-  insert into filestore.projects (id, owner_id, name, tier) values (p_id, v_account_id, p_name, 'free')
+  insert into filestore.projects (id, owner_id, name, tier) values (v_id, v_account_id, p_name, 'free')
   on conflict (owner_id, name) do nothing;
   if not found then return filestore.refusal('PROJECT_NAME_TAKEN'); end if;
-  return jsonb_build_object('value', filestore.account_project(p_id));
+  return jsonb_build_object('value', filestore.account_project(v_id));
 end
 $$;
 comment on function filestore.create_project is
-  'A free project of the signed-in account; the one with this id, if an earlier attempt created it. Callers hold the '
-  'account''s lock, so that the limit is exact.';
+  'A free project of the signed-in account; the one that an earlier attempt with this id created, if there is one. '
+  'Callers hold the account''s lock, so that the limit is exact.';
 call filestore.grant_execute('filestore.create_project', 'filestore_account');
 
 create function filestore.lock_account() returns void
@@ -102,14 +199,16 @@ call filestore.grant_execute('filestore.lock_account', 'filestore_account');
 
 create function public.filestore_account_projects() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
 begin
-  if filestore.current_account_id() is null then return filestore.refusal('INVALID_SESSION'); end if;
+  if v_entry ? 'refusal' then return v_entry; end if;
   if not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id()) then
     perform filestore.lock_account();
     perform filestore.create_project('My project', gen_random_uuid())
     where not exists (select from filestore.projects p where p.owner_id = filestore.current_account_id());
   end if;
-  return jsonb_build_object('value', (
+  return v_entry || jsonb_build_object('value', (
     select coalesce(jsonb_agg(filestore.account_project(p.id) order by p.created_at, p.id), '[]')
     from filestore.projects p where p.owner_id = (select filestore.current_account_id())));
 end
@@ -120,16 +219,18 @@ call filestore.publish('public.filestore_account_projects', 'filestore_account',
 
 create function public.filestore_account_create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
 begin
-  if filestore.validate_name(p_name, 1) is not null then return filestore.validate_name(p_name, 1); end if;
-  if filestore.current_account_id() is null then return filestore.refusal('INVALID_SESSION'); end if;
+  if v_entry ? 'refusal' then return v_entry; end if;
+  if not filestore.is_name(p_name, 1) then return v_entry || filestore.validate_name(p_name, 1); end if;
   perform filestore.lock_account();
-  return filestore.create_project(p_name, p_id);
+  return v_entry || filestore.create_project(p_name, p_id);
 end
 $$;
 comment on function public.filestore_account_create_project is
-  'Creates a free project of the account with this id, or returns it if it exists. Refusals: PROJECT_NAME_TAKEN, '
-  'PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
+  'Creates a free project of the account, or returns the one that was created with this id, which is not the '
+  'project''s. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
 
 -- Keys of a project ---------------------------------------------------------------------------------------------------
@@ -138,19 +239,19 @@ create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_
 language plpgsql volatile set search_path = '' as $$
 declare
   v_key filestore.api_keys;
-  v_name constant text := coalesce(p_key ->> 'name', '');
   v_limit constant integer := (filestore.limits()).project_keys_max;
+  v_refusal constant jsonb := filestore.validate_key(p_key);
 begin
+  if v_refusal is not null then return v_refusal; end if;
   if (
     select count(*) from filestore.api_keys k
     where k.project_id = p_project_id and filestore.is_active(k) and k.id is distinct from p_replaced_id
   ) >= v_limit then
     return filestore.refusal('KEY_LIMIT_REACHED', jsonb_build_object('limit', v_limit));
   end if;
-  if filestore.validate_name(v_name, 0) is not null then return filestore.validate_name(v_name, 0); end if;
   insert into filestore.api_keys (project_id, name, environment, scopes, path_prefix, expires_at, key_hash, prefix)
   values (
-    p_project_id, v_name, p_key ->> 'environment',
+    p_project_id, coalesce(p_key ->> 'name', ''), p_key ->> 'environment',
     array(select distinct jsonb_array_elements_text(p_key -> 'scopes') order by 1), p_key ->> 'pathPrefix',
     (p_key ->> 'expiresAt')::timestamptz, decode(p_key ->> 'keyHash', 'hex'), p_key ->> 'prefix')
   returning * into v_key;
@@ -185,10 +286,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_old filestore.api_keys;
   v_new jsonb;
-  v_grace_period constant interval :=
-    make_interval(secs => greatest(coalesce((p_key ->> 'gracePeriodSeconds')::integer, 0), 0));
-  v_is_immediate constant boolean := v_grace_period = interval '0';
+  v_grace_seconds constant integer := coalesce((p_key ->> 'gracePeriodSeconds')::integer, 0);
+  v_is_immediate constant boolean := v_grace_seconds = 0;
 begin
+  if v_grace_seconds not between 0 and (filestore.limits()).key_grace_period_seconds_max then
+    return filestore.validation_refusal('[{"path": "gracePeriodSeconds", "reason": "must be at most a week"}]');
+  end if;
   select * into v_old from filestore.api_keys k
   where k.project_id = p_project_id and k.id = (p_key ->> 'id')::uuid for update;
   if not found then
@@ -203,14 +306,14 @@ begin
   update filestore.api_keys k
   set revoked_at = case when v_is_immediate then clock_timestamp() end,
       expires_at = case when v_is_immediate then k.expires_at
-        else least(k.expires_at, clock_timestamp() + v_grace_period) end
+        else least(k.expires_at, clock_timestamp() + make_interval(secs => v_grace_seconds)) end
   where k.project_id = p_project_id and k.id = v_old.id returning * into v_old;
   return jsonb_build_object('value', v_new -> 'value' || jsonb_build_object('replaced', filestore.account_key(v_old)));
 end
 $$;
 comment on function filestore.rotate_key is
   'A new key in place of an active one, which is revoked immediately or expires after the grace period. Refusals: '
-  'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED.';
+  'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
@@ -267,7 +370,7 @@ declare
   v_key_id uuid;
   v_repeated jsonb;
 begin
-  if p_project_id is distinct from filestore.current_project_id() then
+  if p_project_id is distinct from nullif(current_setting('filestore.project_id', true), '')::uuid then
     raise exception 'the project was not opened';
   end if;
   if p_parameters ? 'keyHash' then
@@ -307,7 +410,7 @@ begin
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
-        p_project_id, least((p_parameters ->> 'limit')::integer, (filestore.limits()).page_limit_max)));
+        p_project_id, least(greatest((p_parameters ->> 'limit')::integer, 1), (filestore.limits()).page_limit_max)));
   end case;
 end
 $$;
@@ -339,7 +442,6 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_project_id uuid;
 begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   perform set_config('filestore.project_id', '', true);
   select p.id into v_project_id from filestore.projects p
   where p.owner_id = (select filestore.current_account_id()) and (p_project_id is null or p.id = p_project_id)
@@ -356,34 +458,40 @@ call filestore.grant_execute('filestore.open_own_project', 'filestore_account');
 create function public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_project_id constant uuid := filestore.open_own_project(p_project_id);
+  v_entry constant jsonb := filestore.enter_account();
+  v_project_id uuid;
 begin
-  if v_project_id is null then
-    return filestore.refusal(
-      case when filestore.current_account_id() is null then 'INVALID_SESSION' else 'PROJECT_NOT_FOUND' end);
+  if v_entry ? 'refusal' then return v_entry; end if;
+  v_project_id := filestore.open_own_project(p_project_id);
+  if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  if p_action not in ('project', 'keys', 'revoke_key')
+    and exists (select from filestore.projects p where p.id = v_project_id and p.suspended_at is not null) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
-  return filestore.administer(v_project_id, p_action, p_parameters);
+  return v_entry || filestore.administer(v_project_id, p_action, p_parameters);
 end
 $$;
 comment on function public.filestore_account_administer is
-  'filestore.administer for the owner of the project. Refusals: PROJECT_NOT_FOUND, and those of the action.';
+  'filestore.administer for the owner of the project. Of a suspended project the owner sees limits, usage and keys, '
+  'and may revoke keys. Refusals: PROJECT_NOT_FOUND, FORBIDDEN_SCOPE, and those of the action.';
 call filestore.publish('public.filestore_account_administer', 'filestore_account', 'authenticated');
 
 create function public.filestore_account_session(p_project_id uuid, p_token_hash text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_project_id constant uuid := filestore.open_own_project(p_project_id);
+  v_entry constant jsonb := filestore.enter_account();
+  v_project_id uuid;
 begin
-  if v_project_id is null then
-    return filestore.refusal(
-      case when filestore.current_account_id() is null then 'INVALID_SESSION' else 'PROJECT_NOT_FOUND' end);
-  end if;
-  insert into filestore.console_sessions as s (project_id, token_hash, expires_at)
+  if v_entry ? 'refusal' then return v_entry; end if;
+  v_project_id := filestore.open_own_project(p_project_id);
+  if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
+  insert into filestore.console_sessions as s (project_id, account_id, token_hash, expires_at)
   values (
-    v_project_id, decode(p_token_hash, 'hex'),
+    v_project_id, filestore.current_account_id(), decode(p_token_hash, 'hex'),
     clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
-  on conflict (project_id) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at;
-  return jsonb_build_object('value', v_project_id);
+  on conflict (project_id) do update
+    set account_id = excluded.account_id, token_hash = excluded.token_hash, expires_at = excluded.expires_at;
+  return v_entry || jsonb_build_object('value', v_project_id);
 end
 $$;
 comment on function public.filestore_account_session is

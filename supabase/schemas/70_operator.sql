@@ -1,72 +1,143 @@
 -- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
 -- {"error": code, "message": text}.
 
+create function filestore.find_account(p_account text, out id uuid, out email text)
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if to_regclass('auth.users') is not null then
+    execute 'select u.id, u.email from auth.users u where u.id::text = lower($1) or lower(u.email) = lower($1)'
+    into id, email using p_account;
+  end if;
+end
+$$;
+comment on function filestore.find_account is
+  'The account with this id or e-mail address, or nulls. Runs as the role that applies migrations, which may read '
+  'auth.users.';
+call filestore.grant_execute('filestore.find_account', 'filestore_admin');
+
+create function filestore.find_owner(p_account text, out id uuid, out problem text)
+language plpgsql stable security definer set search_path = '' as $$
+declare
+  v_is_id constant boolean := p_account ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+  v_ids uuid[];
+begin
+  if to_regclass('auth.users') is not null then
+    v_ids := array(
+      select u.id from auth.users u
+      where u.deleted_at is null and case when v_is_id then u.id::text = lower(p_account)
+        else lower(u.email) = lower(p_account) end
+      order by u.created_at, u.id);
+  end if;
+  problem := case
+    when coalesce(cardinality(v_ids), 0) = 0 then 'There is no account %s; accounts are created in the console.'
+    when cardinality(v_ids) > 1 then format(
+      'Several accounts have the address %%s; give the id of one: %s.', array_to_string(v_ids, ', '))
+    else (
+      select case
+        when u.is_anonymous then 'The account %s is anonymous.'
+        when u.banned_until > clock_timestamp() then 'The account %s is banned.'
+        when u.email_confirmed_at is null and not v_is_id then
+          'The account %s has not confirmed its address, so it may be anybody''s.' end
+      from auth.users u where u.id = v_ids[1]) end;
+  problem := format(problem, quote_literal(p_account));
+  if problem is null then id := v_ids[1]; end if;
+end
+$$;
+comment on function filestore.find_owner is
+  'The account with this id or confirmed e-mail address, or why there is none that may own a project.';
+call filestore.grant_execute('filestore.find_owner', 'filestore_admin');
+
 create function filestore.project_record(p_project filestore.projects) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
     'id', (p_project).id, 'name', (p_project).name, 'tier', (p_project).tier,
     'requestsPerMinute', coalesce((p_project).requests_per_minute, t.requests_per_minute),
     'maxFileBytes', coalesce((p_project).max_file_bytes, t.max_file_bytes),
     'maxProjectBytes', coalesce((p_project).max_project_bytes, t.max_project_bytes),
-    'createdAt', filestore.iso((p_project).created_at))
-  from filestore.tiers t where t.name = (p_project).tier
+    'ownerId', (p_project).owner_id,
+    'owner', (select a.email from filestore.find_account((p_project).owner_id::text) a),
+    'createdAt', filestore.iso((p_project).created_at), 'suspendedAt', filestore.iso((p_project).suspended_at))
+  from filestore.tiers t where t.name = (p_project).tier;
+end
 $$;
-comment on function filestore.project_record is 'A project with the limits in force.';
+comment on function filestore.project_record is 'A project with the limits in force and its owner''s e-mail address.';
 call filestore.grant_execute('filestore.project_record', 'filestore_admin');
 
 create function filestore.key_record(p_key filestore.api_keys) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
-    'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name,
-    'project', jsonb_build_object('id', p.id, 'name', p.name),
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'id', (p_key).id, 'prefix', (p_key).prefix, 'name', (p_key).name, 'scopes', (p_key).scopes,
+    'pathPrefix', (p_key).path_prefix, 'project', jsonb_build_object('id', p.id, 'name', p.name),
     'createdAt', filestore.iso((p_key).created_at), 'expiresAt', filestore.iso((p_key).expires_at),
     'revokedAt', filestore.iso((p_key).revoked_at), 'lastUsedAt', filestore.iso((p_key).last_used_at))
-  from filestore.projects p where p.id = (p_key).project_id
+  from filestore.projects p where p.id = (p_key).project_id;
+end
 $$;
 comment on function filestore.key_record is 'A key without its hash.';
 call filestore.grant_execute('filestore.key_record', 'filestore_admin');
 
 create function filestore.error(p_code text, p_message text) returns jsonb
-language sql immutable
-as $$ select jsonb_build_object('error', p_code, 'message', p_message) $$;
+language plpgsql immutable set search_path = ''
+as $$ begin return jsonb_build_object('error', p_code, 'message', p_message); end $$;
 comment on function filestore.error is 'An error of the administration.';
 call filestore.grant_execute('filestore.error', 'filestore_admin');
 
-create function filestore.resolve_project(p_project text, out project_id uuid, out error jsonb)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_matches integer;
-begin
-  select count(*) into v_matches from filestore.projects p where p.id::text = lower(p_project) or p.name = p_project;
-  if v_matches = 0 then
-    error := filestore.error('PROJECT_NOT_FOUND', format('There is no project %s.', quote_literal(p_project)));
-  elsif v_matches > 1 then
-    error := filestore.error(
-      'PROJECT_AMBIGUOUS', format('Several projects are named %s; give its id.', quote_literal(p_project)));
-  else
-    select p.id into project_id from filestore.projects p where p.id::text = lower(p_project) or p.name = p_project;
-  end if;
-end
-$$;
-comment on function filestore.resolve_project is 'The one project with this id or name.';
-call filestore.grant_execute('filestore.resolve_project', 'filestore_admin');
-
-create function public.filestore_admin_create_project(p_name text, p_tier text) returns jsonb
+create function public.filestore_admin_find_project(p_project text, p_owner text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  v_owner_id uuid;
+  v_problem text;
+  v_project filestore.projects;
+  v_others text;
+begin
+  select * into v_project from filestore.projects p where p.id::text = lower(p_project);
+  if p_owner is not null then
+    select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
+  end if;
+  if v_project.id is null and v_problem is not null then
+    return filestore.error('ACCOUNT_REFUSED', v_problem);
+  elsif v_project.id is null then
+    select * into v_project from filestore.projects p
+    where p.name = p_project and p.owner_id is not distinct from v_owner_id;
+  end if;
+  if v_project.id is not null then return filestore.project_record(v_project); end if;
+  select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
+  from (select * from filestore.projects p where p.name = p_project order by p.created_at, p.id limit 10) o
+  left join lateral filestore.find_account(o.owner_id::text) a on true;
+  return case when v_others is null
+    then filestore.error('PROJECT_NOT_FOUND', format('There is no project %s.', quote_literal(p_project)))
+    else filestore.error('PROJECT_AMBIGUOUS', format(
+      'Others have a project %s; give its id, or its owner with --owner: %s.', quote_literal(p_project), v_others)) end;
+end
+$$;
+comment on function public.filestore_admin_find_project is
+  'The project with this id; else the one with this name of the account p_owner, or without it of the operator, which '
+  'is a project that no account owns. Errors: ACCOUNT_REFUSED, PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
+call filestore.publish('public.filestore_admin_find_project', 'filestore_admin', 'service_role');
+
+create function filestore.invalid_name(p_name text) returns jsonb
+language sql stable set search_path = '' as $$
+  select filestore.error(
+    'INVALID_NAME', 'A project name has 1 to 100 characters, no control characters and no space at either end.')
+  where not filestore.is_name(p_name, 1)
+$$;
+comment on function filestore.invalid_name is 'The error of an invalid name of a project, or null.';
+call filestore.grant_execute('filestore.invalid_name', 'filestore_admin');
+
+create function public.filestore_admin_create_project(p_name text, p_tier text, p_id uuid default null) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_id constant uuid := coalesce(p_id, gen_random_uuid());
   v_project filestore.projects;
 begin
-  if p_name is null or char_length(p_name) not between 1 and (filestore.limits()).name_length_max
-    or p_name ~ '[[:cntrl:]]' or p_name <> btrim(p_name) then
-    return filestore.error(
-      'INVALID_NAME',
-      'A project name has 1 to 100 characters, no control characters and no space at either end.');
-  end if;
+  if filestore.invalid_name(p_name) is not null then return filestore.invalid_name(p_name); end if;
   if not exists (select from filestore.tiers t where t.name = p_tier) then
     return filestore.error('UNKNOWN_TIER', 'The tiers are free, pro and enterprise.');
   end if;
-  insert into filestore.projects (name, tier) values (p_name, p_tier)
-  on conflict (owner_id, name) do nothing returning * into v_project;
+  insert into filestore.projects (id, name, tier) values (v_id, p_name, p_tier) on conflict do nothing;
+  select * into v_project from filestore.projects p where p.id = v_id;
   if not found then
     return filestore.error('NAME_TAKEN', format('A project %s already exists.', quote_literal(p_name)));
   end if;
@@ -74,7 +145,7 @@ begin
 end
 $$;
 comment on function public.filestore_admin_create_project is
-  'Creates a project. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN.';
+  'Creates a project, or returns the one that has this id. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN.';
 call filestore.publish('public.filestore_admin_create_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_projects() returns jsonb
@@ -86,120 +157,122 @@ $$;
 comment on function public.filestore_admin_list_projects is 'All projects, oldest first.';
 call filestore.publish('public.filestore_admin_list_projects', 'filestore_admin', 'service_role');
 
-create function public.filestore_admin_set_tier(
-  p_project text, p_tier text, p_requests_per_minute integer default null, p_max_file_bytes bigint default null,
-  p_max_project_bytes bigint default null
-) returns jsonb
+create function public.filestore_admin_update_project(p_id uuid, p_changes jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_project_id uuid;
   v_project filestore.projects;
-  v_error jsonb;
+  v_account_id uuid;
+  v_problem text;
 begin
-  select r.project_id, r.error into v_project_id, v_error from filestore.resolve_project(p_project) r;
-  if v_error is not null then return v_error; end if;
-  if not exists (select from filestore.tiers t where t.name = p_tier) then
+  if p_changes ? 'owner' then
+    select o.id, o.problem into v_account_id, v_problem from filestore.find_owner(p_changes ->> 'owner') o;
+  end if;
+  if p_changes ? 'name' and filestore.invalid_name(p_changes ->> 'name') is not null then
+    return filestore.invalid_name(p_changes ->> 'name');
+  elsif v_problem is not null then
+    return filestore.error('ACCOUNT_REFUSED', v_problem);
+  elsif p_changes ? 'tier' and not exists (select from filestore.tiers t where t.name = p_changes ->> 'tier') then
     return filestore.error('UNKNOWN_TIER', 'The tiers are free, pro and enterprise.');
   end if;
-  if p_requests_per_minute < 1 or p_max_file_bytes < 1 or p_max_project_bytes < 1 then
-    return filestore.error('INVALID_LIMIT', 'A limit is a whole number from 1.');
-  end if;
   update filestore.projects p
-  set tier = p_tier, requests_per_minute = p_requests_per_minute, max_file_bytes = p_max_file_bytes,
-      max_project_bytes = p_max_project_bytes
-  where p.id = v_project_id returning * into v_project;
-  return filestore.project_record(v_project);
-end
-$$;
-comment on function public.filestore_admin_set_tier is
-  'Sets a project''s tier and its own limits (null: those of the tier). Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, '
-  'UNKNOWN_TIER, INVALID_LIMIT.';
-call filestore.publish('public.filestore_admin_set_tier', 'filestore_admin', 'service_role');
-
-create function filestore.find_account_id(p_account text) returns uuid
-language plpgsql stable security definer set search_path = '' as $$
-declare
-  v_account_id uuid;
-begin
-  if to_regclass('auth.users') is not null then
-    execute 'select u.id from auth.users u where u.id::text = lower($1) or lower(u.email) = lower($1)'
-    into v_account_id using p_account;
+  set name = coalesce(p_changes ->> 'name', p.name), owner_id = coalesce(v_account_id, p.owner_id),
+      suspended_at = case p_changes ->> 'isSuspended'
+        when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
+  where p.id = p_id returning * into v_project;
+  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
+  if p_changes ? 'owner' or p_changes ? 'tier' then
+    -- Its next commit without room is granted a share anew, of the quota that it has by then.
+    delete from filestore.account_grants g where g.project_id = p_id;
   end if;
-  return v_account_id;
+  if p_changes ? 'tier' then
+    update filestore.projects p
+    set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
+        max_file_bytes = (p_changes ->> 'maxFileBytes')::bigint,
+        max_project_bytes = (p_changes ->> 'maxProjectBytes')::bigint
+    where p.id = p_id returning * into v_project;
+  end if;
+  return filestore.project_record(v_project);
+exception
+  when check_violation then return filestore.error('INVALID_LIMIT', 'A limit is a whole number from 1.');
+  when unique_violation then
+    return filestore.error('NAME_TAKEN', 'The owner has another project with this name; rename one of them.');
 end
 $$;
-comment on function filestore.find_account_id is
-  'The account with this id or e-mail address, or null. Runs as the role that applies migrations, which may read '
-  'auth.users.';
-call filestore.grant_execute('filestore.find_account_id', 'filestore_admin');
+comment on function public.filestore_admin_update_project is
+  'Changes of a project what is given: name; owner (id or e-mail address); isSuspended; tier, with limits of its own '
+  'requestsPerMinute, maxFileBytes, maxProjectBytes (absent: those of the tier). Errors: PROJECT_NOT_FOUND, '
+  'INVALID_NAME, ACCOUNT_REFUSED, UNKNOWN_TIER, INVALID_LIMIT, NAME_TAKEN.';
+call filestore.publish('public.filestore_admin_update_project', 'filestore_admin', 'service_role');
 
-create function public.filestore_admin_set_owner(p_project text, p_account text) returns jsonb
+create function public.filestore_admin_settings(p_changes jsonb default '{}') returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_project_id uuid;
-  v_error jsonb;
-  v_project filestore.projects;
-  v_account_id constant uuid := filestore.find_account_id(p_account);
+  v_makers constant text[] := case when jsonb_typeof(p_changes -> 'projectMakers') = 'array' then array(
+    select distinct lower(m.value) from jsonb_array_elements_text(p_changes -> 'projectMakers') m order by 1) end;
+  v_refused text;
 begin
-  select r.project_id, r.error into v_project_id, v_error from filestore.resolve_project(p_project) r;
-  if v_error is not null then return v_error; end if;
-  if v_account_id is null then
-    return filestore.error(
-      'ACCOUNT_NOT_FOUND',
-      format('There is no account %s; accounts are created in the console.', quote_literal(p_account)));
+  select m.maker into v_refused from unnest(v_makers) m (maker)
+  where m.maker <> 'anyone' and m.maker !~ '^[^@[:space:][:cntrl:]]*@[^@[:space:][:cntrl:]]+$' limit 1;
+  if v_refused is not null then
+    return filestore.error('INVALID_MAKER', format(
+      '%s is neither "anyone" nor an e-mail address or a domain like @example.com.', quote_literal(v_refused)));
   end if;
-  update filestore.projects p set owner_id = v_account_id where p.id = v_project_id returning * into v_project;
-  return filestore.project_record(v_project);
-exception when unique_violation then
-  return filestore.error('NAME_TAKEN', format('The account has a project %s already.', quote_literal(p_project)));
+  update filestore.settings s
+  set project_makers = case when p_changes ? 'projectMakers' then v_makers else s.project_makers end,
+      account_bytes = case when p_changes ? 'accountBytes' then (p_changes ->> 'accountBytes')::bigint
+        else s.account_bytes end
+  where p_changes ?| array['projectMakers', 'accountBytes'];
+  return (
+    select jsonb_build_object('projectMakers', s.project_makers, 'accountBytes', s.account_bytes)
+    from filestore.settings s);
+exception
+  when check_violation then return filestore.error('INVALID_LIMIT', 'A limit is a whole number from 1.');
 end
 $$;
-comment on function public.filestore_admin_set_owner is
-  'Gives a project to an account, by id or e-mail address. Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, '
-  'ACCOUNT_NOT_FOUND, NAME_TAKEN.';
-call filestore.publish('public.filestore_admin_set_owner', 'filestore_admin', 'service_role');
+comment on function public.filestore_admin_settings is
+  'Changes of the installation''s settings what is given, and returns them: projectMakers (["anyone"], addresses and '
+  'domains, [] for none, null for undecided), accountBytes (null: no quota). Errors: INVALID_MAKER, INVALID_LIMIT.';
+call filestore.publish('public.filestore_admin_settings', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_create_key(
-  p_project text, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamptz default null
+  p_project_id uuid, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamptz default null,
+  p_scopes text[] default '{read,write}', p_path_prefix text default null, p_grace_seconds integer default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_project_id uuid;
-  v_error jsonb;
   v_key filestore.api_keys;
 begin
-  select r.project_id, r.error into v_project_id, v_error from filestore.resolve_project(p_project) r;
-  if v_error is not null then return v_error; end if;
-  if char_length(p_name) > (filestore.limits()).name_length_max or p_name ~ '[[:cntrl:]]' then
-    return filestore.error('INVALID_NAME', 'A key''s name has at most 100 characters and no control characters.');
+  if not filestore.is_name(coalesce(p_name, ''), 0) then
+    return filestore.error(
+      'INVALID_NAME', 'A key''s name has at most 100 characters, no control characters and no space at either end.');
   end if;
-  insert into filestore.api_keys (project_id, name, key_hash, prefix, expires_at)
-  values (v_project_id, coalesce(p_name, ''), decode(p_key_hash, 'hex'), p_prefix, p_expires_at)
+  insert into filestore.api_keys (project_id, name, key_hash, prefix, expires_at, scopes, path_prefix)
+  values (
+    p_project_id, coalesce(p_name, ''), decode(p_key_hash, 'hex'), p_prefix, p_expires_at, p_scopes, p_path_prefix)
   returning * into v_key;
+  update filestore.api_keys k
+  set expires_at = least(k.expires_at, clock_timestamp() + make_interval(secs => p_grace_seconds))
+  where p_grace_seconds is not null and k.project_id = p_project_id and k.name = v_key.name and k.id <> v_key.id
+    and k.revoked_at is null;
   return filestore.key_record(v_key);
+exception
+  when foreign_key_violation then
+    return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.');
+  when check_violation then
+    return filestore.error('INVALID_KEY', 'Scopes are read, write, admin; a key with a path prefix cannot have admin.');
 end
 $$;
 comment on function public.filestore_admin_create_key is
-  'Stores the hash of a new key. Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS, INVALID_NAME.';
+  'Stores the hash of a new key. With a grace period, the other keys of its name expire when it ends. Errors: '
+  'PROJECT_NOT_FOUND, INVALID_NAME, INVALID_KEY.';
 call filestore.publish('public.filestore_admin_create_key', 'filestore_admin', 'service_role');
 
-create function public.filestore_admin_list_keys(p_project text default null) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_project_id uuid;
-  v_error jsonb;
-begin
-  if p_project is not null then
-    select r.project_id, r.error into v_project_id, v_error from filestore.resolve_project(p_project) r;
-    if v_error is not null then return v_error; end if;
-  end if;
-  return jsonb_build_object('keys', coalesce((
-    select jsonb_agg(filestore.key_record(k) order by k.created_at, k.id)
-    from filestore.api_keys k where p_project is null or k.project_id = v_project_id), '[]'));
-end
+create function public.filestore_admin_list_keys(p_project_id uuid default null) returns jsonb
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object('keys', coalesce(jsonb_agg(filestore.key_record(k) order by k.created_at, k.id), '[]'))
+  from filestore.api_keys k where p_project_id is null or k.project_id = p_project_id
 $$;
-comment on function public.filestore_admin_list_keys is
-  'All keys, of one project if given, oldest first. Errors: PROJECT_NOT_FOUND, PROJECT_AMBIGUOUS.';
+comment on function public.filestore_admin_list_keys is 'All keys, of one project if given, oldest first.';
 call filestore.publish('public.filestore_admin_list_keys', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_revoke_key(p_id uuid) returns jsonb
@@ -216,7 +289,9 @@ $$;
 comment on function public.filestore_admin_revoke_key is 'Revokes a key immediately. Errors: KEY_NOT_FOUND.';
 call filestore.publish('public.filestore_admin_revoke_key', 'filestore_admin', 'service_role');
 
-create function public.filestore_admin_rotate_key(p_id uuid, p_key_hash text, p_prefix text) returns jsonb
+create function public.filestore_admin_rotate_key(
+  p_id uuid, p_key_hash text, p_prefix text, p_grace_seconds integer default 0
+) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_old filestore.api_keys;
@@ -232,11 +307,14 @@ begin
     v_old.project_id, v_old.name, v_old.environment, v_old.scopes, v_old.path_prefix, decode(p_key_hash, 'hex'),
     p_prefix, v_old.expires_at)
   returning * into v_new;
-  update filestore.api_keys k set revoked_at = clock_timestamp() where k.id = p_id;
+  update filestore.api_keys k
+  set revoked_at = case when p_grace_seconds = 0 then clock_timestamp() end,
+      expires_at = least(k.expires_at, clock_timestamp() + make_interval(secs => nullif(p_grace_seconds, 0)))
+  where k.id = p_id;
   return filestore.key_record(v_new);
 end
 $$;
 comment on function public.filestore_admin_rotate_key is
-  'Replaces a key by a new one with the same name, rights and expiry; the old one is revoked immediately. Errors: '
-  'KEY_NOT_FOUND, KEY_REVOKED.';
+  'Replaces a key by a new one with the same name, rights and expiry; the old one is revoked immediately, or expires '
+  'after the grace period. Errors: KEY_NOT_FOUND, KEY_REVOKED.';
 call filestore.publish('public.filestore_admin_rotate_key', 'filestore_admin', 'service_role');

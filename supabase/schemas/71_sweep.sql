@@ -3,6 +3,26 @@
 -- Objects are named {project_id}/{yyyymmdd}/{segment_id}. A day is swept once it has been over for a day. Commits
 -- refuse segments of such days, so an object without a row never gets one.
 
+create function filestore.prune_keys() returns void
+language sql volatile set search_path = '' as $$
+  with ended as materialized (
+    select k.id from filestore.api_keys k
+    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
+      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
+    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
+    for update skip locked
+  ), removed as (
+    delete from filestore.api_keys k using ended e
+    where k.id = e.id and not exists (select from filestore.file_versions v where v.key_id = k.id)
+    returning k.id
+  )
+  update filestore.api_keys k set key_hash = null, prefix = ''
+  from ended e where k.id = e.id and k.id not in (select r.id from removed r)
+$$;
+comment on function filestore.prune_keys is
+  'Removes keys that ended long ago, some at a time. Of one that versions name, id and name stay.';
+call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
+
 create function public.filestore_sweep_next() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -10,6 +30,7 @@ declare
   v_through constant date := ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2;
   v_next jsonb;
 begin
+  perform filestore.prune_keys();
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -21,7 +42,8 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose sweep is furthest behind, and how far it has come; null where there is nothing to do.';
+  'The project whose sweep is furthest behind, and how far it has come; null where there is nothing to do. Removes '
+  'some keys that ended long ago on the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

@@ -3,10 +3,23 @@
 -- A trigger queues each new version, in the transaction of its commit. The edge function claims files from the queue,
 -- reads their bytes, and stores text and chunks, later the chunks' embeddings.
 
+create function filestore.search_split(p_text text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return translate(p_text, '<&~/.@_+-', ',,,,,,,,,');
+end
+$$;
+comment on function filestore.search_split is
+  'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for hosts, '
+  'addresses, paths, numbers, hyphens and tags. It may look to the end of the text from each of them, which takes '
+  'quadratic time. Texts and queries are split alike.';
+call filestore.grant_execute('filestore.search_split', 'filestore_engine', 'filestore_search');
+
 create function filestore.search_words(p_path text, p_content text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  v_length integer := length(p_content);
+  v_content constant text := filestore.search_split(p_content);
+  v_length integer := length(v_content);
   -- `src/rateLimit.ts` is found by rate, limit, src and ts.
   v_path constant text := regexp_replace(
     regexp_replace(p_path, '([a-z0-9])([A-Z])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
@@ -14,7 +27,7 @@ begin
   loop
     begin
       return setweight(to_tsvector('pg_catalog.english', v_path), 'A')
-        || setweight(to_tsvector('pg_catalog.english', left(p_content, v_length)), 'D');
+        || setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
     exception when program_limit_exceeded then
       -- A tsvector holds 1 MB of distinct words; of a text with more of them only the beginning is indexed.
       v_length := v_length / 2;
@@ -26,12 +39,52 @@ comment on function filestore.search_words is
   'The words of a file for full-text search: those of its path, which weigh most, and those of its text.';
 call filestore.grant_execute('filestore.search_words', 'filestore_search');
 
-create function public.filestore_search_claim(
-  p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text default null
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
+create function filestore.search_turn(
+  p_stage integer, p_after uuid, p_projects integer, p_now timestamptz, out projects uuid[], out last uuid
+)
+language plpgsql stable set search_path = '' as $$
 declare
+  v_start constant uuid := coalesce(p_after, gen_random_uuid());
+  v_project_id uuid := v_start;
+  v_due_at timestamptz;
+  v_is_wrapped boolean := false;
+begin
+  projects := '{}';
+  -- One probe of the index for each project, however many files it has waiting.
+  for v_probe in 1 .. (filestore.limits()).search_turn_projects_max loop
+    select q.project_id, q.due_at into v_project_id, v_due_at from filestore.search_queue q
+    where q.stage = p_stage and q.project_id > v_project_id order by q.project_id, q.due_at limit 1;
+    if not found and not v_is_wrapped then
+      v_is_wrapped := true;
+      select q.project_id, q.due_at into v_project_id, v_due_at from filestore.search_queue q
+      where q.stage = p_stage order by q.project_id, q.due_at limit 1;
+    end if;
+    if v_project_id is null or v_is_wrapped and v_project_id > v_start then return; end if;
+    if v_due_at <= p_now then projects := projects || v_project_id; end if;
+    exit when cardinality(projects) = p_projects;
+  end loop;
+  last := v_project_id;
+end
+$$;
+comment on function filestore.search_turn is
+  'The projects whose turn it is: those with a file due, at most so many, in the order of their ids from the one after '
+  'p_after, round and round. Where there may be more, also the last one that was looked at.';
+call filestore.grant_execute('filestore.search_turn', 'filestore_search');
+
+create function public.filestore_search_claim(
+  p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
+  p_model text default null, p_after uuid default null, p_claim_bytes bigint default null,
+  p_is_light boolean default false
+) returns jsonb
+language plpgsql volatile security definer set search_path = ''
+-- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
   v_claim_id constant uuid := gen_random_uuid();
+  v_projects uuid[];
+  v_after uuid;
+  v_claim_bytes constant bigint := coalesce(p_claim_bytes, p_bytes);
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_claimed jsonb;
@@ -41,41 +94,63 @@ declare
     (filestore.limits()).reindex_debounce_microseconds_per_byte * interval '1 microsecond';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  with due as (
-    select q.project_id, q.file_id, q.bytes, q.due_at,
-           case when p_stage = 1 and q.bytes <= p_bytes
-             then greatest(t.indexed_at, q.claimed_at) + v_debounce + q.bytes * v_debounce_per_byte end as eligible_at
-    from filestore.search_queue q
-    left join filestore.search_texts t on t.project_id = q.project_id and t.file_id = q.file_id
-    where q.stage = p_stage and q.due_at <= clock_timestamp()
-    order by q.due_at limit p_files for update of q skip locked
+  select t.projects, t.last into v_projects, v_after from filestore.search_turn(p_stage, p_after, p_files, v_now) t;
+  with due as materialized (
+    select w.place, q.*
+    from unnest(v_projects) with ordinality w (id, place)
+    cross join lateral (
+      select q.project_id, q.file_id, q.bytes, q.due_at, q.attempts, q.claimed_at
+      from filestore.search_queue q
+      where q.stage = p_stage and q.project_id = w.id and q.due_at <= v_now
+      order by q.due_at limit p_files / greatest(cardinality(v_projects), 1) for update of q skip locked
+    ) q
+  ), eligible as (
+    select d.*, case when p_stage = 1 and d.bytes <= p_bytes
+             then greatest(t.indexed_at, d.claimed_at) + v_debounce + d.bytes * v_debounce_per_byte end as eligible_at
+    from due d left join filestore.search_texts t on t.project_id = d.project_id and t.file_id = d.file_id
   ), deferred as (
-    update filestore.search_queue q set due_at = d.eligible_at, claim_id = null
-    from due d
-    where q.project_id = d.project_id and q.file_id = d.file_id and d.eligible_at > clock_timestamp()
+    update filestore.search_queue q set due_at = e.eligible_at, claim_id = null
+    from eligible e
+    where q.project_id = e.project_id and q.file_id = e.file_id and e.eligible_at > v_now
+  ), dealt as (
+    -- Files that are too large to be indexed count as 0 bytes.
+    select e.project_id, e.file_id, e.place, e.attempts, case when e.bytes > p_bytes then 0 else e.bytes end as bytes,
+           row_number() over (partition by e.place order by e.due_at, e.file_id) as round
+    from eligible e
+    where (e.eligible_at is null or e.eligible_at <= v_now)
+      and not (p_is_light and e.bytes between v_claim_bytes + 1 and p_bytes)
+  ), ranked as (
+    select d.*, row_number() over (order by d.round, d.place) = 1 as is_first,
+           first_value(d.attempts) over (order by d.round, d.place) > 0 as is_retry
+    from dealt d
   ), taken as (
-    -- The first one always, and others while they fit. Files that are too large to be indexed count as 0 bytes.
-    select d.project_id, d.file_id,
-           sum(case when d.bytes > p_bytes then 0 else d.bytes end) over in_order <= p_bytes as fits,
-           row_number() over in_order = 1 as is_first
-    from due d
-    where d.eligible_at is null or d.eligible_at <= clock_timestamp()
-    window in_order as (order by d.due_at, d.file_id)
+    -- The first one always. One that was tried before is taken alone, since it may fail again; otherwise others come
+    -- along while they fit, small ones first.
+    select r.project_id, r.file_id, r.place, r.is_first or not r.is_retry and r.attempts = 0 and
+             sum(r.bytes) filter (where r.attempts = 0 and not r.is_first)
+               over (order by r.round, r.bytes, r.place rows unbounded preceding) <= v_claim_bytes as is_taken
+    from ranked r
   ), claimed as (
     update filestore.search_queue q
     -- Each attempt that is not finished doubles the wait for the next one.
-    set claim_id = v_claim_id, claimed_at = clock_timestamp(), attempts = q.attempts + 1,
-        due_at = clock_timestamp() + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
+    set claim_id = v_claim_id, claimed_at = v_now, attempts = q.attempts + 1,
+        due_at = v_now + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
     from taken t
-    where q.project_id = t.project_id and q.file_id = t.file_id and (t.fits or t.is_first)
+    where q.project_id = t.project_id and q.file_id = t.file_id and t.is_taken
     returning q.project_id, q.file_id
   )
-  select array_agg(c.project_id), array_agg(c.file_id) into v_project_ids, v_file_ids from claimed c;
+  select array_agg(c.project_id), array_agg(c.file_id),
+    -- The next claim begins with the first project that got nothing now, else with the next one.
+    coalesce(
+      (select v_projects[min(u.place) - 1] from (
+        select t.place from taken t group by t.place having not bool_or(t.is_taken)) u),
+      v_after, v_projects[1])
+  into v_project_ids, v_file_ids, v_after from claimed c;
   -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their statement,
   -- and files read in it would be older. No commit can come in between: it would wait for the queue's row.
   select jsonb_agg(jsonb_build_object(
     'projectId', c.project_id, 'fileId', c.file_id, 'version', c.version, 'path', f.path, 'mimeType', f.mime_type,
-    'size', f.size, 'isDeleted', f.is_deleted,
+    'size', f.size, 'isDeleted', f.is_deleted, 'tries', c.attempts,
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= p_bytes
       then filestore.segment_list(c.project_id, f.segment_ids) else '[]'::jsonb end,
     'chunks', case when p_stage = 2 then (
@@ -85,7 +160,7 @@ begin
         select k.hash, k.start, k.length from filestore.search_chunks k
         where k.project_id = c.project_id and k.file_id = c.file_id and k.version = c.version
           and k.model is distinct from p_model
-        order by k.start limit p_chunks
+        order by k.start limit greatest(p_chunks / cardinality(v_file_ids), 1)
       ) k join filestore.search_texts t on t.project_id = c.project_id and t.file_id = c.file_id
     ) else '[]'::jsonb end))
   into v_claimed
@@ -95,15 +170,43 @@ begin
   select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
   from filestore.search_queue q where q.stage = p_stage and q.claim_id is null order by q.due_at limit 1;
   return jsonb_build_object(
-    'claimId', v_claim_id, 'files', coalesce(v_claimed, '[]'), 'nextDueMilliseconds', v_next_due);
+    'claimId', v_claim_id, 'files', coalesce(v_claimed, '[]'), 'after', v_after,
+    'nextDueMilliseconds', v_next_due);
 end
 $$;
 comment on function public.filestore_search_claim is
-  'Claims files from the queue for a while, at most so many files and so many bytes of text: stage 1 with the '
-  'segments of their text, stage 2 with chunks that p_model has not embedded. A file that is not finished by then is '
-  'claimed again. A file is indexed again at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) '
-  'after the last time. Also returns when the next file is due.';
+  'Claims files from the queue for a while, at most so many files and p_claim_bytes of text, besides one file of any '
+  'size (p_is_light: none over p_claim_bytes): stage 1 with the segments of their text, stage 2 with p_chunks chunks '
+  'that p_model has not embedded. Projects take turns, from the one after p_after; the next claim is to begin after '
+  'the project that is returned. A file that is not finished in time is claimed again, alone. A file is indexed again '
+  'at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after the last time. Also returns when the '
+  'next file is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
+
+create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_count integer;
+begin
+  perform set_config('lock_timeout', v_limits.lock_timeout_milliseconds::text, true);
+  update filestore.search_queue q
+  set claim_id = case when f.is_fault then null else q.claim_id end,
+      attempts = case when f.is_fault then q.attempts else least(q.attempts, v_limits.search_tries_max - 1) end,
+      due_at = case when f.is_fault
+        then clock_timestamp() + v_limits.search_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
+        else q.due_at end
+  from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
+  where q.project_id = f.project_id and q.file_id = f.file_id and q.claim_id = p_claim_id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+comment on function public.filestore_search_fail is
+  'Notes which files of a claim could not be indexed. Where it is the fault of the file, it is tried again soon, by '
+  'itself. Where something was out of reach, it is claimed again after the claim has expired, and is not given up for '
+  'that. Returns how many claims were still valid.';
+call filestore.publish('public.filestore_search_fail', 'filestore_search', 'service_role');
 
 create function filestore.search_store_text(p_text jsonb, p_model text) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -131,7 +234,7 @@ begin
     set version = excluded.version, mime_type = excluded.mime_type, skipped = excluded.skipped,
         content = excluded.content, bytes = excluded.bytes, words = excluded.words,
         indexed_at = excluded.indexed_at, model = null
-    where t.version < excluded.version;
+    where t.version < excluded.version or t.version = excluded.version and t.skipped = 'not_indexable';
   with chunks as materialized (
     select (c.value ->> 0)::integer as first_line, (c.value ->> 1)::integer as start, (c.value ->> 2)::integer as length
     from jsonb_array_elements(p_text -> 'chunks') c
@@ -230,8 +333,10 @@ begin
   if not found then return null; end if;
   -- An embedding belongs to a text and not to a version, so one that comes late is still right.
   update filestore.search_chunks k
-  set model = p_model, embedding = array(
-    select v.value::real from jsonb_array_elements_text(e.value -> 'embedding') with ordinality v order by v.ordinality)
+  set model = p_model, embedding = nullif(array(
+    select v.value::real
+    from jsonb_array_elements_text(nullif(e.value -> 'embedding', 'null')) with ordinality v
+    order by v.ordinality), '{}')
   from jsonb_array_elements(p_embeddings) e
   where k.project_id = p_project_id and k.file_id = p_file_id and k.hash = (e.value ->> 'hash')::uuid;
   select count(*) into v_left from filestore.search_chunks k
@@ -249,28 +354,38 @@ begin
 end
 $$;
 comment on function public.filestore_search_store_embeddings is
-  'Stores embeddings of a claimed file''s chunks and releases the claim. Returns how many chunks are left, null where '
-  'the claim was not valid.';
+  'Stores embeddings of a claimed file''s chunks, empty ones for those that the model refuses, and releases the claim. '
+  'Returns how many chunks are left, null where the claim was not valid.';
 call filestore.publish('public.filestore_search_store_embeddings', 'filestore_search', 'service_role');
 
-create function public.filestore_search_requeue(p_model text, p_files integer) returns integer
+create function public.filestore_search_requeue(p_model text, p_files integer, p_given_up_seconds integer)
+returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_count integer;
+  v_given_up integer;
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
   select t.project_id, t.file_id, t.version, t.path, t.bytes, 2, clock_timestamp()
   from filestore.search_texts t
-  where t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
+  where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
     and exists (select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id)
     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
   limit p_files
   on conflict do nothing;
   get diagnostics v_count = row_count;
-  return v_count;
+  insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
+  select f.project_id, f.id, f.version, f.path, f.size, clock_timestamp()
+  from filestore.search_texts t
+  join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
+  where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'
+  limit p_files
+  on conflict do nothing;
+  get diagnostics v_given_up = row_count;
+  return v_count + v_given_up;
 end
 $$;
 comment on function public.filestore_search_requeue is
-  'Queues files whose chunks another embedding model has processed, or none: after embeddings were configured or '
-  'changed.';
+  'Queues files whose chunks another embedding model has processed, or none (after embeddings were configured or '
+  'changed), and files that could not be indexed so long ago. Without a model the latter only. Returns how many.';
 call filestore.publish('public.filestore_search_requeue', 'filestore_search', 'service_role');

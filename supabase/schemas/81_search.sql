@@ -8,32 +8,41 @@
 -- Candidates, found as filestore_search: ids and no content. ----------------------------------------------------------
 
 create function filestore.search_filter(p_query jsonb) returns text
-language sql stable as $$
-  select case when coalesce(p_query ->> 'directory', '') = '' then ''
-      else format(' and filestore.is_below(t.path, %L)', p_query ->> 'directory') end
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when coalesce(p_query ->> 'directory', '') = '' then ''
+      else format(
+        ' and t.path >= %L and t.path < %L', (p_query ->> 'directory') || '/', (p_query ->> 'directory') || '0') end
     || coalesce(' and t.path > ' || quote_literal(p_query ->> 'after'), '')
     || coalesce(' and t.path ~ ' || quote_literal(p_query ->> 'glob'), '')
-    || coalesce(' and t.mime_type = ' || quote_literal(p_query ->> 'contentType'), '')
+    || coalesce(' and t.mime_type = ' || quote_literal(p_query ->> 'contentType'), '');
+end
 $$;
 comment on function filestore.search_filter is
   'Conditions on search_texts t, with every value quoted. The glob is given as a regular expression made only of '
   '[^/]*, [^/], .* and literals.';
 call filestore.grant_execute('filestore.search_filter', 'filestore_search');
 
-create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb) returns setof uuid
+create function filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)
+returns table (file_id uuid, walked_to text)
 language plpgsql stable security definer set search_path = '' as $$
 declare
+  v_limits constant filestore.limits := filestore.limits();
   v_clause jsonb;
   v_from constant text := ' from filestore.search_texts t where t.project_id = $1' || filestore.search_filter(p_query);
   v_likes text[];
   v_first text[];
   v_is_indexed boolean := false;
   v_others text := '';
-  v_few_max constant integer := (filestore.limits()).search_found_at_once_max;
   v_files constant integer := p_query ->> 'files';
   v_skip constant integer := p_query ->> 'skip';
   v_few uuid[];
   v_count bigint;
+  v_texts refcursor;
+  v_path text;
+  v_bytes integer;
+  v_read bigint := 0;
+  v_is_found boolean;
   v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
 begin
   -- Each clause is a list of literals, one of which a matching text contains. The first clause is the most selective;
@@ -60,24 +69,46 @@ begin
       select string_agg(
         '(select t.file_id, t.path' || v_from || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
       from unnest(v_first) l (condition)) || ') c'
-    into v_few, v_count using p_project_id, v_few_max + 1;
+    into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-    if v_count <= v_few_max then
-      return query select f.id from unnest(v_few) with ordinality f (id, place)
+    if v_count <= v_limits.search_found_at_once_max then
+      return query select f.id, null from unnest(v_few) with ordinality f (id, place)
         where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
       return;
     end if;
+  elsif v_first is not null then
+    -- No index has shorter literals: texts are read one by one along the paths, and not more than so many bytes.
+    open v_texts for execute
+      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_from
+      || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
+    v_count := 0;
+    for v_walked in 1 .. v_limits.search_walk_files_max loop
+      fetch v_texts into file_id, v_path, v_bytes, v_is_found;
+      exit when not found;
+      v_read := v_read + v_bytes;
+      if v_is_found then
+        v_count := v_count + 1;
+        if v_count > v_skip then return next; end if;
+        exit when v_count = v_skip + v_files;
+      end if;
+      if v_walked = v_limits.search_walk_files_max or v_read >= v_limits.search_walk_bytes_max then
+        return query select null::uuid, v_path;
+        exit;
+      end if;
+    end loop;
+    close v_texts;
+    return;
   end if;
   -- Many match, so a walk along the paths soon finds a page of them.
-  return query execute 'select t.file_id' || v_from
+  return query execute 'select t.file_id, null::text' || v_from
     || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
     || ' order by t.path limit $2 offset $3'
   using p_project_id, v_files, v_skip;
 end
 $$;
 comment on function filestore.search_pattern_candidates is
-  'Files of a project whose text may match, by path. Runs as filestore_search: callers read the ids again under their '
-  'own policies.';
+  'Files of a project whose text may match, by path. Where only a part of the texts was read, a last row says how far. '
+  'Runs as filestore_search: callers read the ids again under their own policies.';
 call filestore.publish('filestore.search_pattern_candidates', 'filestore_search', 'filestore_engine');
 
 -- By meaning: approximately along the index, or exactly by comparing every chunk. Without the extension vector both
@@ -93,7 +124,8 @@ declare
     '(c.embedding::%1$s.vector(384)) operator(%1$s.<=>) (p_vector::%1$s.vector(384))', v_schema);
   v_signature constant text :=
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
-    'returns table (file_id uuid, hash uuid, distance double precision) language sql stable ';
+    'returns table (file_id uuid, hash uuid, distance double precision) '
+    'language sql stable set search_path = '''' ';
   v_limit constant integer := (filestore.limits()).search_ranked_max;
   v_body constant text := case
     when v_schema is null then 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$'
@@ -111,8 +143,8 @@ declare
     $f$ end;
 begin
   execute format(
-    'create function filestore.search_has_vectors() returns boolean language sql immutable as %L',
-    case when v_schema is null then 'select false' else 'select true' end);
+    'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
+    'as %L', case when v_schema is null then 'select false' else 'select true' end);
   -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
   execute 'create function filestore.search_nearest' || v_signature
     || case when v_schema is null then ''
@@ -133,8 +165,14 @@ call filestore.grant_execute('filestore.search_nearest', 'filestore_search');
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
-language sql stable
-as $$ select websearch_to_tsquery('pg_catalog.english', p_words) $$;
+language plpgsql stable set search_path = ''
+as $$
+begin
+  -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
+  -- parts become a phrase.
+  return websearch_to_tsquery('pg_catalog.english', regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'));
+end
+$$;
 comment on function filestore.search_tsquery is 'Words, "phrases", or, -not.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
 
@@ -159,7 +197,7 @@ begin
     v_words := filestore.search_tsquery(p_query ->> 'words');
     return query execute v_statement using p_project_id, v_words, v_limits.search_word_matches_max;
     -- No file has all of the plain words: then any of them matches.
-    if not found and v_words::text ~ ' & ' and v_words::text !~ '!|<|\|' then
+    if not found and v_words::text ~ ' & ' and v_words::text !~ '!|\|' and p_query ->> 'words' !~ '"' then
       return query execute v_statement
       using p_project_id, replace(v_words::text, ' & ', ' | ')::tsquery, v_limits.search_word_matches_max;
     end if;
@@ -193,11 +231,13 @@ call filestore.publish('filestore.search_rank_candidates', 'filestore_search', '
 -- The operation -------------------------------------------------------------------------------------------------------
 
 create function filestore.search_scope(p_prefix text, p_directory text) returns text
-language sql immutable as $$
-  select case
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case
     when p_prefix is null or p_directory = p_prefix or starts_with(p_directory, p_prefix || '/') then p_directory
     when p_directory = '' or starts_with(p_prefix, p_directory || '/') then p_prefix
-  end
+  end;
+end
 $$;
 comment on function filestore.search_scope is
   'The directory that a search is confined to: the requested one, within the key''s prefix. Null where they are '
@@ -210,7 +250,7 @@ begin
   return (select count(*) from (
     select from filestore.search_queue q
     where q.project_id = p_session.project_id and q.stage <= p_stage
-      and (p_scope = '' or filestore.is_below(q.path, p_scope))
+      and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
     limit (filestore.limits()).search_pending_max) q);
 end
 $$;
@@ -224,9 +264,12 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_page json;
 begin
-  with found as materialized (
-    select s.file_id, s.place
-    from filestore.search_pattern_candidates(p_session.project_id, p_query) with ordinality s (file_id, place)
+  with walked as materialized (
+    select s.file_id, s.walked_to, s.place
+    from filestore.search_pattern_candidates(p_session.project_id, p_query)
+      with ordinality s (file_id, walked_to, place)
+  ), found as (
+    select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
     select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
            sum(t.bytes) over (order by n.place) - t.bytes < (p_query ->> 'bytes')::bigint as fits
@@ -236,7 +279,7 @@ begin
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
-        and (p_scope = '' or filestore.is_below(f.path, p_scope)) offset 0
+        and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
     ) f
     cross join lateral (
       select * from filestore.search_texts t
@@ -247,13 +290,15 @@ begin
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(v.id, v.path, v.version, v.mime_type, v.size, v.created_at, v.updated_at),
       'skipped', v.skipped, 'content', v.content, 'score', 0) order by v.place) filter (where v.fits), '[]'),
-    -- Where the next page starts: after the last file returned, or, where all were, after the last candidate.
+    -- Where the next page starts: after the last file returned, or, where all were, after the last candidate, or
+    -- where the texts were read to.
     'next', case
       when not coalesce(bool_and(v.fits), true) then max(v.path) filter (where v.fits)
       when (select count(*) from found) >= (p_query ->> 'files')::integer then (
         select t.path from filestore.search_texts t
         where t.project_id = p_session.project_id
           and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
+      else (select w.walked_to from walked w where w.file_id is null)
     end)
   into v_page
   from visible v;
@@ -283,7 +328,7 @@ begin
     cross join lateral (
       select * from filestore.files f
       where f.project_id = p_session.project_id and f.id = n.file_id and not f.is_deleted
-        and (p_scope = '' or filestore.is_below(f.path, p_scope)) offset 0
+        and (p_scope = '' or (f.path >= p_scope || '/' and f.path < p_scope || '0')) offset 0
     ) f
     cross join lateral (
       select * from filestore.search_texts t
@@ -351,7 +396,8 @@ begin
   return filestore.page_response(v_session, json_build_object(
     'files', v_page -> 'files', 'next', v_page -> 'next', 'hasMore', v_page -> 'hasMore',
     'hasVectors', filestore.search_has_vectors(),
-    'lexemes', to_json(tsvector_to_array(to_tsvector('pg_catalog.english', coalesce(p_query ->> 'words', '')))),
+    'lexemes', to_json(tsvector_to_array(
+      to_tsvector('pg_catalog.english', filestore.search_split(coalesce(p_query ->> 'words', ''))))),
     'pending', case when v_scope is null then 0
       else filestore.search_pending(
         v_session, v_scope, case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end) end));

@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(64);
+select plan(74);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -8,8 +8,8 @@ select has_role('filestore_admin');
 select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
-  'api_keys', 'console_sessions', 'directories', 'file_versions', 'files', 'idempotency_keys', 'project_usage', 'projects', 'rate_windows',
-  'search_chunks', 'search_queue', 'search_texts', 'segments', 'sweeps', 'tiers'
+  'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'directories', 'directory_changes', 'edit_turns', 'file_versions', 'files', 'health', 'idempotency_keys', 'project_usage', 'projects',
+  'rate_windows', 'search_chunks', 'search_queue', 'search_texts', 'segments', 'settings', 'sweeps', 'tiers'
 ]);
 select is(
   array(select c.relname::text from pg_class c
@@ -23,17 +23,16 @@ select is(
   array(select p.proname::text from pg_proc p
         where (p.pronamespace = 'filestore'::regnamespace or p.proname like 'filestore\_%') and obj_description(p.oid, 'pg_proc') is null),
   '{}', 'every function says what it is for');
--- Short ones in SQL run under their caller's search_path: with one of their own they could not be inlined.
 select is(
-  array(select p.proname::text from pg_proc p join pg_language l on l.oid = p.prolang
+  array(select p.proname::text from pg_proc p
         where (p.pronamespace = 'filestore'::regnamespace or p.proname like 'filestore\_%')
-          and (p.prosecdef or l.lanname <> 'sql') and 'search_path=""' <> all (coalesce(p.proconfig, '{}'))),
-  '{}', 'every function that runs as its owner, or in plpgsql, pins its search_path');
+          and 'search_path=""' <> all (coalesce(p.proconfig, '{}'))),
+  '{}', 'every function pins its search_path');
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('api_keys'), ('console_sessions'), ('directories'), ('file_versions'), ('files'), ('idempotency_keys'), ('project_usage'), ('projects'),
-             ('rate_windows'), ('search_chunks'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
+from (values ('account_grants'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('directories'), ('directory_changes'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('project_usage'),
+             ('projects'), ('rate_windows'), ('search_chunks'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
    from pg_roles r where r.rolname = name), false, name || ' has no power of its own')
@@ -41,32 +40,37 @@ from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'f
 
 -- Policies: each for one role and one command, and only what is needed.
 select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'account_select'], t.name)
-from (values ('directories'), ('project_usage'), ('rate_windows')) t (name);
+from (values ('project_usage'), ('rate_windows')) t (name);
+select policies_are('filestore', 'directories', array['engine_select', 'engine_insert', 'engine_update', 'engine_delete', 'account_select']);
 select policies_are('filestore', 'files', array['engine_select', 'engine_insert', 'engine_update', 'account_select', 'search_select']);
 select policies_are('filestore', 'search_queue', array['engine_select', 'engine_insert', 'engine_update', 'search_select',
   'search_insert', 'search_update', 'search_delete']);
 select policies_are('filestore', t.name, array['engine_select', 'search_select', 'search_insert', 'search_update', 'search_delete'], t.name)
 from (values ('search_texts'), ('search_chunks')) t (name);
-select policies_are('filestore', 'file_versions', array['engine_select', 'engine_insert', 'account_select'], 'file_versions is never changed');
+select policies_are('filestore', 'account_windows', array['account_select', 'account_insert', 'account_update']);
+select policies_are('filestore', 'file_versions', array['engine_select', 'engine_insert', 'account_select', 'admin_select'], 'file_versions is never changed');
 select policies_are('filestore', 'segments', array['engine_select', 'engine_insert', 'admin_select', 'search_select'], 'segments is never changed');
+select policies_are('filestore', 'health', array['admin_all']);
+select policies_are('filestore', 'directory_changes', array['engine_select', 'engine_insert', 'engine_delete', 'account_select']);
 select policies_are('filestore', 'sweeps', array['admin_select', 'admin_insert', 'admin_update']);
-select policies_are('filestore', 'idempotency_keys', array['engine_select', 'engine_insert', 'engine_update', 'engine_delete']);
+select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'engine_delete'], t.name)
+from (values ('edit_turns'), ('idempotency_keys')) t (name);
 select policies_are('filestore', 'projects', array[
   'engine_select', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'api_keys', array[
-  'engine_select', 'engine_update', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_insert', 'account_update']);
+  'engine_select', 'engine_update', 'admin_select', 'admin_insert', 'admin_update', 'admin_delete', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'console_sessions', array['engine_select', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'tiers', array['engine_select', 'admin_select', 'account_select']);
 
 -- Operations run as their owner, who is subject to the policies.
 select is(p.prosecdef and p.proowner = 'filestore_engine'::regrole, true, p.proname || ' runs as filestore_engine')
 from pg_proc p
-where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|account|search)_'
+where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|health|account|search)_'
 order by p.proname;
 select is(
   (select count(*) from pg_proc p
-   where p.proname ~ '^filestore_(admin|sweep)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
-  0::bigint, 'administration and sweep run as filestore_admin');
+   where p.proname ~ '^filestore_(admin|sweep|health)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
+  0::bigint, 'administration, sweep and health run as filestore_admin');
 select is(p.prosecdef and p.proowner = 'filestore_account'::regrole, true, p.proname || ' runs as filestore_account')
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname ~ '^filestore_account_'
@@ -77,8 +81,8 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{administer,find_account_id,search_pattern_candidates,search_rank_candidates}',
-  'what is behind them runs as its caller, but for what keys administer, what finds an account and what finds candidates for a search');
+  '{administer,find_account,find_owner,is_account_active,is_project_maker,may_own,search_pattern_candidates,search_rank_candidates}',
+  'what is behind them runs as its caller, but for what keys administer, what asks Auth about an account and what finds candidates for a search');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,
   'no policy opens the bucket');

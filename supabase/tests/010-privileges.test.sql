@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(58);
+select plan(64);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -33,8 +33,10 @@ select is(
 -- What the engine may do, table by table.
 select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::text[])
 from (values
-  ('directories', '{SELECT,INSERT,UPDATE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
+  ('directories', '{SELECT,INSERT,UPDATE,DELETE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
+  ('account_grants', '{SELECT,INSERT,UPDATE}'), ('settings', '{SELECT}'),
+  ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'), ('directory_changes', '{SELECT,INSERT,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')
@@ -42,7 +44,7 @@ from (values
 select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
 select is(
   array(select c.relname::text from pg_class c
-        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('projects', 'api_keys', 'tiers', 'segments', 'sweeps')
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('account_grants', 'projects', 'api_keys', 'settings', 'tiers', 'segments', 'sweeps', 'health')
           and has_table_privilege('filestore_admin', c.oid, 'select, insert, update, delete')),
   '{}', 'administration sees no file');
 select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT'], 'the sweep reads which segments are named');
@@ -51,8 +53,8 @@ from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'f
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
   ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'),
-  ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('project_usage', '{SELECT}'),
-  ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}')
+  ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('directory_changes', '{SELECT}'), ('project_usage', '{SELECT}'),
+  ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
 ) t (name, privileges);
 select is(
   array(select c.relname::text from pg_class c

@@ -1,13 +1,13 @@
 -- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
 begin;
-select plan(50);
+select plan(60);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
   ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'enterprise');
 insert into filestore.api_keys (id, project_id, key_hash, prefix)
 select p.id, p.id, sha256(p.name::bytea), 'oa_test' from filestore.projects p where p.name like 'pgtap _';
-insert into filestore.rate_windows select p.id, date_trunc('minute', now()), 1 from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.rate_windows select p.id, 1, date_trunc('minute', now()), 1 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
 select p.id, p.id, 'same.txt', 1, 'text/plain', 1, array[p.id], now(), now() from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
@@ -15,9 +15,11 @@ select p.id, p.id, 1, 'text/plain', 1, array[p.id], p.id, now() from filestore.p
 insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
 select p.id, p.id, '2026-11-20', 1, sha256(''), 0, false, true from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.directories (project_id, path) select p.id, '' from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count) select p.id, '', 0, 0 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.project_usage (project_id, shard) select p.id, 0 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
 select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.edit_turns select p.id, 'same.txt', p.id, now(), now() from filestore.projects p where p.name like 'pgtap _';
 
 insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
 select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, '' from filestore.projects p where p.name like 'pgtap _';
@@ -27,8 +29,8 @@ select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 
 -- Asked as the engine.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
-  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('project_usage'), ('idempotency_keys'),
-  ('search_queue'), ('search_texts'), ('search_chunks');
+  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('directory_changes'), ('project_usage'), ('idempotency_keys'),
+  ('edit_turns'), ('search_queue'), ('search_texts'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
 language plpgsql as $$
@@ -68,14 +70,14 @@ select is(pg_temp.visible('api_keys'), array['a0000000-0000-4000-8000-0000000000
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = project_id where project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '0 rows', t.name || ': another project''s rows are not there to change')
-from tenant_tables t where t.name not in ('file_versions', 'segments', 'search_texts', 'search_chunks');
+from tenant_tables t where t.name not in ('file_versions', 'segments', 'directory_changes', 'search_texts', 'search_chunks');
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '42501', t.name || ': own rows are not given away')
 from tenant_tables t;
 select is(pg_temp.attempt(statement), '42501', split_part(statement, '(', 1))
 from unnest(array[
-  $$insert into filestore.rate_windows values ('b0000000-0000-4000-8000-000000000000', now(), 1)$$,
+  $$insert into filestore.rate_windows values ('b0000000-0000-4000-8000-000000000000', 2, now(), 1)$$,
   $$insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
     values ('b0000000-0000-4000-8000-000000000000', 'x', 1, 'text/plain', 0, '{}', now(), now())$$,
   $$insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
@@ -85,7 +87,9 @@ from unnest(array[
   $$insert into filestore.directories (project_id, path) values ('b0000000-0000-4000-8000-000000000000', 'x')$$,
   $$insert into filestore.project_usage (project_id, shard) values ('b0000000-0000-4000-8000-000000000000', 1)$$,
   $$insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
-    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$
+    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$,
+  $$insert into filestore.edit_turns
+    values ('b0000000-0000-4000-8000-000000000000', 'x', 'b0000000-0000-4000-8000-000000000000', now(), now())$$
 ]) statement;
 
 select set_config('filestore.project_id', '', true), set_config('filestore.key_hash', '', true);
@@ -94,6 +98,16 @@ select is(pg_temp.visible('api_keys'), null::uuid[], 'an empty setting is no key
 select is(
   (select count(*) from filestore.idempotency_keys where project_id = 'b0000000-0000-4000-8000-000000000000'), 1::bigint,
   'the other project''s rows are untouched');
+
+-- Rows that commits name without a foreign key.
+reset role;
+update filestore.file_versions set key_id = file_id;
+select throws_ok(
+  $$delete from filestore.projects where id = 'b0000000-0000-4000-8000-000000000000'$$, '23503', null,
+  'a project with files is not deleted');
+select throws_ok(
+  $$delete from filestore.api_keys where id = 'b0000000-0000-4000-8000-000000000000'$$, '23503', null,
+  'nor a key that a version names');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- Versions: dense numbers, repeated commits, compactions, tombstones, counts of directories.
 begin;
-select plan(31);
+select plan(32);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -100,7 +100,9 @@ select is(pg_temp.segment_ids('v/a.txt'), pg_temp.ids(1), 'with the old segment 
 select pg_temp.commit('a', 'move', jsonb_build_object('path', 'v/w/c.txt', 'destination', 'x/y/z.txt', 'sourceCommitId', gen_random_uuid()));
 select is(
   array[pg_temp.directory(''), pg_temp.directory('v'), pg_temp.directory('v/w'), pg_temp.directory('x'), pg_temp.directory('x/y')],
-  array['1/4', '2/2', '0/0', '0/1', '1/1'], 'moved');
+  array['1/4', '2/2', null, '0/1', '1/1'], 'moved: a directory without a file has no row');
+select throws_ok(
+  format($$select pg_temp.commit('a', 'write', '{"path": "%sb"}')$$, repeat('a/', 32)), '23514', null, 'a path has at most 32 segments');
 select is(pg_temp.code(pg_temp.commit('a', 'restore', '{"path": "v/a.txt", "version": 6}')), 'VERSION_DELETED', 'a tombstone is not restored');
 
 select * from finish();

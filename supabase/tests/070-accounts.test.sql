@@ -1,17 +1,21 @@
 -- Accounts: what signed-in people do with their own projects and keys, and with nobody else's.
 begin;
-select plan(99);
+select plan(141);
+
+insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
 
 -- Acting as a named user: PostgREST sets the claims of a verified token and the role authenticated.
 create function pg_temp.ask(p_user text, p_call text, p_role text default 'authenticated') returns jsonb
 language plpgsql as $$
 declare v_answer jsonb;
 begin
+  if current_setting('pgtap.counts', true) is distinct from 'on' then delete from filestore.account_windows; end if;
   perform set_config('request.jwt.claims', jsonb_build_object('sub', case when p_user like 'not %' then p_user else md5(p_user)::uuid::text end)::text, true);
   execute format('set local role %I', p_role);
   execute 'select ' || p_call into v_answer;
   reset role;
-  return v_answer;
+  -- Of the account's window, which every call changes.
+  return v_answer - 'rate';
 exception when others then
   reset role;
   return to_jsonb(sqlstate);
@@ -26,7 +30,7 @@ language sql as $$ select pg_temp.ask(p_user, format('public.filestore_account_c
 create function pg_temp.hash(p_key text) returns text language sql as $$ select encode(sha256(p_key::bytea), 'hex') $$;
 create function pg_temp.new_key(p_key text, p_more jsonb default '{}') returns text
 language sql as $$
-  select jsonb_build_object('keyHash', pg_temp.hash(p_key), 'prefix', 'oa_' || p_key, 'environment', 'development', 'scopes', '["read"]'::jsonb)
+  select jsonb_build_object('keyHash', pg_temp.hash(p_key), 'prefix', 'oa_' || rpad(translate(p_key, '''', ''), 7, 'x'), 'environment', 'development', 'scopes', '["read"]'::jsonb)
     || p_more
 $$;
 create function pg_temp.code(p_answer jsonb) returns text language sql as $$ select p_answer #>> '{refusal,code}' $$;
@@ -40,7 +44,7 @@ $$;
 
 -- The new parts.
 select has_column('filestore', 'api_keys', c.name, c.name) from (values ('environment'), ('scopes'), ('path_prefix')) c (name);
-select has_column('filestore', 'rate_windows', 'request_ids', 'request_ids');
+select has_column('filestore', 'rate_windows', 'request_id', 'request_id');
 select throws_ok(format($$insert into filestore.api_keys (project_id, key_hash, prefix, %s) values (gen_random_uuid(), '\x00', 'x', %s)$$, c.name, c.value), '23514', null, c.name || ' takes no ' || c.value)
 from (values ('environment', '''staging'''), ('scopes', '''{}'''), ('scopes', '''{read,delete}'''), ('path_prefix', ''''''), ('path_prefix', '''/a'''),
              ('path_prefix', '''a/'''), ('path_prefix', '''a//b'''), ('scopes, path_prefix', '''{read,admin}'', ''a''')) c (name, value);
@@ -67,13 +71,20 @@ from unnest(array[
 ]) call;
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
 
+-- Who may make projects is undecided in a new installation: nobody but the operator.
+select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": []}', 'no first project is made');
+select is(
+  pg_temp.ask('ann', $$public.filestore_account_create_project('Mine', gen_random_uuid())$$),
+  '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 0}}}', 'nor any other');
+update filestore.settings set project_makers = '{anyone}';
+
 -- The first project is made once, and each account has its own.
 select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
 select is(
   pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,0,id}' #- '{value,0,createdAt}',
   '{"value": [{"name": "My project", "tier": "free", "keyPrefix": null,
-    "limits": {"requestsPerMinute": 100, "maxFileBytes": 10485760, "maxProjectBytes": null},
-    "usage": {"files": 0, "bytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'the first call makes a free project');
+    "limits": {"requestsPerMinute": 100, "maxFileBytes": 10485760, "maxProjectBytes": 1073741824},
+    "usage": {"files": 0, "bytes": 0, "databaseBytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'the first call makes a free project');
 select is(
   pg_temp.ask('ann', 'public.filestore_account_projects()'), pg_temp.ask('ann', 'public.filestore_account_projects()'), 'and no other call one');
 select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 1, 'there is one');
@@ -84,14 +95,20 @@ update filestore.projects set created_at = now() - interval '1 hour' where owner
 create temporary table anns as select (pg_temp.project('ann', 'project') #>> '{value,id}')::uuid as id;
 
 -- Making and naming projects.
-select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,id}', 'c0000000-0000-4000-8000-000000000000', 'a second one');
+create temporary table second as select pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,id}' as id;
+select is(
+  pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,id}', s.id, 'a second one, made once') from second s;
+select isnt(s.id, 'c0000000-0000-4000-8000-000000000000', 'its id is not what the caller chose') from second s;
+select is(
+  pg_temp.create_project('bob', 'probe', s.id::uuid) #>> '{value,name}', 'probe', 'an id that another account''s project has is like any other') from second s;
 select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,name}', 'second', 'asked for again it is the same');
 select is(pg_temp.code(pg_temp.create_project('ann', 'second')), 'PROJECT_NAME_TAKEN', 'its name is taken');
 select is(pg_temp.create_project('bob', 'second') #>> '{value,name}', 'second', 'for this account only');
 select is(pg_temp.code(pg_temp.project('ann', 'rename', '{"name": "second"}')), 'PROJECT_NAME_TAKEN', 'by renaming, too');
 select is(pg_temp.project('ann', 'rename', '{"name": "Ann''s"}') #>> '{value,name}', 'Ann''s', 'renamed');
 select is(pg_temp.code(pg_temp.create_project('ann', name)), 'VALIDATION_ERROR', 'no name of a project: ' || coalesce(quote_literal(name), 'null'))
-from unnest(array['', ' a', 'a ', E'a\nb', repeat('x', 101), null]) name;
+from unnest(array[
+  '', ' a', 'a ', E'a\nb', repeat('x', 101), null, E'a\u009bb', E'a\u202eb', E'a\u2066b', E'a\u200f', E'\u00a0a', E'a\u3000', E'\u001b[31mred']) name;
 select is(pg_temp.code(pg_temp.project('ann', 'rename', '{"name": ""}')), 'VALIDATION_ERROR', 'nor by renaming');
 select count(pg_temp.create_project('ann', 'project ' || n)) from generate_series(3, 19) n;
 select is(pg_temp.create_project('ann', 'the 20th') #>> '{value,name}', 'the 20th', 'the limit of 20 itself is reached');
@@ -118,14 +135,24 @@ select is((select count(*) from filestore.api_keys), b.keys, 'and there is no ke
 select is(
   pg_temp.project('ann', 'create_key', pg_temp.new_key('one', '{"name": "ci", "environment": "production", "scopes": ["write", "read", "read"], "pathPrefix": "a/b"}'))
     -> 'value' #- '{id}' #- '{createdAt}',
-  '{"prefix": "oa_one", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  '{"prefix": "oa_onexxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
   'a key as it was asked for');
 select is(
   pg_temp.project('ann', 'create_key', pg_temp.new_key('one')) #>> '{value,name}', 'ci', 'the request repeated is answered with the key that its first try made');
 select is(pg_temp.working('ann'), 1::bigint, 'and makes nothing twice');
 select is(pg_temp.code(pg_temp.project('ann', 'create_key', pg_temp.new_key('two', jsonb_build_object('name', name)))), 'VALIDATION_ERROR', 'no name of a key: ' || quote_literal(name))
-from unnest(array[' a', E'a\tb', repeat('x', 101)]) name;
-select is(pg_temp.project('ann', 'project') #>> '{value,keyPrefix}', 'oa_one', 'the project shows the newest key');
+from unnest(array[' a', E'a\tb', repeat('x', 101), E'a\u202e']) name;
+select is(
+  pg_temp.project('ann', 'create_key', pg_temp.new_key('two', k.fields)) #>> '{refusal,details,issues,0,path}', k.path, 'no key: ' || left(k.fields::text, 60))
+from (values
+  ('{"prefix": "oa_\u001b[2J"}'::jsonb, 'prefix'), ('{"prefix": "oa_"}', 'prefix'), ('{"prefix": "oa_01234567"}', 'prefix'), ('{"prefix": null}', 'prefix'),
+  ('{"environment": "staging"}', 'environment'), ('{"scopes": []}', 'scopes'), ('{"scopes": ["all"]}', 'scopes'), ('{"scopes": "read"}', 'scopes'),
+  ('{"pathPrefix": ""}', 'pathPrefix'), ('{"pathPrefix": "/a"}', 'pathPrefix'), ('{"pathPrefix": "a/../b"}', 'pathPrefix'), ('{"pathPrefix": "."}', 'pathPrefix'),
+  ('{"pathPrefix": "a\\b"}', 'pathPrefix'), ('{"pathPrefix": "a\u0007"}', 'pathPrefix'), ('{"pathPrefix": "a//b"}', 'pathPrefix'),
+  (jsonb_build_object('pathPrefix', repeat('a/', 32) || 'b'), 'pathPrefix'), (jsonb_build_object('pathPrefix', repeat('a', 1025)), 'pathPrefix'),
+  ('{"pathPrefix": "a", "scopes": ["admin"]}', 'pathPrefix'), ('{"expiresAt": "2020-01-01T00:00:00Z"}', 'expiresAt'),
+  ('{"expiresAt": "infinity"}', 'expiresAt'), ('{"expiresAt": "tomorrow"}', 'expiresAt'), ('{"keyHash": "00"}', 'keyHash')) k (fields, path);
+select is(pg_temp.project('ann', 'project') #>> '{value,keyPrefix}', 'oa_onexxxx', 'the project shows the newest key');
 create function pg_temp.id_of(p_key text) returns text
 language sql as $$ select k.id::text from filestore.api_keys k where k.key_hash = sha256(p_key::bytea) $$;
 create function pg_temp.rotate(p_key text, p_new text, p_more jsonb default '{}') returns jsonb
@@ -133,10 +160,10 @@ language sql as $$ select pg_temp.project('ann', 'rotate_key', pg_temp.new_key(p
 
 select is(
   (pg_temp.rotate('one', 'two') -> 'value') - '{id,createdAt,replaced}'::text[],
-  '{"prefix": "oa_two", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
+  '{"prefix": "oa_twoxxxx", "name": "ci", "environment": "production", "scopes": ["read", "write"], "pathPrefix": "a/b", "expiresAt": null, "revokedAt": null, "lastUsedAt": null}',
   'a rotated key is like the one it replaces');
 select is(array[pg_temp.authorized('one'), pg_temp.authorized('two')], '{INVALID_API_KEY,authorized}', 'which ends at once');
-select is(pg_temp.rotate('one', 'two') #>> '{value,replaced,prefix}', 'oa_one', 'the request repeated says the same');
+select is(pg_temp.rotate('one', 'two') #>> '{value,replaced,prefix}', 'oa_onexxxx', 'the request repeated says the same');
 select is(pg_temp.working('ann'), 1::bigint, 'and makes nothing twice');
 select is(pg_temp.code(pg_temp.rotate('one', 'three')), 'KEY_REVOKED', 'a key that was replaced is not replaced again');
 select is(pg_temp.code(pg_temp.rotate('nobody''s', 'three')), 'KEY_NOT_FOUND', 'a key that is not there is not replaced');
@@ -155,12 +182,12 @@ select is(
 -- And this key is the newest.
 update filestore.api_keys set created_at = now() + interval '1 second' where key_hash = sha256('four');
 select is(
-  pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five')) #>> '{value,replaced,prefix}', 'oa_four', 'regenerating replaces the newest key that works');
+  pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five')) #>> '{value,replaced,prefix}', 'oa_fourxxx', 'regenerating replaces the newest key that works');
 select pg_temp.project('ann', 'regenerate_key', pg_temp.new_key('five'));
 select is(array[pg_temp.authorized('three'), pg_temp.authorized('four'), pg_temp.authorized('five')], '{authorized,INVALID_API_KEY,authorized}', 'once, and no other');
 select is(
   pg_temp.project('bob', 'regenerate_key', pg_temp.new_key('bobs')) #- '{value,id}' #- '{value,createdAt}',
-  '{"value": {"prefix": "oa_bobs", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null}}',
+  '{"value": {"prefix": "oa_bobsxxx", "name": "", "environment": "development", "scopes": ["read", "write"], "pathPrefix": null, "expiresAt": null, "revokedAt": null, "lastUsedAt": null}}',
   'where there is none it makes one');
 
 create temporary table revoked as select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('five'))::text) as answer;
@@ -173,14 +200,30 @@ select is(pg_temp.authorized('bobs'), 'authorized', 'and goes on working');
 -- The limit of working keys is exact; what works no more does not count.
 select count(pg_temp.project('ann', 'create_key', pg_temp.new_key('n' || n))) from generate_series(2, 99) n;
 select is(pg_temp.working('ann'), 99::bigint, '99 keys work');
-select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100', 'the limit of 100 itself is reached');
+select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n100')) #>> '{value,prefix}', 'oa_n100xxx', 'the limit of 100 itself is reached');
 select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n101')), '{"refusal": {"code": "KEY_LIMIT_REACHED", "details": {"limit": 100}}}', 'one more is refused');
 select is(pg_temp.code(pg_temp.rotate('n50', 'n101', '{"gracePeriodSeconds": 1}')), 'KEY_LIMIT_REACHED', 'so is a rotation with a grace period');
-select is(pg_temp.rotate('n50', 'n101') #>> '{value,replaced,prefix}', 'oa_n50', 'one without makes no key more');
+select is(pg_temp.rotate('n50', 'n101') #>> '{value,replaced,prefix}', 'oa_n50xxxx', 'one without makes no key more');
 select pg_temp.project('ann', 'revoke_key', jsonb_build_object('id', pg_temp.id_of('n51'))::text);
-select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n102')) #>> '{value,prefix}', 'oa_n102', 'a revoked key leaves room for one');
+select is(pg_temp.project('ann', 'create_key', pg_temp.new_key('n102')) #>> '{value,prefix}', 'oa_n102xxx', 'a revoked key leaves room for one');
 select is(pg_temp.working('ann'), 100::bigint, '100 keys work');
 select is(jsonb_array_length(pg_temp.project('ann', 'keys') -> 'value'), 106, 'all are listed, with those that ended');
+
+-- An account's calls are counted, whichever they are.
+select set_config('pgtap.counts', 'on', true);
+insert into filestore.account_windows as w (account_id, window_start, request_count)
+select md5(n)::uuid, date_trunc('minute', clock_timestamp()) + interval '1 hour', 119 from unnest(array['ann', 'bob']) n
+on conflict (account_id) do update set window_start = excluded.window_start, request_count = excluded.request_count;
+select is(pg_temp.code(pg_temp.project('ann', 'project')), null, 'the last call of an account in its minute');
+select is(pg_temp.code(pg_temp.ask('ann', call)), 'RATE_LIMIT_EXCEEDED', 'one more is refused: ' || call)
+from unnest(array[
+  'public.filestore_account_projects()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
+  'public.filestore_account_administer(null, ''keys'', ''{}'')',
+  'public.filestore_account_administer(null, ''revoke_key'', jsonb_build_object(''id'', gen_random_uuid()))',
+  'public.filestore_account_session(gen_random_uuid(), ''00'')']) call;
+select is(pg_temp.code(pg_temp.project('bob', 'project')), null, 'another account has a minute of its own');
+update filestore.account_windows set window_start = window_start - interval '2 hours';
+select is(pg_temp.code(pg_temp.project('ann', 'project')), null, 'the next minute begins anew');
 
 select * from finish();
 rollback;

@@ -2,13 +2,15 @@
 begin;
 select plan(32);
 
+insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
+
 insert into filestore.projects (id, name, tier, owner_id) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'free', md5('ann')::uuid),
   ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'free', md5('bob')::uuid);
 insert into filestore.api_keys (id, project_id, key_hash, prefix)
 values ('d0000000-0000-4000-8000-000000000000', 'a0000000-0000-4000-8000-000000000000', sha256('key'), 'oa_test');
-insert into filestore.rate_windows (project_id, window_start, request_count)
-values ('a0000000-0000-4000-8000-000000000000', date_trunc('minute', now()) + interval '1 hour', 0);
+insert into filestore.rate_windows (project_id, lane, window_start)
+select 'a0000000-0000-4000-8000-000000000000', n, date_trunc('minute', now()) + interval '1 hour' from generate_series(1, 64) n;
 
 create function pg_temp.hash(p_token text) returns text language sql as $$ select encode(sha256(p_token::bytea), 'hex') $$;
 create function pg_temp.open(p_user text, p_project text, p_token text) returns text

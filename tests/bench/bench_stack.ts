@@ -90,7 +90,7 @@ export async function startBenchStack(
         await administration.setTier(id, "enterprise", { requestsPerMinute: REQUESTS_PER_MINUTE_PLENTY });
       }
       const { apiKey, stored } = await newKey();
-      await administration.createKey(id, "bench", stored, null);
+      await administration.createKey(id, "bench", stored);
       return { id, key: apiKey };
     },
     sql: (sql, parameters = []) => ask("/exec", { sql, parameters }),

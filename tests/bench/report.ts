@@ -1,6 +1,6 @@
 /** What was measured, against what, and whether the bar holds: as a table to read and as JSON to keep. */
 import { printLine } from "../../supabase/local/cli/command_line.ts";
-import { median, type Times } from "./measure.ts";
+import { median, quantile, type Times } from "./measure.ts";
 
 /** What a row must come to. */
 export interface Bar {
@@ -19,6 +19,8 @@ export interface Row {
   readonly baseline: { readonly what: string; readonly value: number } | null;
   /** Value by baseline, or with `isSpeedup` baseline by value: how many times faster. */
   readonly ratio: number | null;
+  /** Quartiles of the ratios of single rounds, where both were timed in the same ones. */
+  readonly spread: readonly [low: number, high: number] | null;
   /** Null: reported only. */
   readonly bar: Bar | null;
   readonly holds: boolean | null;
@@ -44,9 +46,12 @@ export class Report {
     printLine(`    ${text}`);
   }
 
-  /** Two medians in milliseconds and their ratio. */
+  /** Two medians in milliseconds, their ratio, and how far it varies from round to round. */
   times(what: string, times: Times, baselineWhat: string, baseline: Times, bar: Bar | null): void {
-    this.against(what, median(times), "ms", baselineWhat, median(baseline), bar);
+    const [value, other] = [median(times), median(baseline)];
+    const against = { what: baselineWhat, value: other };
+    const spread = times.length === baseline.length ? ratioSpread(times, baseline) : null;
+    this.#add({ what, value, unit: "ms", baseline: against, ratio: value / other, spread, bar });
   }
 
   /** A value and a baseline in the same unit. With `isSpeedup` the ratio is how many times less the value is. */
@@ -60,12 +65,13 @@ export class Report {
     isSpeedup = false,
   ): void {
     const ratio = isSpeedup ? baseline / value : value / baseline;
-    this.#add({ what, value, unit, baseline: { what: baselineWhat, value: baseline }, ratio, bar });
+    const against = { what: baselineWhat, value: baseline };
+    this.#add({ what, value, unit, baseline: against, ratio, spread: null, bar });
   }
 
   /** A value without a baseline. */
   value(what: string, value: number, unit: string, bar: Bar | null): void {
-    this.#add({ what, value, unit, baseline: null, ratio: null, bar });
+    this.#add({ what, value, unit, baseline: null, ratio: null, spread: null, bar });
   }
 
   #add(row: Omit<Row, "group" | "holds">): void {
@@ -85,6 +91,12 @@ export class Report {
   }
 }
 
+/** Quartiles, so that a few slow rounds of either do not hide how alike the others are. */
+function ratioSpread(times: Times, baseline: Times): [number, number] {
+  const ratios = times.map((time, round) => time / (baseline[round] ?? NaN));
+  return [quantile(ratios, 0.25), quantile(ratios, 0.75)];
+}
+
 function holds({ value, ratio, bar }: Omit<Row, "group" | "holds">): boolean | null {
   if (bar === null) return null;
   const measured = bar.of === "ratio" ? ratio ?? NaN : value;
@@ -95,9 +107,12 @@ function line(row: Row): string {
   const { value, unit, baseline } = row;
   const columns = [
     row.what.padEnd(58),
-    `${rounded(value)} ${unit}`.padStart(14),
     baseline ? `${rounded(baseline.value)} ${unit}`.padStart(14) : "".padStart(14),
+    `${rounded(value)} ${unit}`.padStart(14),
     row.ratio === null ? "".padStart(9) : `${row.ratio.toFixed(2)} ×`.padStart(9),
+    row.spread === null
+      ? "".padStart(14)
+      : ` (${row.spread.map((at) => at.toFixed(2)).join(" to ")})`.padStart(15),
     baseline && unit === "ms" ? `${signed(value - baseline.value)} ms`.padStart(11) : "".padStart(11),
     barText(row).padStart(12),
     row.holds === null ? "" : row.holds ? "  holds" : "  MISSED",

@@ -12,8 +12,10 @@ import {
 import { startPostgres } from "../support/postgres/postgres.ts";
 import type { Group } from "./bench.ts";
 import { type BenchStack, startBenchStack } from "./bench_stack.ts";
+import { capacity } from "./capacity.ts";
 import { clients } from "./clients.ts";
 import { compactions } from "./compactions.ts";
+import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
 import { longHistories } from "./long_histories.ts";
@@ -35,9 +37,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
   start: startUp,
   projects: largeProjects,
   clients,
+  flushes,
+  capacity,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
-const ON_POSTGRES = ["projects", "clients"];
+const ON_POSTGRES = ["projects", "clients", "flushes", "capacity"];
 /** Groups that count what Storage's own tables hold. */
 const ON_LOCAL_STORAGE = ["compactions"];
 
@@ -84,7 +88,9 @@ await run(async () => {
     }
   }
   const report = new Report();
-  printLine("what, its median, the baseline's median, their ratio, the difference, the bar");
+  printLine(
+    "what, the baseline's median, its own, their ratio (quartiles of the rounds), the difference, the bar",
+  );
   const onPglite = names.filter((name) => values.db !== undefined || !ON_POSTGRES.includes(name));
   await measure(onPglite, values.db, storage, rounds, report);
   const onPostgres = names.filter((name) => !onPglite.includes(name));

@@ -54,7 +54,7 @@ test("files: a deletion is undone from its notice, or from the deleted files", a
     assertEquals(await files.paths({ directory: "notes" }), []);
   });
   await step("undo brings back what it was", async () => {
-    await press(page, "Undo");
+    await press(page, "Undo deleting a.md");
     await page.getByRole("link", { name: "a.md" }).waitFor();
     assertEquals((await files.read("notes/a.md")).content, "two\n");
   });

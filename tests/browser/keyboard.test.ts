@@ -82,6 +82,43 @@ test("keyboard: a dialog takes the focus, keeps it, and gives it back on Escape"
   await becomesFocused(page, button);
 });
 
+test("keyboard: the menu of a phone takes the focus, and gives it back on Escape", async (visit) => {
+  const { page, step, open, account } = visit;
+  const menu = page.getByRole("button", { name: "Menu", exact: true });
+  const close = page.getByRole("button", { name: "Close menu" });
+  await account.files.write("notes/a.md", "");
+  await step("Escape closes it", async () => {
+    await open("files");
+    await page.getByRole("table").getByRole("link", { name: "notes" }).waitFor();
+    await menu.focus();
+    await page.keyboard.press("Enter");
+    await becomesFocused(page, close);
+    await page.keyboard.press("Escape");
+    await close.waitFor({ state: "hidden" });
+    await becomesFocused(page, menu);
+  });
+  await step("Escape closes a dialog of it first", async () => {
+    await menu.click();
+    await page.getByRole("button", { name: "New project" }).click();
+    await dialog(page, "New project").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog(page, "New project").waitFor({ state: "detached" });
+    assert(await close.isVisible(), "the menu is still open");
+    await page.keyboard.press("Escape");
+    await close.waitFor({ state: "hidden" });
+  });
+  await step("a choice closes it and leads into the view, also where one is already", async () => {
+    for (const section of ["API keys", "API keys"]) {
+      await menu.click();
+      await page.getByRole("navigation", { name: "Sections" }).getByRole("link", { name: section }).focus();
+      await page.keyboard.press("Enter");
+      await close.waitFor({ state: "hidden" });
+      await becomesFocused(page, page.getByRole("main"));
+      await page.getByRole("heading", { name: section }).waitFor();
+    }
+  });
+}, { width: 390 });
+
 /** Presses Tab until the control has the focus, and sees that it shows. */
 async function tabTo(page: Page, control: Locator): Promise<void> {
   for (let stops = 0; stops < STOPS_MAX && !await isFocused(control); stops++) {

@@ -76,11 +76,26 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     });
     assertEquals(sorted, [`${list}&sortBy=path&sortOrder=asc`]);
     const made = await during(async () => {
-      await page.getByLabel("Filter by name").fill("file-0007777");
+      await page.getByLabel("Filter by name").fill("FILE-0007777");
+      await says(page, "1 file of 10,000 has “FILE-0007777” in the name.");
+    });
+    assertEquals(await table.getByRole("row").count(), 2, "the header and the file");
+    assert(made.length <= FILES / FILES_PER_PAGE + 1, `${made.length} requests for all names`);
+  });
+  await step("names that were read once serve every filter", async () => {
+    const filter = page.getByLabel("Filter by name");
+    const made = await during(async () => {
+      await filter.fill("7777.txt");
+      await says(page, "1 file of 10,000 has “7777.txt” in the name.");
+      await link(7777).waitFor();
+      await filter.fill("nowhere");
+      await says(page, "No name contains “nowhere”.");
+      await filter.fill("00");
+      await says(page, "The first 200 are shown.");
+      await filter.fill("7777");
       await link(7777).waitFor();
     });
-    assertEquals(made.length, 1, made.join(", "));
-    assertEquals(await table.getByRole("row").count(), 2, "the header and the file");
+    assertEquals(made, []);
   });
   await step("deleting what the filter found takes it away, and asks for lists, not for rows", async () => {
     const made = await during(async () => {
@@ -93,6 +108,38 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     assertEquals(made[0], `DELETE /files/${FOLDER}/${nameOf(7777)}`);
     assert(made.length <= 3 && made.slice(1).every((call) => call.startsWith(list)), made.join(", "));
   });
+  await step("a name that begins with the filter is found before all are read", async () => {
+    // Held back: the pages after the first one.
+    const isLater = (url: URL) => url.searchParams.get("after")?.endsWith(nameOf(99)) ?? false;
+    await page.route(isLater, () => {});
+    await open("keys");
+    await open(`files/${FOLDER}?filter=file-0009999`);
+    await link(9999).waitFor();
+    await says(page, "Looking through 9,999 names …");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  });
+  await step(
+    "where agents use the requests, the filter pauses, and never says that there is no such name",
+    async () => {
+      await page.route(`${service.baseUrl}/files?**`, async (route) => {
+        const response = await route.fetch();
+        const reset = String(Math.ceil(Date.now() / 1000) + 60);
+        const headers = {
+          "x-ratelimit-limit": "100",
+          "x-ratelimit-remaining": "45",
+          "x-ratelimit-reset": reset,
+        };
+        await route.fulfill({ response, headers: { ...response.headers(), ...headers } });
+      });
+      await open("keys");
+      await open(`files/${FOLDER}?filter=08888`);
+      await says(page, "1,000 of 9,999 names were looked through.");
+      assertEquals(await page.getByText("No name contains").count(), 0);
+      await press(page, "Look through more");
+      await says(page, "2,000 of 9,999 names were looked through.");
+      await page.unrouteAll({ behavior: "wait" });
+    },
+  );
 });
 
 function nameOf(number: number): string {

@@ -7,7 +7,10 @@ import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.ts";
 
 const DESK = { width: 1280, height: 800 };
+const TABLET = { width: 800, height: 1100 };
 const PHONE = { width: 390, height: 844 };
+/** Letters of a word that has room in every column. */
+const WORD_LETTERS_MAX = 15;
 
 /** Opens a view; it is there when the locator is. */
 type View = (visit: Visit) => Promise<Locator>;
@@ -31,6 +34,11 @@ const VIEWS: Readonly<Record<string, View>> = {
     await visit.open("file/drawing.svg");
     await press(visit.page, "Show as picture");
     return visit.page.getByText("1200 × 20");
+  },
+  "a sound": async (visit) => {
+    await visit.account.files.writeBytes("sound.mp3", new Uint8Array(1000));
+    await visit.open("file/sound.mp3");
+    return visit.page.getByLabel("Player of sound.mp3").or(visit.page.getByText("cannot play"));
   },
   "the editor": at(`file/${ENCODED}?tab=edit`, (page) => page.getByRole("textbox", { name: `Edit ${FILE}` })),
   "a history": at(`file/${ENCODED}?tab=history`, (page) => page.getByText("latest")),
@@ -67,7 +75,7 @@ const VIEWS: Readonly<Record<string, View>> = {
 
 const { test } = await browserSuite();
 
-test("views: accessible in light and dark, and as wide as a phone", async (visit) => {
+test("views: accessible in light and dark, and as wide as a window, without broken words", async (visit) => {
   for (const [name, show] of Object.entries(VIEWS)) {
     await visit.part(name, async () => {
       await visit.page.setViewportSize(DESK);
@@ -89,7 +97,7 @@ test("views: the menu of a phone opens, leads on and closes", async (visit) => {
 }, { width: PHONE.width });
 
 test(
-  "views: signing in is accessible in light and dark, and as wide as a phone",
+  "views: signing in is accessible in light and dark, and as wide as a window, without broken words",
   async ({ page, part, service }) => {
     for (const name of ["Sign in", "Create an account", "Sign in by e-mail", "Reset your password"]) {
       await part(name, async () => {
@@ -107,6 +115,27 @@ test(
   { isSignedOut: true },
 );
 
+/** Words that are broken where a line ends: names of people and agents aside, only long ones may be. */
+async function brokenWords(page: Page): Promise<string[]> {
+  return await page.evaluate((lettersMax) => {
+    const broken: string[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      if (node.parentElement?.closest("option, .visually-hidden, .account")) continue;
+      for (const word of (node.textContent ?? "").matchAll(/\p{L}+/gu)) {
+        if (word[0].length > lettersMax) continue;
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) {
+          broken.push(word[0]);
+        }
+      }
+    }
+    return broken;
+  }, WORD_LETTERS_MAX);
+}
+
 async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
   await shown.first().waitFor();
   await page.setViewportSize(desk);
@@ -114,11 +143,14 @@ async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
     await page.emulateMedia({ colorScheme });
     assertEquals(await graveFindings(page), [], colorScheme);
   }
-  await page.setViewportSize(PHONE);
-  const width = await page.evaluate(() =>
-    Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
-  );
-  assertEquals(width, PHONE.width, "the page is as wide as the phone");
+  for (const size of [desk, TABLET, PHONE]) {
+    await page.setViewportSize(size);
+    const width = await page.evaluate(() =>
+      Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
+    );
+    assertEquals(width, size.width, "the page is as wide as the window");
+    assertEquals(await brokenWords(page), [], `words at ${size.width} pixels`);
+  }
 }
 
 function at(place: string, there: (page: Page) => Locator): View {

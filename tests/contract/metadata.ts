@@ -326,8 +326,8 @@ export function metadataContract(name: string, target: MetadataTarget): void {
     assertEquals(await metadata.unreferenced(projectId, []), []);
   });
 
-  test(`${name}.ping resolves while the database is reachable`, async () => {
-    await metadata.ping();
+  test(`${name}.probe resolves while the database takes a write and a read`, async () => {
+    await metadata.probe();
   });
 
   test(`${name}: methods throw SERVICE_UNAVAILABLE when the database stays out of reach`, async () => {
@@ -339,7 +339,7 @@ export function metadataContract(name: string, target: MetadataTarget): void {
       "SERVICE_UNAVAILABLE",
     );
     await rejects(() => metadata.nextSweep(), "SERVICE_UNAVAILABLE");
-    await rejects(() => metadata.ping(), "SERVICE_UNAVAILABLE");
+    await rejects(() => metadata.probe(), "SERVICE_UNAVAILABLE");
   });
 
   /** A new tenant and what its tests repeat. Segments are described, not stored: metadata does not look. */

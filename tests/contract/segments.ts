@@ -117,8 +117,8 @@ export function segmentsContract(name: string, { open, unreachable, tamper }: Se
     assertEquals(pages, [all.slice(0, 2), all.slice(2, 4), all.slice(4), []]);
   });
 
-  test(`${name}.ping resolves while the storage is reachable`, async () => {
-    await open().ping();
+  test(`${name}.probe stores one object outside all projects and reads it, however often`, async () => {
+    await open().probe();
   });
 
   test(`${name}: every method throws SERVICE_UNAVAILABLE when the storage stays out of reach`, async () => {
@@ -129,7 +129,7 @@ export function segmentsContract(name: string, { open, unreachable, tamper }: Se
     await rejects(() => segments.remove([made.name]), "SERVICE_UNAVAILABLE");
     await rejects(() => segments.days("p"), "SERVICE_UNAVAILABLE");
     await rejects(() => segments.list("p", "2025-01-02", 0, 1), "SERVICE_UNAVAILABLE");
-    await rejects(() => segments.ping(), "SERVICE_UNAVAILABLE");
+    await rejects(() => segments.probe(), "SERVICE_UNAVAILABLE");
   });
 }
 

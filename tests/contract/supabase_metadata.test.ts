@@ -3,13 +3,13 @@ import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase
 import { hashApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { suite } from "../support/stack/suite.ts";
 import { metadataContract } from "./metadata.ts";
-import { client, silent, unreachableClient } from "./supabase.ts";
+import { client, silentParts, unreachableClient } from "./supabase.ts";
 
 const { service } = await suite();
 const { backendUrl, secretKey } = service.stack;
 
 metadataContract("SupabaseMetadata", {
-  metadata: new SupabaseMetadata(client(backendUrl, secretKey), silent),
+  metadata: new SupabaseMetadata(client(backendUrl, secretKey), silentParts()),
   losingFirstAnswer() {
     let isFirst = true;
     const fetch: typeof fetchInTime = async (input, init) => {
@@ -19,9 +19,9 @@ metadataContract("SupabaseMetadata", {
       await response.body?.cancel();
       throw new TypeError("the connection broke before the response");
     };
-    return new SupabaseMetadata(client(backendUrl, secretKey, fetch), silent);
+    return new SupabaseMetadata(client(backendUrl, secretKey, fetch), silentParts());
   },
-  unreachable: () => new SupabaseMetadata(unreachableClient(), silent),
+  unreachable: () => new SupabaseMetadata(unreachableClient(), silentParts()),
   async tenant(requestsPerMinute) {
     const isLimited = requestsPerMinute !== undefined;
     const { id, keyId, key } = await service.project("enterprise", isLimited ? { requestsPerMinute } : {});

@@ -1,6 +1,7 @@
 /** What holds when many clients do things at once, on a real Postgres, one connection a client. */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
+import { costOf } from "../support/client/tariff.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
@@ -169,10 +170,12 @@ async function compactionKeepsOrder({ owner, clients }: Databases): Promise<void
 async function quotaIsExact({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "quota", { maxProjectBytes: 1_000_000 });
   await raceMerges(clients, project);
-  const small = await makeProject(owner, "small quota", { maxProjectBytes: 99 });
+  const cost = costOf({ newPath: "10.txt", stored: 10 });
+  const small = await makeProject(owner, "small quota", { maxProjectBytes: 10 * cost - 1 });
   const answers = await parallel(
     CLIENTS,
-    (client) => commit(clients, small, "write", { path: `${client}.txt`, segments: [newSegment(small, 10)] }),
+    (client) =>
+      commit(clients, small, "write", { path: `${10 + client}.txt`, segments: [newSegment(small, 10)] }),
   );
   assertEquals(answers.filter((answer) => answer.refusal === undefined).length, 9);
   assert(answers.every((answer) => (answer.refusal?.code ?? "QUOTA_EXCEEDED") === "QUOTA_EXCEEDED"));

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
+import { isBinaryMediaType, MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
 import * as limits from "../../supabase/functions/api/limits.ts";
 import { listSchemas } from "../../supabase/local/database/generate_migration.ts";
 import { SCHEMAS_DIRECTORY } from "../../supabase/local/repository.ts";
@@ -12,11 +13,11 @@ import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts"
 const LIMITS: ReadonlyMap<string, number> = new Map(Object.entries(limits));
 
 /** Columns whose check constraint has a limit written out, since a constraint cannot call a function that may change. */
-const CHECKED: readonly (readonly [table: string, column: string, limit: number])[] = [
+const CHECKED: readonly (readonly [table: string, column: string, ...limits: number[]])[] = [
   ["projects", "name", limits.NAME_LENGTH_MAX],
   ["api_keys", "name", limits.NAME_LENGTH_MAX],
-  ["api_keys", "path_prefix", limits.PATH_BYTES_MAX],
-  ["files", "path", limits.PATH_BYTES_MAX],
+  ["api_keys", "path_prefix", limits.PATH_SEGMENTS_MAX, limits.PATH_BYTES_MAX],
+  ["files", "path", limits.PATH_SEGMENTS_MAX, limits.PATH_BYTES_MAX],
   ["idempotency_keys", "key", limits.IDEMPOTENCY_KEY_LENGTH_MAX],
   ["search_chunks", "embedding", limits.EMBEDDING_DIMENSIONS],
 ];
@@ -40,9 +41,9 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
       const compared = new Set([...row?.names ?? [], ...WRITTEN_OUT].map((name) => name.toUpperCase()));
       assertEquals((await saidToBeInSql()).filter((name) => !compared.has(name)), []);
     });
-    for (const [table, column, limit] of CHECKED) {
-      await t.step(`the check of ${table}.${column} has the number ${limit}`, async () => {
-        assertEquals(await numbersOfChecks(sql, table, column), [limit]);
+    for (const [table, column, ...expected] of CHECKED) {
+      await t.step(`the check of ${table}.${column} has the numbers ${expected}`, async () => {
+        assertEquals((await numbersOfChecks(sql, table, column)).sort((a, b) => a - b), expected);
       });
     }
     await t.step("the bucket takes objects of the size of a segment", async () => {
@@ -56,6 +57,13 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
         for (const [, dimensions] of text.matchAll(/\bvector\((\d+)\)/g)) found.add(Number(dimensions));
       }
       assertEquals([...found], [limits.EMBEDDING_DIMENSIONS]);
+    });
+    await t.step("what counts as indexed are the types that the indexer takes for text", async () => {
+      for (const type of MEDIA_TYPES) {
+        const [row] = await sql<{ bytes: number }[]>`
+          select filestore.indexed_bytes(1, ${type}, true)::integer as bytes`;
+        assertEquals(row?.bytes, isBinaryMediaType(type) ? 0 : 1, type);
+      }
     });
     await t.step("the most segments of a file, in SQL, follow from the two limits", async () => {
       for (const size of [0, 1, 1_048_576, 1_048_577, 104_857_600]) {
@@ -72,7 +80,6 @@ Deno.test("limits that SQL and limits.ts share", async (t) => {
 
 /** Compared by a step above, but not part of `filestore.limits()`. */
 const WRITTEN_OUT = [
-  "path_bytes_max",
   "idempotency_key_length_max",
   "embedding_dimensions",
   "segment_bytes_max",

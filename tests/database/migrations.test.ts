@@ -100,8 +100,8 @@ Deno.test("migrations apply to PGlite as the local stack opens it, and once only
           progress.filter((line) => line.endsWith(".sql")),
           expected.map((file) => `Applying ${file}`),
         );
-        const [row] = await backend.database.query("select public.filestore_ping() as pong");
-        assertEquals(row, { pong: true });
+        const [row] = await backend.database.query("select public.filestore_health_probe() as is_written");
+        assertEquals(row, { is_written: true });
       } finally {
         await backend.close();
       }
@@ -142,8 +142,8 @@ async function assertComplete(server: PostgresServer, database: string): Promise
     assertEquals(buckets.map((row) => Object.values(row)), [["filestore-segments", false]]);
     await sql.begin(async (transaction) => {
       await transaction`set local role service_role`;
-      const [answer] = await transaction`select public.filestore_ping() as pong`;
-      assertEquals(answer?.pong, true);
+      const [answer] = await transaction`select public.filestore_health_probe() as is_written`;
+      assertEquals(answer?.is_written, true);
     });
   });
 }

@@ -29,14 +29,19 @@ const TENANT_TABLES = [
   "file_versions",
   "segments",
   "directories",
+  "directory_changes",
   "project_usage",
+  "account_grants",
   "idempotency_keys",
+  "edit_turns",
   "search_queue",
   "search_texts",
   "search_chunks",
 ];
 /** Their rows are found by a key, or by an account, and then changed under the account's policies. */
 const ACCOUNT_TABLES = ["projects", "api_keys", "console_sessions"];
+
+const ROOM_BYTES = 6_000;
 
 interface Guard {
   readonly policies: boolean;
@@ -64,7 +69,7 @@ Deno.test("isolation of projects", async (t) => {
       const sql = connect(server.urlOf("supabase_admin", "both"), 1);
       const rows = await sql<{ name: string }[]>`
         select p.proname as name from pg_proc p
-        where p.pronamespace = 'public'::regnamespace and p.proname <> 'filestore_ping'
+        where p.pronamespace = 'public'::regnamespace
           and p.proowner in ('filestore_engine'::regrole, 'filestore_account'::regrole)`;
       await sql.end();
       assertEquals(new Set(calls.map((call) => call.operation)), new Set(rows.map((row) => row.name)));
@@ -101,7 +106,17 @@ async function outcomes(
     const other = hasNeighbour ? await makeFilled(sql, OTHER) : undefined;
     const own = await makeFilled(sql, OWN);
     // Only now, so that what the calls find is in order whatever the guard.
-    await sql`update filestore.projects set max_project_bytes = 500 where id = ${own.id}`;
+    // Room for each call, and none where the neighbour's rows were counted, too.
+    await sql`
+      update filestore.projects p set max_project_bytes = ${ROOM_BYTES} + (
+        select sum(u.bytes + u.database_bytes) from filestore.project_usage u where u.project_id = p.id)
+      where p.id = ${own.id}`;
+    if (other) {
+      const [usage] = await sql<{ bytes: number }[]>`
+        select sum(bytes + database_bytes)::integer as bytes from filestore.project_usage where project_id = ${other.id}`;
+      assert((usage?.bytes ?? 0) > ROOM_BYTES);
+    }
+    await sql`update filestore.settings set project_makers = '{anyone}'`;
     if (!guard.conditions) await removeConditions(sql);
     if (!guard.policies) {
       for (const table of TENANT_TABLES) {

@@ -10,6 +10,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
+import { SEARCH_WALK_FILES_MAX } from "../../supabase/functions/api/limits.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { IS_LONG } from "../support/runner/long.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/postgres/plans.ts";
@@ -128,11 +129,59 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
         assertIndexed(plans, ROWS_MAX);
       });
     }
+    await t.step(
+      "a text too short for the index, in no file or in one, reads a part of them and goes on",
+      async () => {
+        // By the statistics, since a plan that is read by a cursor is not told.
+        const page = (after?: string) =>
+          sql.begin(async (transaction) => {
+            const query = { ...base, kind: "scan", clauses: [["Q7"]], caseSensitive: false };
+            const whole = JSON.stringify(after === undefined ? query : { ...query, after });
+            const before = await rowsReadSoFar(transaction);
+            const [row] = await transaction<{ answer: { value: Page } }[]>`
+              select public.filestore_search(${large.keyHash}, null, ${whole}::text::jsonb) as answer`;
+            if (row === undefined) throw new Error("no answer");
+            return { ...row.answer.value, rows: await rowsReadSoFar(transaction) - before };
+          });
+        for (const holder of [[], [LARGE - 1], [0]]) {
+          for (const n of holder) {
+            await sql`
+            update filestore.search_texts set content = content || ' q7' where project_id = ${large.id}
+              and path like ${"%file-" + String(n).padStart(6, "0") + "%"}`;
+          }
+          const found: string[] = [];
+          let calls = 0;
+          let total = 0;
+          let after: string | null | undefined = undefined;
+          for (; after !== null; calls++) {
+            const { files, next, rows } = await page(after);
+            total += rows;
+            assert(rows <= SEARCH_WALK_FILES_MAX + ROWS_MAX, `${rows} rows were read`);
+            found.push(...files.map(({ file }) => file.path));
+            after = next;
+          }
+          assert(calls >= LARGE / SEARCH_WALK_FILES_MAX && total >= LARGE, `${total} rows, ${calls} calls`);
+          assertEquals(found.length, holder.length === 0 ? 0 : holder[0] === 0 ? 2 : 1);
+        }
+      },
+    );
   } finally {
     await sql.end();
     await server.stop();
   }
 });
+
+interface Page {
+  readonly files: readonly { readonly file: { readonly path: string } }[];
+  readonly next: string | null;
+}
+
+async function rowsReadSoFar(transaction: postgres.TransactionSql): Promise<number> {
+  const [read] = await transaction<{ rows: number }[]>`
+    select (idx_tup_fetch + seq_tup_read)::integer as rows from pg_stat_xact_user_tables
+    where relname = 'search_texts'`;
+  return read?.rows ?? 0;
+}
 
 /** No table is read from end to end, and no more rows than so many. */
 function assertIndexed(plans: readonly PlanNode[], rowsMax: number): void {

@@ -1,8 +1,15 @@
 /** /projects and /project for signed-in people: each sees its own, and no other one can be told from a missing one. */
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { ACCOUNT_PROJECTS_MAX } from "../../supabase/functions/api/limits.ts";
+import { ACCOUNT_PROJECTS_MAX, ACCOUNT_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { Account, claimsOf, forgeToken, owner, signUp } from "../support/client/accounts.ts";
-import { type Answer, assertRefused, dataOf, issuesOf, projectRecord } from "../support/client/contract.ts";
+import {
+  type Answer,
+  assertRefused,
+  dataOf,
+  issuesOf,
+  projectRecord,
+  rateOf,
+} from "../support/client/contract.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
@@ -16,8 +23,8 @@ test("GET /projects makes the first project, once, however many ask at the same 
   assertEquals(project, {
     name: "My project",
     tier: "free",
-    limits: { requestsPerMinute: 100, maxFileBytes: 10_485_760, maxProjectBytes: null },
-    usage: { files: 0, bytes: 0, versions: 0, requestsThisMinute: 0 },
+    limits: { requestsPerMinute: 100, maxFileBytes: 10_485_760, maxProjectBytes: 1_073_741_824 },
+    usage: { files: 0, bytes: 0, databaseBytes: 0, versions: 0, requestsThisMinute: 0 },
     keyPrefix: null,
   });
   assertNotEquals((await (await signUp(service)).projects())[0]?.id, answers[0]?.[0]?.id);
@@ -132,7 +139,8 @@ const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
 
 /** An answer without what differs from one request to the next. */
 function shown({ status, text, headers }: Answer): unknown {
-  const varying = ["x-request-id", "date", "ratelimit", "x-ratelimit-reset"];
+  // The account's own window goes on with each request.
+  const varying = ["x-request-id", "date", "ratelimit", "x-ratelimit-reset", "x-ratelimit-remaining"];
   return { status, text, headers: [...headers].filter(([name]) => !varying.includes(name)) };
 }
 
@@ -152,12 +160,41 @@ test("404 PROJECT_NOT_FOUND: another account's project cannot be told from one t
   assertEquals(await service.tables(), before);
 });
 
+test("429 RATE_LIMIT_EXCEEDED after 120 requests about projects and keys in a minute, for this account alone", async () => {
+  const [account, other] = [await owner(service), await owner(service)];
+  const limit = ACCOUNT_REQUESTS_PER_MINUTE;
+  // A minute that no clock ends.
+  await service.freezeWindow(account.projectId);
+  await service.sql(
+    `update filestore.account_windows set request_count = $2, window_start = window_start + interval '10 minutes'
+     where account_id = $1`,
+    [claimsOf(account.token)["sub"], limit - 1],
+  );
+  const last = await account.request("GET", "/project");
+  assertEquals([last.status, rateOf(last.headers).limit, rateOf(last.headers).remaining], [200, limit, 0]);
+  const before = await service.tables();
+  for (
+    const refused of [
+      await account.request("GET", "/projects"),
+      await account.request("POST", "/projects", { body: { name: "one more" } }),
+      await account.request("POST", "/project/apikeys", { body: {} }),
+      await account.request("GET", "/files"),
+    ]
+  ) {
+    assertRefused(refused, "RATE_LIMIT_EXCEEDED");
+    assertEquals([rateOf(refused.headers).limit, rateOf(refused.headers).remaining], [limit, 0]);
+  }
+  assertEquals(await service.tables(), before);
+  assertEquals((await other.request("GET", "/project")).status, 200);
+});
+
 test("401 INVALID_SESSION, one answer for every kind of bad token, on every route", async () => {
   const good = await owner(service);
   const claims = claimsOf(good.token);
   const [header, payload, signature = ""] = good.token.split(".");
   const { secretKey, publishableKey } = service.stack;
-  const past = Math.floor(Date.now() / 1000) - 10;
+  // Longer ago than the 30 s that PostgREST allows for between clocks.
+  const past = Math.floor(Date.now() / 1000) - 60;
   const tokens: Record<string, string> = {
     "another signature": `${header}.${payload}.${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`,
     "another secret": await forgeToken(service, claims, { secret: "x".repeat(40) }),
@@ -166,6 +203,8 @@ test("401 INVALID_SESSION, one answer for every kind of bad token, on every rout
     "another role": await forgeToken(service, { ...claims, role: "anon" }),
     "no subject": await forgeToken(service, { ...claims, sub: undefined }),
     "another issuer's subject": await forgeToken(service, { ...claims, sub: "user_2abc" }),
+    "another audience": await forgeToken(service, { ...claims, aud: "another-service" }),
+    "other audiences": await forgeToken(service, { ...claims, aud: ["another-service", "anon"] }),
     "of the function's own": service.secrets.serviceRoleKey,
   };
   const malformed: Record<string, string | null> = {

@@ -19,7 +19,7 @@ import {
   STATUS_OF,
 } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
-import type { RequestOptions } from "../support/stack/service.ts";
+import type { RequestOptions } from "../support/client/api.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 interface Row {

@@ -8,6 +8,7 @@ import {
 import { assertRefused, dataOf, fileRecord } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { segmentCount, unreferencedObjects } from "../support/client/stored.ts";
+import { costOf } from "../support/client/tariff.ts";
 import { suite, test } from "../support/stack/suite.ts";
 import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
 
@@ -198,15 +199,20 @@ test("Idempotency-Key: an append that made a compaction due, or took one along, 
 
 test("a quota that has room for the append but not for the compaction: appended, to the last byte", async () => {
   const own = await withPendingCompaction();
-  const [row] = await service.sql<{ bytes: number }>(
-    "select sum(bytes)::integer as bytes from filestore.project_usage where project_id = $1",
+  const [row] = await service.sql<{ bytes: number; segments: number }>(
+    `select sum(bytes + database_bytes)::integer as bytes,
+            (select cardinality(segment_ids) from filestore.files where project_id = $1) as segments
+     from filestore.project_usage where project_id = $1`,
     [own.project.id],
   );
-  const quota = (row?.bytes ?? 0) + 5;
-  await service.sql("select filestore_admin_set_tier($1, 'enterprise', null, null, $2)", [
-    own.project.id,
-    quota,
-  ]);
+  const quota = (row?.bytes ?? 0) + costOf({ stored: 5, listed: (row?.segments ?? 0) + 1 });
+  await service.sql(
+    "select filestore_admin_update_project($1, jsonb_build_object('tier', 'enterprise', 'maxProjectBytes', $2::bigint))",
+    [
+      own.project.id,
+      quota,
+    ],
+  );
   await own.append(PATH, "last\n");
   assertEquals((await own.read(PATH)).content, `${CONTENT}last\n`);
   assertRefused(await own.put("append", PATH, { content: "x" }), "QUOTA_EXCEEDED", "write_file");

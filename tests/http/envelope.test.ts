@@ -1,11 +1,7 @@
 /** What every response has in common: envelope, headers, unknown routes and methods, CORS, health, prefixes. */
 import { assert, assertEquals } from "@std/assert";
 import { ERRORS } from "../../supabase/functions/api/errors.ts";
-import {
-  ADDRESS_REQUESTS_PER_MINUTE,
-  NO_LIMIT_SHOWN,
-  PREFLIGHT_MAX_AGE_SECONDS,
-} from "../../supabase/functions/api/limits.ts";
+import { NO_LIMIT_SHOWN } from "../../supabase/functions/api/limits.ts";
 import {
   type Answer,
   assertRefused,
@@ -13,12 +9,14 @@ import {
   fileList,
   health,
   NO_LIMIT,
-  rateOf,
   STATUS_OF,
 } from "../support/client/contract.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import cases from "../acceptance/envelope.ts";
+import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
+
+await acceptance(cases);
 
 test("each error code of the contract is in the error table, with its status", () => {
   const table = new Map(Object.entries(ERRORS).map(([code, { status }]): [string, number] => [code, status]));
@@ -37,26 +35,17 @@ test("200: GET /health answers its record without a key, without an envelope and
   assertEquals(calls.length, 0);
 });
 
-test("200: GET /health?deep asks database and storage", async () => {
-  const calls = await service.proxy.during(async () => {
-    const answer = await service.request(null, "GET", "/health?deep");
-    assertEquals([answer.status, health.parse(answer.body).status], [200, "ok"]);
-  });
-  assertEquals(calls.map(({ target }) => target).sort(), ["database", "storage"]);
-});
-
-test("503: GET /health?deep says degraded, with Retry-After, when database or storage is down", async () => {
-  for (const target of ["database", "storage"]) {
-    service.proxy.hook = (call, forward) =>
-      call.target === target ? new Response("down", { status: 502 }) : forward();
-    try {
-      const answer = await service.request(null, "GET", "/health?deep");
-      assertEquals([answer.status, health.parse(answer.body).status], [503, "degraded"], target);
-      const shallow = await service.request(null, "GET", "/health");
-      assertEquals([shallow.status, health.parse(shallow.body).status], [200, "ok"]);
-    } finally {
-      service.proxy.hook = null;
-    }
+test("GET /health takes deep=true and deep=false, and no other value", async () => {
+  const ask = async (query: string) => await service.request(null, "GET", `/health?${query}`);
+  for (const [query, isDeep] of [["deep", true], ["deep=true", true], ["deep=false", false]] as const) {
+    const { message } = health.parse((await ask(query)).body);
+    assertEquals(message.includes("database"), isDeep, query);
+  }
+  for (const query of ["deep=1", "deep=TRUE", "deep=%00", "deep&deep"]) {
+    const calls = await service.proxy.during(async () => {
+      assertEquals((await ask(query)).status, 400, query);
+    });
+    assertEquals(calls.length, 0);
   }
 });
 
@@ -87,81 +76,6 @@ for (const [method, path] of UNKNOWN_ROUTES) {
   });
 }
 
-const WRONG_METHODS = [
-  ["DELETE", "/files", "GET, HEAD, POST"],
-  ["PUT", "/files", "GET, HEAD, POST"],
-  ["PATCH", "/files", "GET, HEAD, POST"],
-  ["POST", "/files/a", "GET, HEAD"],
-  ["PUT", "/files/append", "GET, HEAD"],
-  ["PUT", "/files/edit", "GET, HEAD"],
-  ["POST", "/files/", "GET, HEAD"],
-  ["PUT", "/files/a", "GET, HEAD"],
-  ["PATCH", "/files/a%2Fb", "GET, HEAD"],
-  ["POST", "/files/append/a", "GET, HEAD, PUT"],
-  ["PATCH", "/files/overwrite/a", "GET, HEAD, PUT"],
-  ["PATCH", "/files/edit/a", "GET, HEAD, PUT"],
-  ["POST", "/health", "GET, HEAD"],
-  ["PUT", "/openapi.json", "GET, HEAD"],
-] as const;
-
-for (const [method, path, allowed] of WRONG_METHODS) {
-  test(`405 METHOD_NOT_ALLOWED: ${method} ${path}; Allow names ${allowed}`, async () => {
-    const answer = await service.request(null, method, path, { body: "{}" });
-    assertEquals(assertRefused(answer, "METHOD_NOT_ALLOWED"), {});
-    const allow = answer.headers.get("allow")?.split(", ") ?? [];
-    for (const expected of allowed.split(", ")) assert(allow.includes(expected), `Allow: ${allow}`);
-    assert(!allow.includes(method), `Allow: ${allow}`);
-  });
-}
-
-for (const path of ["/health", "/files", "/files/a/b", "/files/append/a", "/openapi.json", "/nothing", ""]) {
-  test(`204: the CORS preflight of ${path || "(the bare address)"}`, async () => {
-    const answer = await service.request(null, "OPTIONS", path, {
-      headers: {
-        "origin": "https://app.example",
-        "access-control-request-method": "PUT",
-        "access-control-request-headers": "x-api-key,content-type",
-      },
-    });
-    assertEquals(answer.status, 204);
-    const list = (name: string) => (answer.headers.get(name) ?? "").toLowerCase().split(/,\s*/);
-    for (
-      const header of [
-        "content-type",
-        "authorization",
-        "x-api-key",
-        "if-match",
-        "if-none-match",
-        "idempotency-key",
-      ]
-    ) assert(list("access-control-allow-headers").includes(header), header);
-    for (const method of ["get", "post", "put", "delete"]) {
-      assert(list("access-control-allow-methods").includes(method), method);
-    }
-    assertEquals(answer.headers.get("access-control-max-age"), String(PREFLIGHT_MAX_AGE_SECONDS));
-    assert(PREFLIGHT_MAX_AGE_SECONDS >= 3600, "a long max-age");
-  });
-}
-
-test("health, documents, preflights, 404 and 405 show the address's window and never spend it", async () => {
-  const remaining: number[] = [];
-  for (
-    const [method, path] of [
-      ["GET", "/health"],
-      ["GET", "/openapi.json"],
-      ["OPTIONS", "/files"],
-      ["GET", "/nothing"],
-      ["DELETE", "/files"],
-      ["GET", "/health"],
-    ] as const
-  ) {
-    const rate = rateOf((await service.request(null, method, path)).headers);
-    assertEquals(rate.limit, ADDRESS_REQUESTS_PER_MINUTE);
-    remaining.push(rate.remaining);
-  }
-  assertEquals(new Set(remaining).size, 1, String(remaining));
-});
-
 test("200: the function answers alike under /functions/v1/api, /api and no prefix at all", async () => {
   const own = await files();
   await own.write("api/a.txt", "x");
@@ -178,23 +92,4 @@ test("200: the function answers alike under /functions/v1/api, /api and no prefi
     }
     assertEquals(new Set(answers.map(({ text }) => text)).size, 1);
   });
-});
-
-test("200: HEAD answers the headers of GET and no body", async () => {
-  const own = await files();
-  await own.write("a.txt", "hello");
-  for (const path of ["/health", "/files", "/files/a.txt", "/files/a.txt?metadata"]) {
-    const answer = await own.request("HEAD", path);
-    assertEquals([answer.status, answer.text], [200, ""], path);
-  }
-  const missing = await own.request("HEAD", "/files/none");
-  assertEquals([missing.status, missing.text], [404, ""]);
-});
-
-test("each response has a request id of its own", async () => {
-  const ids = new Set<string | null>();
-  for (let count = 0; count < 5; count++) {
-    ids.add((await service.request(null, "GET", "/health")).headers.get("x-request-id"));
-  }
-  assertEquals(ids.size, 5);
 });

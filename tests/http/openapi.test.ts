@@ -10,7 +10,10 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
 } from "../../supabase/functions/api/limits.ts";
+import { openapiDocument } from "../../supabase/functions/api/routes/openapi_document.ts";
+import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
 import { type Code, STATUS_OF } from "../support/client/contract.ts";
+import { DocumentCheck } from "../support/openapi/document_check.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
@@ -34,10 +37,7 @@ const operation = z.looseObject({
   security: z.array(z.unknown()),
   parameters: z.array(parameter),
   requestBody: z.unknown().optional(),
-  responses: z.record(
-    z.string(),
-    z.looseObject({ description: z.string(), headers: z.unknown().optional() }),
-  ),
+  responses: z.record(z.string(), z.looseObject({ description: z.string(), headers: z.unknown() })),
 });
 const document = z.looseObject({
   openapi: z.literal("3.1.0"),
@@ -45,7 +45,21 @@ const document = z.looseObject({
 });
 
 const answer = await service.request(null, "GET", "/openapi.json");
-const { paths } = document.parse(answer.body);
+const { paths } = document.parse(withResponses(answer.body));
+
+/** With the responses in place that several routes refer to. */
+function withResponses(body: unknown): unknown {
+  const { components: { responses } } = z.looseObject({
+    components: z.looseObject({ responses: z.record(z.string(), z.unknown()) }),
+  }).parse(body);
+  const shared = "#/components/responses/";
+  return JSON.parse(JSON.stringify(body), (_, value) => {
+    const reference = Object(value)["$ref"];
+    return typeof reference === "string" && reference.startsWith(shared)
+      ? responses[reference.slice(shared.length)]
+      : value;
+  });
+}
 
 function operationAt(path: string, method: string): z.infer<typeof operation> {
   const found = paths[path]?.[method];
@@ -120,6 +134,126 @@ test("200: the document needs no key, is OpenAPI 3.1, and a validator takes it w
   assertEquals(result.valid, true, JSON.stringify(result.errors));
   for (const reference of answer.text.matchAll(/"\$ref":"([^"]+)"/g)) {
     assert(resolves(JSON.parse(answer.text), reference[1] ?? ""), `${reference[1]} leads nowhere`);
+  }
+});
+
+test("the document is the one that every answer of these tests is held against", () => {
+  const { servers: _, ...rest } = z.record(z.string(), z.unknown()).parse(answer.body);
+  assertEquals(rest, JSON.parse(JSON.stringify(openapiDocument(ROUTES))));
+});
+
+test("an answer that is not documented fails the test that asked for it: status, header, field, type, code", () => {
+  const check = new DocumentCheck(answer.body);
+  const record = {
+    ...{ id: crypto.randomUUID(), path: "f", version: 1, mimeType: "text/plain", size: 1 },
+    ...{ createdAt: "2026-11-20T09:30:00.000Z", updatedAt: "2026-11-20T09:30:00.000Z" },
+  };
+  const body = { success: true, data: record, operation: "get_file_metadata", message: "." };
+  const json = "application/json; charset=utf-8";
+  const failure = (code: string, details = {}) => ({
+    success: false,
+    error: { code, message: "." },
+    details,
+  });
+  const complaint = (
+    { status = 200, value = body, type = json, more = {} }: {
+      status?: number;
+      value?: unknown;
+      type?: string;
+      more?: Record<string, string>;
+    },
+  ) => {
+    const headers = new Headers([...answer.headers, ...Object.entries(more)]);
+    headers.set("content-type", type);
+    return check.complaint({
+      method: "GET",
+      rawPath: "/api/files/a/b",
+      status,
+      headers,
+      text: JSON.stringify(value),
+    });
+  };
+  assertEquals(complaint({}), null);
+  assertEquals(complaint({ status: 404, value: failure("FILE_NOT_FOUND", { deletedVersion: 1 }) }), null);
+  assertEquals(
+    check.complaint({
+      ...{ method: "GET", rawPath: "/api/nowhere", status: 404, headers: answer.headers },
+      text: JSON.stringify(failure("ROUTE_NOT_FOUND")),
+    }),
+    null,
+  );
+  const faults = [
+    [{ status: 201 }, "no such status"],
+    [{ more: { "x-new": "1" } }, "the header x-new"],
+    [{ more: { etag: '"x"', "retry-after": "1" } }, "the header retry-after"],
+    [{ more: { "idempotency-replayed": "yes" } }, "the header idempotency-replayed"],
+    [{ type: "text/html" }, "text/html"],
+    [{ value: { ...body, data: { ...record, owner: "x" } } }, "owner"],
+    [{ value: { ...body, data: { ...record, size: -1 } } }, "size"],
+    [{ value: { ...body, extra: 1 } }, "extra"],
+    [{ value: { ...body, operation: "list_files" } }, "operation"],
+    [{ status: 404, value: failure("NOT_TEXT") }, "code"],
+    [{ status: 404, value: failure("FILE_NOT_FOUND", { secret: 1 }) }, "secret"],
+  ] as const;
+  for (const [fault, expected] of faults) {
+    assert(complaint(fault)?.includes(expected), `${expected}: ${complaint(fault)}`);
+  }
+});
+
+test("`servers` leads to the function: by the gateway that the request came by, and without one", async () => {
+  const serverOf = async (url: string, headers: Record<string, string> = {}) => {
+    const { body } = await service.requestAt(`${url}/openapi.json`, "GET", headers);
+    return z.looseObject({ servers: z.array(z.looseObject({ url: z.string() })).length(1) }).parse(body)
+      .servers[0]?.url;
+  };
+  assertEquals(await serverOf(service.baseUrl), service.baseUrl);
+  assertEquals((await service.requestAt(`${service.baseUrl}/health`, "GET")).status, 200);
+  await service.withBareFunction(async (origin) => {
+    // As the platform passes it on: the path without its beginning, and the host in headers.
+    const hosted = {
+      "x-forwarded-host": "ref.supabase.co",
+      "x-forwarded-port": "443",
+      "x-forwarded-proto": "https",
+    };
+    assertEquals(await serverOf(`${origin}/api`, hosted), "https://ref.supabase.co/functions/v1/api");
+    for (const path of ["", "/api", "/functions/v1/api"]) {
+      const server = await serverOf(origin + path);
+      assertEquals((await service.requestAt(`${server}/health`, "GET")).status, 200, path);
+    }
+  });
+});
+
+test("the document describes headers, 206, 304, bytes, what `lines` adds, examples, tags and the licence", () => {
+  const { info, tags } = z.looseObject({
+    info: z.looseObject({ license: z.looseObject({ identifier: z.string() }) }),
+    tags: z.array(z.looseObject({ name: z.string() })),
+  }).parse(answer.body);
+  assertEquals(info.license.identifier, "MIT");
+  const names = tags.map(({ name }) => name);
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, { tags }] of Object.entries(item)) {
+      assert(
+        z.array(z.string()).length(1).parse(tags).every((tag) => names.includes(tag)),
+        `${method} ${path}`,
+      );
+    }
+  }
+  const read = operationAt("/files/{path}", "get").responses;
+  const has = (status: string, text: string) => {
+    assert(JSON.stringify(read[status] ?? null).includes(`"${text}"`), `${status} ${text}`);
+  };
+  for (const name of ["ETag", "Accept-Ranges", "*/*", "examples"]) has("200", name);
+  for (const name of ["ETag", "Content-Range", "*/*"]) has("206", name);
+  has("304", "ETag");
+  has("416", "Content-Range");
+  has("429", "Retry-After");
+  has("503", "Retry-After");
+  const append = JSON.stringify(operationAt("/files/append/{path}", "put"));
+  for (const name of ["ETag", "Idempotency-Replayed", "example"]) assert(append.includes(`"${name}"`), name);
+  for (const name of ["startLine", "endLine", "totalLines"]) assert(answer.text.includes(`"${name}"`), name);
+  for (const path of ["/files/append/{path}", "/files/overwrite/{path}"]) {
+    const found = operationAt(path, "put").parameters.find(({ name }) => name === "raw");
+    assertEquals(found?.schema.enum, ["", "true", "false"]);
   }
 });
 

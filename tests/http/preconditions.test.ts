@@ -1,151 +1,15 @@
 /** If-Match and If-None-Match on writes: whoever lost a race is told, and nothing of theirs is done. */
 import { assertEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/client/contract.ts";
+
 import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
 import { assertNotCreated, assertStale } from "../support/client/preconditions.ts";
-import { suite, test } from "../support/stack/suite.ts";
-import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
+
+import cases, { WRITERS } from "../acceptance/preconditions.ts";
+import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-/** Conditions that hold for version 2 of the file with this id. */
-const HOLDING: readonly ((id: string) => string)[] = [
-  (id) => `"${id}.2.j"`,
-  (id) => `"${id}.2.r"`,
-  (id) => `"${id}.2.m"`,
-  (id) => `W/"${id}.2.j"`,
-  (id) => `"other", "${id}.1.j", W/"${id}.2.m"`,
-  () => "*",
-  () => " * ",
-];
-
-/** And those that do not. */
-const STALE: readonly ((id: string) => string)[] = [
-  (id) => `"${id}.1.j"`,
-  (id) => `W/"${id}.1.r"`,
-  (id) => `"${id}.3.j"`,
-  (id) => `"${id}.22.j"`,
-  (id) => `"${id}.2.x"`,
-  (id) => `"${id}"`,
-  () => `"${crypto.randomUUID()}.2.j"`,
-  () => '"*"',
-  () => '"*.j"',
-  () => '""',
-  (id) => `"${id}.1.j", "${id}.3.j", "other"`,
-];
-
-for (const kind of WRITES) {
-  test(`200: ${kind.name} with an If-Match that holds, of any suffix, weakened, in a list, or *`, async () => {
-    const own = await files();
-    for (const [index, condition] of HOLDING.entries()) {
-      const path = `f${index}.txt`;
-      await prepare(own, path);
-      const { id } = await own.record(path);
-      const answer = await kind.send(own, path, { "if-match": condition(id) });
-      assertEquals(answer.status, 200, `${condition("ID")}: ${answer.text}`);
-    }
-  });
-
-  test(`412 PRECONDITION_FAILED: ${kind.name} with a stale If-Match; details.version is the current one, nothing changed`, async () => {
-    const own = await files();
-    await prepare(own, "f.txt");
-    const { id } = await own.record("f.txt");
-    const before = await service.tables();
-    for (const condition of STALE) {
-      const answer = await kind.send(own, "f.txt", { "if-match": condition(id) });
-      assertStale(answer, PREPARED_VERSION, kind.operation);
-    }
-    assertEquals(await service.tables(), before);
-  });
-
-  test(`400 VALIDATION_ERROR: ${kind.name} with an If-Match that is no list of tags; nothing changed`, async () => {
-    const own = await files();
-    await prepare(own, "f.txt");
-    const before = await service.tables();
-    for (const condition of ["", "2", "unquoted", '"open', '"a" "b"', '*, "a"', "W/*", 'w/"a"', ",", "* *"]) {
-      const answer = await kind.send(own, "f.txt", { "if-match": condition });
-      const details = assertRefused(answer, "VALIDATION_ERROR", kind.operation);
-      assertEquals(issuePaths(details), ["If-Match"], condition);
-    }
-    assertEquals(await service.tables(), before);
-  });
-}
-
-const CREATES = WRITES.filter(({ needsFile }) => !needsFile);
-
-for (const kind of CREATES) {
-  test(`412 FILE_ALREADY_EXISTS: ${kind.name} with If-None-Match: * makes a file only where there is none`, async () => {
-    const own = await files();
-    const create = { "if-none-match": "*" };
-    assertEquals((await kind.send(own, "f.txt", create)).status, 200);
-    const before = await service.tables();
-    assertEquals(assertNotCreated(await kind.send(own, "f.txt", create)), { version: 1 });
-    assertEquals(await service.tables(), before);
-    await own.remove("f.txt");
-    assertEquals((await kind.send(own, "f.txt", create)).status, 200);
-    assertEquals((await own.record("f.txt")).version, 3);
-  });
-
-  test(`${kind.name} with If-None-Match of tags writes only over other versions`, async () => {
-    const own = await files();
-    const { id } = await own.write("f.txt", "one");
-    assertStale(await kind.send(own, "f.txt", { "if-none-match": `"x", W/"${id}.1.r"` }), 1, "write_file");
-    for (const condition of ['"x"', `"${id}.2.j"`, '"*"']) {
-      assertEquals((await kind.send(own, "f.txt", { "if-none-match": condition })).status, 200, condition);
-      await own.remove("f.txt");
-      await own.restore("f.txt", 1);
-    }
-    const bad = await kind.send(own, "f.txt", { "if-none-match": "x" });
-    assertEquals(issuePaths(assertRefused(bad, "VALIDATION_ERROR", "write_file")), ["If-None-Match"]);
-  });
-
-  test(`412 PRECONDITION_FAILED: ${kind.name} with If-Match where there is no file, and where it is deleted`, async () => {
-    const own = await files();
-    const { id } = await own.write("deleted.txt", "x");
-    await own.remove("deleted.txt");
-    const before = await service.tables();
-    for (const condition of ["*", `"${id}.1.j"`, `"${id}.2.j"`]) {
-      assertStale(await kind.send(own, "deleted.txt", { "if-match": condition }), 2, "write_file");
-    }
-    assertStale(await kind.send(own, "none.txt", { "if-match": "*" }), null, "write_file");
-    assertEquals(await service.tables(), before);
-  });
-}
-
-test("412 PRECONDITION_FAILED: a deleted file is restored only without If-Match", async () => {
-  const own = await files();
-  const { id } = await own.write("d.txt", "x");
-  await own.remove("d.txt");
-  for (const condition of ["*", `"${id}.2.j"`]) {
-    assertStale(
-      await own.put("restore", "d.txt", { version: 1 }, { "if-match": condition }),
-      2,
-      "restore_file",
-    );
-  }
-  assertEquals((await own.restore("d.txt", 1)).version, 3);
-});
-
-test("If-None-Match on a write that cannot create says nothing", async () => {
-  const own = await files();
-  for (const kind of WRITES.filter(({ needsFile }) => needsFile)) {
-    const path = `${crypto.randomUUID()}.txt`;
-    await prepare(own, path);
-    assertEquals((await kind.send(own, path, { "if-none-match": "*" })).status, 200, kind.name);
-  }
-});
-
-test("412: the version in details is enough to read, take its tag, and go on", async () => {
-  const own = await files();
-  await own.write("f.txt", "mine");
-  const tag = await own.tag("f.txt");
-  await own.overwrite("f.txt", "theirs");
-  const refused = await own.put("overwrite", "f.txt", { content: "mine again" }, { "if-match": tag });
-  const { version } = assertRefused(refused, "PRECONDITION_FAILED");
-  assertEquals((await own.read("f.txt", { version: Number(version) })).content, "theirs");
-  const next = { "if-match": await own.tag("f.txt") };
-  assertEquals((await own.put("overwrite", "f.txt", { content: "mine again" }, next)).status, 200);
-});
+await acceptance(cases);
 
 test("412: an edit that is refused by its precondition fetches and stores nothing", async () => {
   const own = await files();
@@ -158,53 +22,6 @@ test("412: an edit that is refused by its precondition fetches and stores nothin
     );
   });
   assertEquals([database.length, objects], [1, NO_OBJECTS]);
-});
-
-const WRITERS = 32;
-
-test("32 racing writers with If-Match: exactly one is admitted for each version", async () => {
-  const own = await files();
-  await own.write("race.txt", "start\n");
-  const admitted: number[] = [];
-  for (let round = 1; round <= 8; round++) {
-    const tag = { "if-match": await own.tag("race.txt") };
-    const answers = await Promise.all(
-      Array.from(
-        { length: WRITERS },
-        (_, writer) => own.put("append", "race.txt", { content: `${writer} in ${round}\n` }, tag),
-      ),
-    );
-    const winners = answers.flatMap(({ status }, writer) => status === 200 ? [writer] : []);
-    assertEquals(winners.length, 1, `round ${round}`);
-    for (const answer of answers) if (answer.status !== 200) assertStale(answer, round + 1, "write_file");
-    admitted.push(winners[0] ?? -1);
-  }
-  const { content, version } = await own.read("race.txt");
-  assertEquals(version, 9);
-  assertEquals(content, `start\n${admitted.map((writer, index) => `${writer} in ${index + 1}\n`).join("")}`);
-});
-
-test("32 racing writers of all kinds with one tag: exactly one is admitted", async () => {
-  const own = await files();
-  for (let round = 0; round < 3; round++) {
-    const path = `mixed-${round}.txt`;
-    await prepare(own, path);
-    const tag = await own.tag(path);
-    const answers = await Promise.all(
-      Array.from({ length: WRITERS }, (_, index) => {
-        const kind = WRITES.filter(({ name }) => name !== "PUT copy")[(index + round) % (WRITES.length - 1)];
-        return kind?.send(own, path, { "if-match": tag }, kind.name === "PUT move" ? `-${index}` : "");
-      }),
-    );
-    const statuses = answers.map((answer) => answer?.status);
-    assertEquals(statuses.filter((status) => status === 200).length, 1, statuses.join());
-    assertEquals(
-      statuses.filter((status) => status === 412 || status === 404).length,
-      WRITERS - 1,
-      statuses.join(),
-    );
-    assertEquals((await own.versions(path)).total, PREPARED_VERSION + 1);
-  }
 });
 
 test("32 racing creators with If-None-Match: * make one file of one version, and leave no other byte", async () => {

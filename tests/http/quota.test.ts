@@ -1,122 +1,210 @@
-/** A project's quota: every stored byte counts, history included, and the bound is exact. */
-import { assertEquals } from "@std/assert";
-import { assertRefused, fileRecord } from "../support/client/contract.ts";
+/** A project's quota: what is stored, history included, and what its rows count by the tariff. The bound is exact. */
+import { assert, assertEquals } from "@std/assert";
+import { TARIFF_INDEXED_FACTOR, TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
+import { assertRefused, dataOf, fileRecord, projectRecord } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { costOf } from "../support/client/tariff.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
+import { databaseBytes } from "../support/postgres/consistency.ts";
+import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 const OCTETS = { "content-type": "application/octet-stream" };
 
 async function setQuota(own: ProjectFiles, maxProjectBytes: number | null): Promise<void> {
-  await service.sql("select filestore_admin_set_tier($1, 'enterprise', null, null, $2)", [
-    own.project.id,
-    maxProjectBytes,
-  ]);
+  await service.sql(
+    "select filestore_admin_update_project($1, jsonb_build_object('tier', 'enterprise', 'maxProjectBytes', $2::bigint))",
+    [
+      own.project.id,
+      maxProjectBytes,
+    ],
+  );
 }
 
-/** Bytes that count, as the project's rows say, and as its segments do. */
-async function usageOf(own: ProjectFiles): Promise<{ counted: number; stored: number }> {
-  const [row] = await service.sql<{ counted: number; stored: number }>(
-    `select coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0)::int as counted,
-            coalesce((select sum(s.size) from filestore.segments s where s.project_id = p.id), 0)::int as stored
-     from filestore.projects p where p.id = $1`,
+/** Leaves room for so many bytes. */
+async function leave(own: ProjectFiles, bytes: number): Promise<number> {
+  const quota = await used(own) + bytes;
+  await setQuota(own, quota);
+  return quota;
+}
+
+interface Usage {
+  readonly bytes: number;
+  readonly databaseBytes: number;
+}
+
+/** What counts, as the project's rows say. Fails unless it is what its segments, files and versions come to. */
+async function usageOf(own: ProjectFiles): Promise<Usage> {
+  const [row] = await service.sql<{ counted: Usage; found: Usage }>(
+    `select jsonb_build_object('bytes', coalesce(sum(u.bytes), 0), 'databaseBytes', coalesce(sum(u.database_bytes), 0))
+              as counted,
+            jsonb_build_object('bytes', coalesce((
+                select sum(s.size) from filestore.segments s where s.project_id = $1), 0),
+              'databaseBytes', (${databaseBytes("$1")})) as found
+     from filestore.project_usage u where u.project_id = $1`,
     [own.project.id],
   );
-  return row ?? { counted: -1, stored: -1 };
+  if (!row) throw new Error("no usage");
+  assertEquals(row.counted, row.found);
+  return row.counted;
+}
+
+async function used(own: ProjectFiles): Promise<number> {
+  const { bytes, databaseBytes } = await usageOf(own);
+  return bytes + databaseBytes;
 }
 
 test("413 QUOTA_EXCEEDED with details.limitBytes: one byte over; exactly the quota is admitted", async () => {
   const own = await files();
-  await setQuota(own, 1000);
   await own.write("a.txt", "x".repeat(600));
+  assertEquals(await used(own), costOf({ newPath: "a.txt", stored: 600 }));
+  const limitBytes = await leave(own, costOf({ stored: 400, listed: 2 }));
   const before = await service.tables();
   const refusals = [
     await own.post({ path: "b.txt", content: "x".repeat(401) }),
     await own.post(new Uint8Array(401), OCTETS, { path: "b.txt" }),
     await own.put("append", "a.txt", { content: "x".repeat(401) }),
-    await own.put("append", "a.txt", new Uint8Array(401), OCTETS),
-    await own.put("overwrite", "a.txt", { content: "x".repeat(401) }),
-    await own.put("overwrite", "a.txt", new Uint8Array(401), OCTETS),
+    await own.put("append", "a.txt", new Uint8Array(401).fill(32), OCTETS),
+    await own.put("overwrite", "a.txt", { content: "x".repeat(1100) }),
+    await own.put("overwrite", "a.txt", new Uint8Array(1100).fill(32), OCTETS),
   ];
   for (const answer of refusals) {
-    assertEquals(assertRefused(answer, "QUOTA_EXCEEDED", "write_file"), { limitBytes: 1000 });
+    assertEquals(assertRefused(answer, "QUOTA_EXCEEDED", "write_file"), { limitBytes });
   }
   assertEquals(await service.tables(), before);
   await own.append("a.txt", "x".repeat(400));
-  assertEquals(await usageOf(own), { counted: 1000, stored: 1000 });
+  assertEquals(await used(own), limitBytes);
   assertRefused(await own.put("append", "a.txt", { content: "x" }), "QUOTA_EXCEEDED");
 });
 
-test("413 QUOTA_EXCEEDED: history counts: a delete, and an overwrite with less, free nothing", async () => {
+test("the tariff: what each kind of write counts, to the byte; GET /project shows it", async () => {
   const own = await files();
-  await setQuota(own, 10);
+  const counts: number[] = [];
+  let before = 0;
+  const count = async () => {
+    const now = await used(own);
+    counts.push(now - before);
+    before = now;
+  };
+  await own.write("notes/2026/plan.md", "one two three");
+  await count();
+  await own.append("notes/2026/plan.md", " four");
+  await count();
+  await own.edit("notes/2026/plan.md", "two ", "");
+  await count();
+  await own.copy("notes/2026/plan.md", "copy.md");
+  await count();
+  await own.move("copy.md", "moved.md");
+  await count();
+  await own.remove("moved.md");
+  await count();
+  await own.restore("moved.md", 1);
+  await count();
+  await own.write("photo.png", "not text by its type");
+  await count();
+  await own.post(Uint8Array.of(0xff, 0xfe), OCTETS, { path: "bytes.txt" });
+  await count();
+  await own.write("long.txt", "x".repeat(1024 * 1024 + 1));
+  await count();
+  const text = "one three four";
+  assertEquals(counts.slice(0, 2), [
+    costOf({ newPath: "notes/2026/plan.md", stored: 13 }),
+    costOf({ stored: 5, listed: 2 }),
+  ]);
+  // How an edit divides the text into segments is no part of the tariff.
+  assert((counts[2] ?? 0) > 0);
+  const [listed] = await service.sql<{ n: number }>(
+    `select cardinality(segment_ids) as n from filestore.files where project_id = $1 and path = 'moved.md'`,
+    [own.project.id],
+  );
+  const shared = { stored: 0, listed: listed?.n ?? 0 };
+  assertEquals(counts.slice(3), [
+    costOf({ newPath: "copy.md", ...shared, indexed: text.length }),
+    costOf({ newPath: "moved.md", ...shared, indexed: text.length }) +
+    costOf({ stored: 0, listed: 0, indexed: -text.length }),
+    costOf({ stored: 0, listed: 0, indexed: -text.length }),
+    costOf({ ...shared, indexed: text.length }),
+    costOf({ newPath: "photo.png", stored: 20, indexed: 0 }),
+    costOf({ newPath: "bytes.txt", stored: 2, indexed: 0 }),
+    costOf({ newPath: "long.txt", stored: 1024 * 1024 + 1, listed: 2, indexed: 0 }) + TARIFF_SEGMENT_BYTES,
+  ]);
+  const answer = await own.request("GET", "/project");
+  const { usage } = dataOf(answer, "get_project", projectRecord);
+  assertEquals({ bytes: usage.bytes, databaseBytes: usage.databaseBytes }, await usageOf(own));
+});
+
+test("413 QUOTA_EXCEEDED: history counts: a delete, and an overwrite with less, free no stored byte", async () => {
+  const own = await files();
   await own.write("a.txt", "12345");
   await own.overwrite("a.txt", "1");
   await own.remove("a.txt");
-  assertEquals(await usageOf(own), { counted: 6, stored: 6 });
+  assertEquals((await usageOf(own)).bytes, 6);
+  await leave(own, costOf({ newPath: "b.txt", stored: 4 }));
   assertRefused(await own.post({ path: "b.txt", content: "12345" }), "QUOTA_EXCEEDED");
   await own.write("b.txt", "1234");
 });
 
 for (const kind of WRITES) {
-  const outcome = kind.stores ? "413 QUOTA_EXCEEDED, nothing changed" : "200, for it stores nothing";
+  const isRefused = kind.name !== "DELETE";
+  const outcome = isRefused
+    ? "413 QUOTA_EXCEEDED, nothing changed"
+    : "200: a deletion is never refused for it";
   test(`${kind.name} with the quota used up, or over since it was lowered: ${outcome}`, async () => {
     const own = await files();
     await prepare(own, "f.txt");
     await prepare(own, "g.txt");
-    const { stored } = await usageOf(own);
-    for (const [path, quota] of [["f.txt", stored], ["g.txt", 1]] as const) {
+    const quotas = [["f.txt", await used(own)], ["g.txt", 1]] as const;
+    for (const [path, quota] of quotas) {
       await setQuota(own, quota);
-      // The first one under a quota makes the row, of nothing, on which all others take turns.
-      if (kind.stores) await kind.send(own, path);
       const before = await service.tables();
       const answer = await kind.send(own, path);
-      if (kind.stores) {
+      if (isRefused) {
         assertEquals(assertRefused(answer, "QUOTA_EXCEEDED", kind.operation), { limitBytes: quota });
         assertEquals(await service.tables(), before);
       } else assertEquals(answer.status, 200, answer.text);
     }
-    assertEquals(await usageOf(own), { counted: stored, stored });
+    await usageOf(own);
   });
 }
 
-test("200: an empty file and an edit that only takes away need no more than they store", async () => {
+test("what a deletion took out of the search index can be written again, and no more", async () => {
   const own = await files();
-  await own.write("f.txt", "abc");
-  await setQuota(own, 3);
-  await own.write("empty.txt", "");
-  await own.overwrite("f.txt", "");
-  await own.restore("f.txt", 1);
-  assertEquals((await own.edit("f.txt", "abc", "")).size, 0);
-  assertRefused(await own.tryEdit("empty.txt", "x", "y"), "STRING_NOT_FOUND");
-  assertEquals(await usageOf(own), { counted: 3, stored: 3 });
+  await own.write("f.txt", "x".repeat(10_000));
+  await leave(own, 0);
+  assertRefused(await own.post({ path: "g.txt", content: "y" }), "QUOTA_EXCEEDED");
+  await own.remove("f.txt");
+  const left = -costOf({ stored: 0, listed: 0, indexed: -10_000 });
+  const perByte = 1 + TARIFF_INDEXED_FACTOR;
+  const most = Math.floor((left - costOf({ newPath: "g.txt", stored: 1 })) / perByte) + 1;
+  assertRefused(await own.post({ path: "g.txt", content: "y".repeat(most + 1) }), "QUOTA_EXCEEDED");
+  await own.write("g.txt", "y".repeat(most));
+  await usageOf(own);
 });
 
 test("the quota is exact under parallel writers: as many succeed as there is room for", async () => {
   const own = await files();
-  await own.write("shared.log", "");
-  await setQuota(own, 7 * 100 + 99);
   const content = "x".repeat(100);
+  const cost = costOf({ newPath: "10.txt", stored: 100 });
+  await setQuota(own, 7 * cost + cost - 1);
   const answers = await Promise.all(Array.from({ length: 32 }, (_, index) => {
-    if (index % 3 === 0) return own.put("append", "shared.log", { content });
-    if (index % 3 === 1) return own.post({ path: `${index}.txt`, content });
-    return own.post(new TextEncoder().encode(content), OCTETS, { path: `${index}.bin` });
+    const path = `${10 + index}.txt`;
+    if (index % 2 === 1) return own.post({ path, content });
+    return own.post(new TextEncoder().encode(content), OCTETS, { path });
   }));
   const succeeded = answers.filter(({ status }) => status === 200);
   assertEquals(succeeded.length, 7);
   for (const answer of answers) {
     if (answer.status !== 200) assertRefused(answer, "QUOTA_EXCEEDED", "write_file");
   }
-  assertEquals(await usageOf(own), { counted: 700, stored: 700 });
+  assertEquals(await used(own), 7 * cost);
 });
 
 test("what was counted without a quota counts when one is set, exactly", async () => {
   const own = await files();
-  await Promise.all(Array.from({ length: 20 }, (_, index) => own.write(`${index}.txt`, "12345")));
-  assertEquals(await usageOf(own), { counted: 100, stored: 100 });
-  await setQuota(own, 105);
+  await Promise.all(Array.from({ length: 20 }, (_, index) => own.write(`${10 + index}.txt`, "12345")));
+  assertEquals(await used(own), 20 * costOf({ newPath: "10.txt", stored: 5 }));
+  await leave(own, costOf({ newPath: "fits.txt", stored: 5 }));
   await own.write("fits.txt", "12345");
   assertRefused(await own.post({ path: "over.txt", content: "1" }), "QUOTA_EXCEEDED");
   await setQuota(own, null);
@@ -125,14 +213,26 @@ test("what was counted without a quota counts when one is set, exactly", async (
 
 test("a tier's quota holds for its projects; a project's own goes first", async () => {
   const own = await files();
+  const cost = costOf({ newPath: "a.txt", stored: 11 });
   await service.sql(
-    "insert into filestore.tiers (name, max_project_bytes) values ('capped', 10) on conflict do nothing",
+    `insert into filestore.tiers (name, max_project_bytes) values ('capped', ${
+      cost - 1
+    }) on conflict do nothing`,
   );
   await service.sql("update filestore.projects set tier = 'capped' where id = $1", [own.project.id]);
   const refused = await own.post({ path: "a.txt", content: "x".repeat(11) });
-  assertEquals(assertRefused(refused, "QUOTA_EXCEEDED"), { limitBytes: 10 });
-  await service.sql("update filestore.projects set max_project_bytes = 20 where id = $1", [own.project.id]);
+  assertEquals(assertRefused(refused, "QUOTA_EXCEEDED"), { limitBytes: cost - 1 });
+  await service.sql("update filestore.projects set max_project_bytes = $2 where id = $1", [
+    own.project.id,
+    cost,
+  ]);
   assertEquals((await own.write("a.txt", "x".repeat(11))).size, 11);
+});
+
+test("a project of the free tier has a quota of 1 GiB unless another is set", async () => {
+  const own = await files("free");
+  const { limits } = dataOf(await own.request("GET", "/project"), "get_project", projectRecord);
+  assertEquals(limits.maxProjectBytes, 1024 ** 3);
 });
 
 test("a replay and a dry run need no quota", async () => {
@@ -149,7 +249,7 @@ test("a replay and a dry run need no quota", async () => {
 
 test("one project's quota is not another's", async () => {
   const [own, other] = [await files(), await files()];
-  await setQuota(own, 5);
+  await setQuota(own, costOf({ newPath: "a.txt", stored: 5 }));
   await own.write("a.txt", "12345");
   assertEquals(fileRecord.parse(await other.write("a.txt", "123456789")).size, 9);
   assertRefused(await own.post({ path: "b.txt", content: "1" }), "QUOTA_EXCEEDED");

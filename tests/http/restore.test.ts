@@ -1,73 +1,13 @@
 /** Restore: an earlier version's content and type become the latest version, and no byte moves. */
 import { assertEquals } from "@std/assert";
-import { assertRefused, issuePaths } from "../support/client/contract.ts";
-import { assertDeleted, tagOf } from "../support/client/preconditions.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { assertRefused } from "../support/client/contract.ts";
+
+import cases from "../acceptance/restore.ts";
+import { acceptance, suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-test("200: restore makes a new version with the content and type of the old one", async () => {
-  const own = await files();
-  const first = await own.write("r.txt", "one\n", { contentType: "text/csv" });
-  await own.write("r.txt", "two", { contentType: "text/html" });
-  const answer = await own.put("restore", "r.txt", { version: 1 });
-  assertEquals(tagOf(answer), `"${first.id}.3.j"`);
-  const { content, ...record } = await own.read("r.txt");
-  assertEquals(content, "one\n");
-  assertEquals([record.version, record.mimeType, record.size], [3, "text/csv", 4]);
-  assertEquals([record.id, record.createdAt], [first.id, first.createdAt]);
-  assertEquals((await own.read("r.txt", { version: 2 })).content, "two");
-  assertEquals((await own.append("r.txt", "+")).mimeType, "text/csv");
-});
-
-test("200: the latest version can be restored, too", async () => {
-  const own = await files();
-  await own.write("same.txt", "x");
-  assertEquals((await own.restore("same.txt", 1)).version, 2);
-  assertEquals((await own.read("same.txt")).content, "x");
-});
-
-test("200: a deleted file comes back with its id, createdAt and place in lists", async () => {
-  const own = await files();
-  const first = await own.write("a/b.md", "text");
-  await own.remove("a/b.md");
-  const restored = await own.restore("a/b.md", 1);
-  assertEquals([restored.id, restored.version, restored.createdAt], [first.id, 3, first.createdAt]);
-  assertEquals((await own.list()).directories, ["a"]);
-  assertEquals(await own.paths({ directory: "a" }), ["a/b.md"]);
-  assertEquals((await own.list({ directory: "a" })).total, 1);
-  assertEquals((await own.list({ deleted: true, recursive: true })).total, 0);
-});
-
-test("200: chains of any depth: a restore of a restore of a deleted and rewritten file", async () => {
-  const own = await files();
-  const contents = new Map<number, string | null>();
-  const keep = (version: number, content: string | null) => contents.set(version, content);
-  keep((await own.write("c.txt", "one", { contentType: "text/csv" })).version, "one");
-  keep((await own.append("c.txt", " more")).version, "one more");
-  keep((await own.remove("c.txt")).version, null);
-  keep((await own.write("c.txt", "rewritten")).version, "rewritten");
-  keep((await own.restore("c.txt", 2)).version, "one more");
-  keep((await own.remove("c.txt")).version, null);
-  keep((await own.restore("c.txt", 5)).version, "one more");
-  keep((await own.edit("c.txt", "one", "three")).version, "three more");
-  keep((await own.restore("c.txt", 7)).version, "one more");
-  keep((await own.append("c.txt", "!")).version, "one more!");
-  keep((await own.move("c.txt", "d.txt")).version + 10, null);
-  keep((await own.restore("c.txt", 10)).version, "one more!");
-  keep((await own.restore("c.txt", 12)).version, "one more!");
-  assertEquals([...contents.keys()], Array.from({ length: 13 }, (_, index) => index + 1));
-  for (const [version, content] of contents) {
-    if (content === null) assertDeleted(await own.get("c.txt", {}, { version }), version);
-    else assertEquals((await own.read("c.txt", { version })).content, content, `version ${version}`);
-  }
-  assertEquals((await own.read("c.txt")).content, "one more!");
-  const { versions } = await own.versions("c.txt", { limit: 100 });
-  assertEquals(versions.filter(({ deleted }) => deleted).map(({ version }) => version), [11, 6, 3]);
-  const types = [];
-  for (const version of [1, 4, 5, 7, 9, 13]) types.push((await own.record("c.txt", { version })).mimeType);
-  assertEquals(types, ["text/csv", "text/plain", ...Array(4).fill("text/csv")]);
-});
+await acceptance(cases);
 
 test("200: 200 restores in a row keep every version readable", async () => {
   const own = await files();
@@ -82,61 +22,6 @@ test("200: 200 restores in a row keep every version readable", async () => {
     ],
   );
   assertEquals(stored, { segments: 1 });
-});
-
-test("200: binary and empty versions are restored", async () => {
-  const own = await files();
-  const bytes = Uint8Array.of(0, 255, 10, 128);
-  await own.writeBytes("b.png", bytes);
-  await own.write("b.png", "");
-  await own.write("b.png", "x");
-  assertEquals((await own.restore("b.png", 1)).size, 4);
-  assertEquals(await own.readBytes("b.png"), bytes);
-  assertEquals((await own.restore("b.png", 2)).size, 0);
-  assertEquals((await own.readRaw("b.png")).bytes.length, 0);
-});
-
-test("422 VERSION_DELETED for a tombstone, whether the file lives or not; nothing changed", async () => {
-  const own = await files();
-  await own.write("v.txt", "1");
-  await own.remove("v.txt");
-  for (const prepare of [() => Promise.resolve(), () => own.write("v.txt", "3")]) {
-    await prepare();
-    const before = await service.tables();
-    const refused = await own.put("restore", "v.txt", { version: 2 });
-    assertEquals(assertRefused(refused, "VERSION_DELETED", "restore_file"), { version: 2 });
-    assertEquals(await service.tables(), before);
-  }
-});
-
-test("404 VERSION_NOT_FOUND with details.latestVersion; nothing changed", async () => {
-  const own = await files();
-  await own.write("v.txt", "1");
-  await own.write("v.txt", "2");
-  const before = await service.tables();
-  for (const version of [3, 4, 2147483647]) {
-    const refused = await own.put("restore", "v.txt", { version });
-    assertEquals(assertRefused(refused, "VERSION_NOT_FOUND", "restore_file"), { latestVersion: 2 });
-  }
-  assertEquals(await service.tables(), before);
-  await own.remove("v.txt");
-  const refused = await own.put("restore", "v.txt", { version: 4 });
-  assertEquals(assertRefused(refused, "VERSION_NOT_FOUND", "restore_file"), { latestVersion: 3 });
-});
-
-test("400 VALIDATION_ERROR for a version that is none; nothing changed", async () => {
-  const own = await files();
-  await own.write("v.txt", "1");
-  const before = await service.tables();
-  for (const version of [0, -1, 1.5, "1", null, true, [1], 2147483648, 1e300]) {
-    const refused = await own.put("restore", "v.txt", { version });
-    const paths = issuePaths(assertRefused(refused, "VALIDATION_ERROR", "restore_file"));
-    assertEquals([...new Set(paths)], ["version"], String(version));
-  }
-  assertEquals(issuePaths(assertRefused(await own.put("restore", "v.txt", {}), "VALIDATION_ERROR")), [
-    "version",
-  ]);
-  assertEquals(await service.tables(), before);
 });
 
 test("413 CONTENT_TOO_LARGE when a smaller tier has no room for the old version; it stays readable", async () => {

@@ -1,9 +1,11 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
-import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
+import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual } from "@std/assert";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import {
   REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE,
   REINDEX_DEBOUNCE_MILLISECONDS,
+  SEARCH_CLAIM_BYTES,
+  SEARCH_GIVEN_UP_SECONDS,
   SEARCH_INDEX_DELAY_MILLISECONDS,
 } from "../../supabase/functions/api/limits.ts";
 import { eventually } from "../support/eventually.ts";
@@ -232,6 +234,104 @@ test("the sweep takes what was left behind", async () => {
   assertEquals([answer.status, data.indexed], [200, 1]);
   assertEquals(await textsOf(own.projectId), ["f.txt 1 needle"]);
 });
+
+/** Makes the database refuse to index files of this name, as if something in them were too much for it. */
+async function refusing(path: string, body: () => Promise<void>): Promise<void> {
+  await service.stack.script(`
+    create function public.refuse_text() returns trigger language plpgsql as $$ begin
+      if new.path = '${path}' and new.skipped is null then raise 'too much' using errcode = '54000'; end if;
+      return new;
+    end $$;
+    create trigger refuse_text before insert or update on filestore.search_texts
+      for each row execute function public.refuse_text()`);
+  try {
+    await body();
+  } finally {
+    await service.stack.script(
+      "drop trigger refuse_text on filestore.search_texts; drop function public.refuse_text",
+    );
+  }
+}
+
+test("a file that cannot be indexed harms only itself, is found by its name then, and tried again an hour later", async () => {
+  const own = await files();
+  const neighbour = await files();
+  await refusing("poison.txt", async () => {
+    await own.write("poison.txt", "needle");
+    await Promise.all(["a.txt", "b.txt", "c.txt"].map((path) => own.write(path, "needle")));
+    await neighbour.write("note.txt", "needle");
+    await eventually(
+      "all others are indexed",
+      async () =>
+        (await textsOf(own.projectId)).length === 3 && (await textsOf(neighbour.projectId)).length === 1,
+    );
+    await eventually(
+      "it is tried again by itself and given up, with nobody's help",
+      async () => (await textsOf(own.projectId)).length === 4,
+    );
+    const page = await search(own, "poison", { mode: "text" });
+    assertEquals(page.results.map(({ path, skipped }) => [path, skipped]), [["poison.txt", "not_indexable"]]);
+    assertEquals([page.indexed.pending, await find(own, "needle")], [0, ["a.txt", "b.txt", "c.txt"]]);
+  });
+  const sweep = async () => {
+    await fetch(`${service.baseUrl}/sweep`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${service.stack.secretKey}` },
+    }).then((answer) => answer.body?.cancel());
+  };
+  await sweep();
+  assertEquals(await find(own, "needle"), ["a.txt", "b.txt", "c.txt"], "not at once");
+  await service.sql(
+    "update filestore.search_texts set indexed_at = indexed_at - $2 * interval '1 second' where project_id = $1",
+    [own.projectId, SEARCH_GIVEN_UP_SECONDS],
+  );
+  await sweep();
+  await sweep();
+  assertEquals(await find(own, "needle"), ["a.txt", "b.txt", "c.txt", "poison.txt"]);
+});
+
+for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
+  test(`a note is found soon while ${waiting} files of ${bytes} bytes of another project wait`, async () => {
+    const own = await files();
+    const crowd = await files();
+    await own.write("warm.txt", "warm");
+    await crowd.write("seed.txt", "a line of words, more or less\n".repeat(bytes / 30));
+    await indexed(service);
+    const inIndex = async () => {
+      const [row] = await service.sql<{ texts: string | number; waiting: string | number }>(
+        `select (select count(*) from filestore.search_texts where project_id = $1) as texts,
+           (select count(*) from filestore.search_queue where project_id = $2) as waiting`,
+        [own.projectId, crowd.projectId],
+      );
+      return { texts: Number(row?.texts), waiting: Number(row?.waiting) };
+    };
+    // As after a long outage of indexing: files with the content of the first one.
+    await service.sql(
+      `insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+       select project_id, 'f' || n, 1, mime_type, size, segment_ids, now(), now()
+       from filestore.files, generate_series(1, $2::integer) n where project_id = $1`,
+      [crowd.projectId, waiting],
+    );
+    // Indexing is at it when the note comes.
+    await search(crowd, "words", { mode: "text", limit: 1 });
+    await eventually("indexing has begun", async () => (await inIndex()).waiting < waiting);
+    const before = await inIndex();
+    const started = performance.now();
+    await own.write("note.txt", "needle");
+    let now = before;
+    await eventually("the note is in the index", async () => (now = await inIndex()).texts === 2);
+    // deno-lint-ignore no-console -- figures that the test was run for
+    console.log(
+      `found after ${Math.round(performance.now() - started)} ms, ${
+        before.waiting - now.waiting
+      } files later`,
+    );
+    // The claim under way, and the next one of each process, which has the note.
+    const perClaim = Math.max(SEARCH_CLAIM_BYTES / bytes, 1) + 1;
+    assertLessOrEqual(before.waiting - now.waiting, 2 * PROCESSES * perClaim);
+    await service.sql("delete from filestore.search_queue where project_id = $1", [crowd.projectId]);
+  });
+}
 
 test(`${PROCESSES} processes index every last version, and no version twice`, async () => {
   const own = await files();

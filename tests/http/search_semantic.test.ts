@@ -147,6 +147,33 @@ semanticTest("after the model changed, the sweep embeds what another model had s
   assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
 });
 
+semanticTest(
+  "a text that the model refuses leaves the others alone, and only its own chunk has no vector",
+  async () => {
+    embeddings.refused = "poison";
+    try {
+      const filler = "plain words that say nothing much at all here\n".repeat(100);
+      const project = await service.project();
+      const own = new Files(service, project.key);
+      await Promise.all([
+        own.write("bad.md", `${filler}poison\n${filler}the automobile`),
+        ...["a.md", "b.md", "c.md"].map((path) => own.write(path, "the physician")),
+      ]);
+      await indexed(service, project.id);
+      assertEquals(pathsOf(await search(own, "car", { mode: "semantic", limit: 1 })), ["bad.md"]);
+      const rows = await service.sql<{ path: string; missing: string }>(
+        `select t.path, count(*) as missing from filestore.search_chunks k join filestore.search_texts t using (project_id, file_id)
+       where k.project_id = $1 and k.embedding is null group by t.path`,
+        [project.id],
+      );
+      assertEquals(rows.map(({ path, missing }) => [path, Number(missing)]), [["bad.md", 1]]);
+      assertEquals(pathsOf(await search(own, "poison", { mode: "text" })), ["bad.md"]);
+    } finally {
+      embeddings.refused = null;
+    }
+  },
+);
+
 test("an endpoint that fails: writes go on, hybrid is lexical, semantic is 503; it recovers by itself", async () => {
   const own = await filled({});
   embeddings.failWith = 503;

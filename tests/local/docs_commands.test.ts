@@ -25,7 +25,7 @@ const REASONS = ["a hosted project", "Docker", "takes minutes", "your own values
 const RUN = ["sh", "ts"];
 const NO_PROGRAMS = ["", "text", "json"];
 /** The version that the documents name, which runs the tests, too. */
-const DENO_COMMAND = "npx -y deno@2.9.6";
+const DENO_COMMAND = "npx --prefer-offline -y deno@2.9.6";
 
 const documents = await readDocuments();
 const { tasks }: { tasks: Record<string, unknown> } = JSON.parse(
@@ -61,6 +61,17 @@ Deno.test("what is said to need a hosted project or Docker does name one", () =>
   }
 });
 
+Deno.test("the Supabase CLI that the documents run is the one version that a deployment is tested with", async () => {
+  const tested = /"(supabase@\d+\.\d+\.\d+)"/.exec(
+    await Deno.readTextFile(join(REPOSITORY, "tests/trust/deploy.test.ts")),
+  )?.[1];
+  const named = documents.flatMap(({ lines }) =>
+    lines.flatMap((line) => line.match(/supabase@[\w.]+/g) ?? [])
+  );
+  assert(named.length > 5);
+  assertEquals([...new Set(named)], [tested]);
+});
+
 Deno.test("every task that a document names exists, and is called with the pinned Deno in blocks", () => {
   const wrong: string[] = [];
   for (const { path, lines } of documents) {
@@ -92,7 +103,46 @@ Deno.test("every curl of the documents fails loudly, and every shell block is we
   assertEquals(wrong, []);
 });
 
+Deno.test("no example writes something else than it says where a variable or a file is missing", () => {
+  const wrong: string[] = [];
+  for (const { document, block } of blocks.filter(({ block }) => block.language === "sh")) {
+    for (
+      const line of block.text.split("\n").filter((line) => line.includes("curl ") && !line.startsWith("#"))
+    ) {
+      // curl leaves out a header whose variable is unset, and @FILE sends nothing where there is no such file.
+      if (/\$(?!\{\w+:\?\}|\()/.test(line)) wrong.push(`${document.path}:${block.line}: ${line}`);
+      if (/(?:--data-binary|--data|-d) @/.test(line)) wrong.push(`${document.path}:${block.line}: ${line}`);
+    }
+  }
+  assertEquals(wrong, []);
+});
+
 const { service, files } = await suite();
+
+test("each curl of the documents fails, and nothing is written, without one of its variables or its file", async () => {
+  const own = await files();
+  const variables = {
+    BASE_URL: service.baseUrl,
+    API_KEY: own.project.key,
+    ETAG: '"x"',
+    directory: "/nowhere",
+  };
+  const lines = documents.flatMap((document) =>
+    document.blocks.filter(runs).flatMap(({ language, text }) => language === "sh" ? text.split("\n") : [])
+  ).filter((line) => /^curl .*BASE_URL/.test(line));
+  assert(lines.some((line) => line.includes("If-Match")) && lines.some((line) => line.includes("-T ")));
+  for (const line of lines) {
+    const used = Object.keys(variables).filter((name) => line.includes(`\${${name}:?}`));
+    for (const missing of used) {
+      const { success, stderr } = await bash(["-uo", "pipefail"], line, { ...variables, [missing]: "" });
+      assert(!success && stderr.includes(missing), `${missing}: ${line}\n${stderr}`);
+    }
+    if (!line.includes("-T ")) continue;
+    const { success, stderr } = await bash(["-uo", "pipefail"], line, variables);
+    assert(!success && stderr.includes("/nowhere"), `${line}\n${stderr}`);
+  }
+  assertEquals((await own.list({ recursive: true })).total, 0);
+});
 
 for (const document of documents.filter(({ blocks }) => blocks.some(runs))) {
   test(`${document.path}: its ${document.blocks.filter(runs).length} blocks of commands succeed, in order`, async () => {
@@ -159,7 +209,7 @@ async function installNpx(directory: string): Promise<void> {
   const [, ...prefix] = DENO_COMMAND.split(" ");
   await Deno.writeTextFile(
     file,
-    `#!/bin/sh\n[ "$1 $2" = "${prefix.join(" ")}" ] || exit 1\nshift 2\nexec "${Deno.execPath()}" "$@"\n`,
+    `#!/bin/sh\n[ "$1 $2 $3" = "${prefix.join(" ")}" ] || exit 1\nshift 3\nexec "${Deno.execPath()}" "$@"\n`,
   );
   await Deno.chmod(file, 0o755);
 }

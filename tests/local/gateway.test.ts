@@ -57,6 +57,30 @@ async function withFunctions(
   });
 }
 
+Deno.test("the gateway says on /console that the stack is starting, and leads from / to the console", async () => {
+  const gateway = await openGateway(0);
+  try {
+    for (const path of ["/console", "/console/", "/console/?a=b"]) {
+      const starting = await fetch(gateway.url + path, { redirect: "manual" });
+      assertEquals([starting.status, starting.headers.get("refresh")], [503, "2"]);
+      assertEquals(starting.headers.get("content-type"), "text/html; charset=utf-8");
+      assert((await starting.text()).includes("Filestore is starting."));
+    }
+    for (const path of ["/", "/?a=b"]) {
+      const root = await fetch(gateway.url + path, { redirect: "manual" });
+      await root.body?.cancel();
+      assertEquals([root.status, root.headers.get("location")], [302, "/console/"]);
+    }
+    for (const [method, path] of [["POST", "/"], ["GET", "/consoles"], ["GET", "/x"]] as const) {
+      const { status, body } = await fetch(gateway.url + path, { method, redirect: "manual" });
+      await body?.cancel();
+      assertEquals(status, 404, `${method} ${path}`);
+    }
+  } finally {
+    await gateway.close();
+  }
+});
+
 /** Sends bytes and reads until the other side closes. */
 async function exchange(gateway: Gateway, request: string, closeAfter = false): Promise<string> {
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(gateway.url).port) });
@@ -89,14 +113,19 @@ Deno.test("gateway: one function process", (t) =>
       assertEquals(waitUntil, "function");
     });
 
-    await t.step("the peer's address is added and nobody else's word is passed on", async () => {
-      const headers = { "x-forwarded-for": "192.0.2.1", "cf-connecting-ip": "192.0.2.2", "x-own": "kept" };
-      const echo = await (await fetch(base, { headers })).json();
-      assertEquals(echo.headers["x-forwarded-for"], "192.0.2.1, 127.0.0.1");
-      assertEquals(echo.headers["cf-connecting-ip"], undefined);
-      assertEquals(echo.headers["x-own"], "kept");
-      assertEquals(echo.headers["x-forwarded-host"], new URL(gateway.url).host);
-    });
+    await t.step(
+      "the peer's address is added, nobody else's word is passed on, and Accept-Encoding is the client's",
+      async () => {
+        const headers = { "x-forwarded-for": "192.0.2.1", "cf-connecting-ip": "192.0.2.2", "x-own": "kept" };
+        const echo = await (await fetch(base, { headers })).json();
+        assertEquals(echo.headers["x-forwarded-for"], "192.0.2.1, 127.0.0.1");
+        assertEquals(echo.headers["cf-connecting-ip"], undefined);
+        assertEquals(echo.headers["x-own"], "kept");
+        // What `fetch` asks for by itself; what is compressed for it passes as it is.
+        assertEquals(echo.headers["accept-encoding"], "gzip,br");
+        assertEquals(echo.headers["x-forwarded-host"], new URL(gateway.url).host);
+      },
+    );
 
     await t.step("100 MB go through, with a length and without", async () => {
       const megabyte = new Uint8Array(1024 * 1024);
@@ -143,7 +172,7 @@ Deno.test("gateway: one function process", (t) =>
 
     await t.step("unknown routes and functions are refused in the envelope", async () => {
       for (
-        const path of ["/", "/functions/v1/other", "/functions/v1/apix", "/functions/v1/", "/introspect"]
+        const path of ["/functions/v1/other", "/functions/v1/apix", "/functions/v1/", "/introspect"]
       ) {
         const response = await fetch(gateway.url + path);
         assertEquals(response.status, 404, path);

@@ -115,6 +115,77 @@ Deno.test(
     }),
 );
 
+/** The lines of standard output up to the block to paste, which comes last. */
+async function readyLines(running: Running): Promise<string[]> {
+  const lines: string[] = [];
+  for (let line = await running.nextLine(); line !== undefined; line = await running.nextLine()) {
+    lines.push(line);
+    if (line.includes("directory=")) return lines;
+  }
+  throw new Error((await running.end("SIGKILL")).stderr);
+}
+
+Deno.test(
+  "deno task start prints what to paste last, and logs requests to a file, or here with --log",
+  () =>
+    withScratchDirectory(async (data) => {
+      const first = startCommand("start.ts", "--port", "0", "--data", data);
+      const lines = await readyLines(first);
+      const pasted = lines.slice(lines.findIndex((line) => line.startsWith("export ")));
+      assertMatch(pasted[0] ?? "", /^export BASE_URL=http:\S+\/functions\/v1\/api API_KEY=oa_\w+$/);
+      assert(lines.some((line) => line.includes("create an account there") && line.includes("project demo")));
+      const shell = new Deno.Command("bash", {
+        args: ["-euc", pasted.join("\n")],
+        stdout: "piped",
+        stderr: "piped",
+      });
+      const { success, stdout, stderr } = await shell.output();
+      const answers = new TextDecoder().decode(stdout);
+      assert(success, new TextDecoder().decode(stderr));
+      assertEquals(answers.match(/"success":true/g)?.length, 3, answers);
+      const ended = await first.end("SIGTERM");
+      assertEquals([ended.code, ended.stdout.trim()], [0, ""]);
+      assert(!ended.stderr.includes('"event":"request"'), ended.stderr);
+      const log = await Deno.readTextFile(`${data}/requests.log`);
+      const logged = log.trimEnd().split("\n").map((line) => JSON.parse(line).route);
+      for (const route of ["write_file", "read_file", "list_files"]) assert(logged.includes(route), log);
+
+      const second = startCommand("start.ts", "--port", "0", "--data", data, "--log");
+      const again = await readyLines(second);
+      const paste = again.slice(again.findIndex((line) => line.startsWith("export "))).join("\n");
+      assert((await new Deno.Command("bash", { args: ["-euc", paste], stdout: "null" }).output()).success);
+      const { stderr: shown } = await second.end("SIGTERM");
+      assertMatch(shown, /"event":"request".*"route":"list_files"/);
+      assertEquals(await Deno.readTextFile(`${data}/requests.log`), log);
+    }),
+);
+
+Deno.test("each command's help has one line for each command, without control characters", async () => {
+  const commands: [string, string[]][] = [
+    ["projects.ts", [
+      "create",
+      "list",
+      "owner",
+      "rename",
+      "suspend",
+      "resume",
+      "tier",
+      "makers",
+      "account-quota",
+    ]],
+    ["keys.ts", ["create", "list", "revoke", "rotate"]],
+  ];
+  for (const [script, names] of commands) {
+    const { code, stdout } = await runCommand(script, "--help");
+    assertEquals(code, 0);
+    const described = stdout.split("\n").flatMap((line) =>
+      /^ {2}([a-z][a-z-]*)\b.*? {2,}\S/.exec(line)?.[1] ?? []
+    );
+    assertEquals(described, names);
+    assert(stdout.split("\n").every((line) => line.length <= 120), stdout);
+  }
+});
+
 Deno.test("deno task start says that a database cannot be reached, without its password", () =>
   withScratchDirectory(async (data) => {
     const url = "postgresql://user:hidden@127.0.0.1:1/name";
@@ -147,7 +218,8 @@ Deno.test("deno task projects, deno task keys", (t) =>
     );
 
     await t.step("answer with the promised fields", () => {
-      assertEquals({ ...project, id: "" }, { id: "", name: "my project", tier: "enterprise" });
+      const unowned = { ownerId: null, owner: null, suspendedAt: null };
+      assertEquals({ ...project, id: "" }, { id: "", name: "my project", tier: "enterprise", ...unowned });
       assertEquals(Object.keys(key), ["id", "key", "prefix"]);
       assert(key.key.startsWith(key.prefix));
     });
@@ -186,6 +258,21 @@ Deno.test("deno task projects, deno task keys", (t) =>
       assertEquals([mine?.requestsPerMinute, mine?.maxFileBytes], [5, 104_857_600]);
     });
 
+    await t.step("makers and account-quota show and set what holds for all accounts", async () => {
+      assertEquals(await json("projects.ts", "makers"), {
+        projectMakers: ["anyone"],
+        accountBytes: 5 * 1024 ** 3,
+      });
+      const made = await json("projects.ts", "makers", "@Example.com", "me@example.org");
+      assertEquals(made.projectMakers, ["@example.com", "me@example.org"]);
+      assertEquals((await json("projects.ts", "makers", "nobody")).projectMakers, []);
+      assertEquals((await json("projects.ts", "account-quota", "1000")).accountBytes, 1000);
+      assertEquals(await json("projects.ts", "account-quota", "none"), {
+        projectMakers: [],
+        accountBytes: null,
+      });
+    });
+
     await t.step("work on any project that is given by address and secret key", async () => {
       const given = ["list", "--url", ready.supabaseUrl, "--secret-key"];
       assertEquals((await runCommand("projects.ts", ...given, ready.secretKey)).code, 0);
@@ -200,6 +287,12 @@ Deno.test("deno task projects, deno task keys", (t) =>
         ["projects.ts", ["create", "my project"], /A project 'my project' already exists/],
         ["projects.ts", ["create", "x", "--tier", "gold"], /tiers are free, pro and enterprise/],
         ["projects.ts", ["tier", "nobody", "pro"], /no project 'nobody'/],
+        [
+          "projects.ts",
+          ["makers", "everyone"],
+          /'everyone' is neither "anyone" nor an e-mail address or a domain/,
+        ],
+        ["projects.ts", ["account-quota", "0"], /BYTES must be a whole number from 1/],
         ["projects.ts", ["list", "--frce"], /Unknown option '--frce'/],
         ["keys.ts", ["create"], /--project is missing/],
         ["keys.ts", ["create", "--project", "demo", "--expires", "2999-02-30"], /--expires must be a date/],

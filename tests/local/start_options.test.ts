@@ -3,7 +3,14 @@ import { UsageError } from "../../supabase/local/cli/command_line.ts";
 import { parseStartOptions } from "../../supabase/local/cli/start_options.ts";
 import { DATA_DIRECTORY } from "../../supabase/local/repository.ts";
 
-const DEFAULTS = { help: false, json: false, port: 54321, dataDir: DATA_DIRECTORY, databaseUrl: undefined };
+const DEFAULTS = {
+  help: false,
+  json: false,
+  log: false,
+  port: 54321,
+  dataDir: DATA_DIRECTORY,
+  databaseUrl: undefined,
+};
 const DATABASE = "postgresql://user:p%40ss@localhost:5432/name";
 
 const UNDERSTOOD: [string[], Partial<typeof DEFAULTS> | { databaseUrl: string }][] = [
@@ -13,6 +20,7 @@ const UNDERSTOOD: [string[], Partial<typeof DEFAULTS> | { databaseUrl: string }]
   [["--data", "/tmp/x y"], { dataDir: "/tmp/x y" }],
   [["--db", DATABASE], { databaseUrl: DATABASE }],
   [["--json"], { json: true }],
+  [["--log"], { log: true }],
   [["-h"], { help: true }],
 ];
 
@@ -41,7 +49,7 @@ for (const [args, problem] of REFUSED) {
     const error = assertThrows(() => parseStartOptions(args), UsageError, problem);
     assertEquals(error.message.split("\n").length, 1);
     assertEquals(
-      error.message.endsWith("Usage: deno task start [--port N] [--data DIR] [--db URL] [--json]"),
+      error.message.endsWith("Usage: deno task start [--port N] [--data DIR] [--db URL] [--json] [--log]"),
       true,
     );
   });

@@ -15,12 +15,16 @@ const SPECIFIERS = [
   /\bimport\(\s*["']([^"']+)["']\s*\)/g,
 ];
 
-/** The graph of all `.ts` and `.tsx` files below `root`; packages and files outside of it are left out. */
-export async function readImports(root: string): Promise<ImportGraph> {
+/**
+ * The graph of all `.ts` and `.tsx` files below `root`; packages, files outside of it and folders with the names in
+ * `without` are left out.
+ */
+export async function readImports(root: string, without: readonly string[] = []): Promise<ImportGraph> {
   const sources = new Map<string, string>();
   const read = async (folder: string) => {
     for await (const { name, isDirectory } of Deno.readDir(join(root, folder))) {
       const path = folder === "" ? name : `${folder}/${name}`;
+      if (isDirectory && without.includes(name)) continue;
       if (isDirectory) await read(path);
       else if (/\.tsx?$/.test(name)) sources.set(path, await Deno.readTextFile(join(root, path)));
     }
@@ -69,6 +73,18 @@ export function importsBesides(graph: ImportGraph, room: string, allowed: readon
   return edges(graph).filter(([file, imported]) =>
     roomOf(imported) === room && roomOf(file) !== room && !allowed.includes(roomOf(file))
   ).map(([file, imported]) => `${file} → ${imported}`);
+}
+
+/** These files, and all that they import, directly or by others; sorted. */
+export function reachable(graph: ImportGraph, files: readonly string[]): string[] {
+  const reached = new Set<string>();
+  const visit = (file: string) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const imported of graph.get(file) ?? []) visit(imported);
+  };
+  for (const file of files) visit(file);
+  return [...reached].sort();
 }
 
 /** Circles of files, each as the way round; none where the graph has none. */

@@ -239,7 +239,7 @@ async function limitIsExact({ service }: World): Promise<void> {
   assertEquals(statuses.filter((status) => status === 200).length, 100);
   assertEquals(statuses.filter((status) => status === 429).length, 400);
   const [window] = await service.sql<{ request_count: number }>(
-    "select request_count from filestore.rate_windows where project_id = $1",
+    "select sum(request_count)::integer as request_count from filestore.rate_windows where project_id = $1",
     [id],
   );
   assertEquals(window?.request_count, 100);

@@ -5,12 +5,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { createClient } from "@supabase/supabase-js";
 import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
+import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
 import { SupabaseAccounts } from "../../supabase/functions/api/adapters/supabase_accounts.ts";
 import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
 import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
+import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
+import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
 import type { Log } from "../../supabase/functions/api/runtime/log.ts";
 import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
 import { runCommand } from "../support/stack/command.ts";
@@ -54,6 +57,7 @@ const defects: unknown[] = [];
 const silent: Log = {
   request: () => {},
   backendFault: () => {},
+  actionRequired: (problem) => void defects.push(problem),
   corruptSegment: (id) => void defects.push(`corrupt ${id}`),
   backgroundFault: (work, error) => void defects.push([work, error]),
   defect: (_id, error) => void defects.push(error),
@@ -61,21 +65,34 @@ const silent: Log = {
 
 /** One isolate of the function, in this process: it has no memory of any other, and its own clock. */
 function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
-  const metadata = new SupabaseMetadata(client, silent);
-  const segments = new SupabaseSegments(() => client, silent);
+  const parts = (deadline = new Deadline(Infinity, systemClock)) => ({
+    log: silent,
+    notices: new Notices(silent, systemClock),
+    deadline,
+  });
+  const metadata = new SupabaseMetadata(client, parts());
+  const segments = new SupabaseSegments(() => client, parts());
   const background: Promise<unknown>[] = [];
   const nextSweep = metadata.nextSweep.bind(metadata);
   let slices = 0;
   metadata.nextSweep = () => (slices++, nextSweep());
   const app = buildApp({
-    metadata,
-    segments,
-    accounts: new SupabaseAccounts(() => client, silent),
-    search: { index: new SupabaseSearchIndex(() => client, silent), segments, embedder: null },
+    connect: (deadline) => ({
+      metadata,
+      segments,
+      accounts: new SupabaseAccounts(() => client, parts(deadline)),
+      embedder: null,
+    }),
+    connectIndex: (deadline) => ({
+      index: new SupabaseSearchIndex(() => client, parts(deadline)),
+      segments,
+      embedder: null,
+    }),
     log: silent,
     secretKeys: [lab.stack.secretKey],
     background: (work) => void background.push(work),
     now: clock,
+    clock: systemClock,
   });
   return { app, metadata, segments, background, slices: () => slices };
 }

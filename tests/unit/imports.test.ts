@@ -7,6 +7,7 @@ import {
   type Floors,
   importGraph,
   importsBesides,
+  reachable,
   readImports,
   unplannedRooms,
   upwardImports,
@@ -51,6 +52,7 @@ const PLANS: readonly Plan[] = [
       "cli", // the commands of `deno task`
       "stack", // the gateway, the back end and the function processes
       "console", // building and serving the console
+      "local_mail.ts", // the mail that Auth would send
       "admin", // projects and keys of any Supabase project
       "database", // PGlite or a Postgres server
       "repository.ts", // absolute paths
@@ -93,6 +95,7 @@ const PLANS: readonly Plan[] = [
   },
 ];
 
+const tests = join(dirname(fileURLToPath(import.meta.url)), "..");
 const supabase = join(dirname(fileURLToPath(import.meta.url)), "../../supabase");
 
 for (const { root, floors, only = {} } of PLANS) {
@@ -107,6 +110,24 @@ for (const { root, floors, only = {} } of PLANS) {
     assertEquals(circles(graph), []);
   });
 }
+
+Deno.test("tests/acceptance: nothing of the service is imported, by whatever way, and every area is run by a test", async () => {
+  const repository = await readImports(join(tests, ".."), ["node_modules", ".temp", ".git"]);
+  const acceptance = [...repository.keys()].filter((file) => file.startsWith("tests/acceptance/"));
+  assertGreater(acceptance.length, 20);
+  const reached = reachable(repository, acceptance);
+  assertEquals(reached.filter((file) => !/^tests\/(acceptance|support)\//.test(file)), []);
+  assertEquals(reached.filter((file) => file.startsWith("tests/support/stack/")), []);
+
+  const listed = repository.get("tests/acceptance/areas.ts")?.filter((file) => !file.endsWith("/suite.ts"));
+  const areas = acceptance.filter((file) => repository.get(file)?.includes("tests/acceptance/suite.ts"))
+    .filter((file) => !["areas.ts", "run.ts"].some((name) => file.endsWith(`/${name}`)));
+  assertEquals(listed?.toSorted(), areas.toSorted());
+  const run = areas.filter((file) =>
+    repository.get(file.replace("/acceptance/", "/http/").replace(/ts$/, "test.ts"))?.includes(file)
+  );
+  assertEquals(run, areas);
+});
 
 Deno.test("the floor plan sees every kind of import, upward imports and circles", () => {
   const graph = importGraph(
@@ -130,6 +151,8 @@ Deno.test("the floor plan sees every kind of import, upward imports and circles"
   assertEquals(upwardImports(graph, floors), ["bottom.ts → middle/a.ts"]);
   assertEquals(importsBesides(graph, "bottom.ts", ["top.ts"]), ["middle/b.ts → bottom.ts"]);
   assertEquals(importsBesides(graph, "bottom.ts", ["middle"]), []);
+  assertEquals(reachable(graph, ["bottom.ts"]), ["bottom.ts", "middle/a.ts", "middle/b.ts"]);
+  assertEquals(reachable(graph, ["attic/d.ts"]), ["attic/d.ts"]);
   assertEquals(circles(graph), [
     "middle/a.ts → middle/b.ts → bottom.ts → middle/a.ts",
     "middle/a.ts → middle/b.ts → middle/a.ts",

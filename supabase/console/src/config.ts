@@ -10,6 +10,8 @@ const configSchema = z.object({
   publishableKey: z.string(),
   functionUrl: z.url(),
   github: z.boolean(),
+  /** Whether mail is shown instead of being sent: on a local stack. */
+  localMail: z.optional(z.boolean()),
 });
 
 export type Config = z.infer<typeof configSchema>;

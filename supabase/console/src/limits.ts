@@ -1,5 +1,7 @@
 /** Every bound of the console, with its unit in its name. */
 
+/** Sub-folders in a list: the maximum of the API. */
+export const FOLDERS_LISTED_MAX = 1_000;
 /** Files on a page of a list: the maximum of the API. */
 export const FILES_PER_PAGE = 100;
 /** Versions on a page of a file's history. */
@@ -9,12 +11,16 @@ export const ACTIVITY_ENTRIES = 50;
 /** Results on a page of a search. */
 export const SEARCH_RESULTS_PER_PAGE = 20;
 
-/** Largest text that is shown and edited as a whole. */
-export const TEXT_PREVIEW_BYTES_MAX = 1_000_000;
+/** Largest text that is shown and edited as a whole: every line that a search finds can be shown. */
+export const TEXT_PREVIEW_BYTES_MAX = 1024 * 1024;
 /** How much of a larger text is shown. */
 export const TEXT_PART_BYTES = 64 * 1024;
 /** Largest image that is shown. */
 export const IMAGE_PREVIEW_BYTES_MAX = 10 * 1024 * 1024;
+/** Largest sound or film that is loaded without being asked for. */
+export const MEDIA_UNASKED_BYTES_MAX = 10 * 1024 * 1024;
+/** Largest sound or film that is played: the file size of the tier pro. It is held in memory. */
+export const MEDIA_BYTES_MAX = 100 * 1024 * 1024;
 /** Largest PDF that is shown. */
 export const PDF_PREVIEW_BYTES_MAX = 20 * 1024 * 1024;
 /** Pages of a PDF drawn at a time. */
@@ -28,14 +34,24 @@ export const DIFF_FOLD_LINES_MIN = 6;
 
 /** Uploads and downloads at the same time; each is one request. */
 export const TRANSFERS_AT_ONCE = 2;
-/** Files that are accepted in one drop: a free project has 100 requests per minute. */
-export const UPLOAD_FILES_MAX = 200;
+/** Files that are accepted at once: a free project, of 100 requests per minute, takes ten minutes for them. */
+export const UPLOAD_FILES_MAX = 1_000;
+/** Uploads after which the list is reloaded while others still run. */
+export const UPLOADS_PER_RELOAD = 16;
 
 /** How often the activity is reloaded while it is visible. */
 export const ACTIVITY_POLL_MILLISECONDS = 30_000;
 /** How often a reconnection is attempted. */
 export const RECONNECT_MILLISECONDS = 2_000;
-/** Pause after the last keystroke before a filter sends a request. */
+/** Pages of names that a filter looks through at a time in a large folder; one request each. */
+export const FILTER_PAGES_MAX = 100;
+/** As many pages even where agents have used half of the project's requests of the minute. */
+export const FILTER_PAGES_MIN = 10;
+/** Share of the project's requests per minute that a filter leaves to others. */
+export const FILTER_REQUESTS_SHARE_MAX = 0.5;
+/** Files that a filter shows. */
+export const FILTER_FILES_MAX = 200;
+/** Pause after the last keystroke before a filter sends a request, and is kept in the address. */
 export const FILTER_PAUSE_MILLISECONDS = 300;
 /** How long the transfers stay visible after all have finished. */
 export const TRANSFERS_SHOWN_MILLISECONDS = 5_000;

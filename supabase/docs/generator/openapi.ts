@@ -3,7 +3,11 @@ import { z } from "zod";
 import { ROUTES } from "../../functions/api/routes/mod.ts";
 import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
 
-const property = z.looseObject({ type: z.unknown().optional(), enum: z.array(z.string()).optional() });
+const property = z.looseObject({
+  type: z.unknown().optional(),
+  // The empty text stands for a parameter without a value.
+  enum: z.array(z.string()).transform((values) => values.filter((value) => value !== "")).optional(),
+});
 const fields = z.looseObject({
   properties: z.record(z.string(), property).optional(),
   required: z.array(z.string()).optional(),

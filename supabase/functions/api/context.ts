@@ -1,27 +1,41 @@
 /** What a route's handler works with: one request, and the parts of the service. */
 import type { Gate } from "./auth/gate.ts";
+import type { EditTurns } from "./files/edit_turns.ts";
+import type { HealthProbe } from "./files/health_probe.ts";
 import type { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import type { PendingCompactions } from "./files/pending_compactions.ts";
 import type { Accounts } from "./ports/accounts.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
+import type { BodyBudget } from "./runtime/body_budget.ts";
 import type { ByteBudget } from "./runtime/byte_budget.ts";
+import type { Deadline } from "./runtime/deadline.ts";
+import type { Log } from "./runtime/log.ts";
+import type { Turns } from "./runtime/turns.ts";
 
 export interface Context {
   readonly request: Request;
   readonly gate: Gate;
+  /** How long the request may wait for the back end. */
+  readonly deadline: Deadline;
   readonly metadata: Metadata;
   readonly segments: Segments;
   readonly accounts: Accounts;
   /** Memory for large bodies, shared by all requests of the isolate. */
-  readonly bodyBudget: ByteBudget;
+  readonly bodyBudget: BodyBudget;
   /** Memory for reading ahead, likewise shared. */
   readonly readAhead: ByteBudget;
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
+  readonly editTurns: EditTurns;
+  /** At commits to one file. */
+  readonly commitTurns: Turns;
   /** Null where no model is configured: search works without meaning. */
   readonly embedder: Embedder | null;
+  /** Whether database and storage work, shared by all requests of the isolate. */
+  readonly health: HealthProbe;
+  readonly log: Log;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
   readonly onCommit: () => void;
   /** Called where files wait to be indexed: that is done after the response. */

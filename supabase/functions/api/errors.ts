@@ -39,13 +39,16 @@ export const ERRORS = {
   },
   INVALID_SESSION: {
     status: 401,
-    meaning: "The access token is missing, malformed or expired.",
+    meaning:
+      "The access token is missing, malformed or expired, or its account owns nothing: deleted, banned, anonymous, or with a second factor that the session lacks.",
     message: "The access token is missing or not valid. Sign in again.",
     fromDatabase: true,
   },
   FORBIDDEN_SCOPE: {
     status: 403,
-    meaning: "The key lacks `details.scope`, or may not write outside `details.pathPrefix`.",
+    meaning:
+      "The key lacks `details.scope`, may not write outside `details.pathPrefix`, or its project is suspended " +
+      "(`details.suspended`).",
     message: "The API key does not permit this.",
     fromDatabase: true,
   },
@@ -165,7 +168,9 @@ export const ERRORS = {
   },
   SEARCH_TOO_BROAD: {
     status: 422,
-    meaning: "The pattern would have to be tried on too much text; name a literal, a directory or a glob.",
+    meaning:
+      "The pattern would have to be tried on too much text: name a literal, a directory or a glob. Or the edits would " +
+      "search and rewrite too much (`details.rule` is `edit_units`): send fewer at once.",
   },
   STRING_NOT_FOUND: {
     status: 422,

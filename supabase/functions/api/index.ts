@@ -1,12 +1,15 @@
 /** The edge function: environment → parts → server. The only place that reads the environment. */
 import { createClient, type SupabaseClient } from "@supabase/supabase-js";
-import { fetchInTime } from "./adapters/backend.ts";
+import { type CallParts, fetchInTime } from "./adapters/backend.ts";
+import { Notices } from "./adapters/notices.ts";
 import { SupabaseAccounts } from "./adapters/supabase_accounts.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
 import { buildApp } from "./app.ts";
+import { systemClock } from "./runtime/clock.ts";
+import type { Deadline } from "./runtime/deadline.ts";
 import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
@@ -44,13 +47,16 @@ function supabase(key: string, clientInfo: string): SupabaseClient {
 }
 
 /** The configured endpoint, else the model of the edge runtime, else none. */
-function embedder(): Embedder | null {
+function embedders(): (parts: CallParts) => Embedder | null {
   const url = Deno.env.get("EMBEDDINGS_URL");
   if (url) {
-    const model = required("EMBEDDINGS_MODEL");
-    return new EndpointEmbedder({ url, model, apiKey: Deno.env.get("EMBEDDINGS_API_KEY") }, consoleLog);
+    const settings = { url, model: required("EMBEDDINGS_MODEL"), apiKey: Deno.env.get("EMBEDDINGS_API_KEY") };
+    return (parts) => new EndpointEmbedder(settings, parts);
   }
-  return "Supabase" in globalThis ? new SessionEmbedder((model) => new Supabase.ai.Session(model)) : null;
+  const builtIn = "Supabase" in globalThis
+    ? new SessionEmbedder((model) => new Supabase.ai.Session(model))
+    : null;
+  return () => builtIn;
 }
 
 const secretKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");
@@ -59,15 +65,26 @@ const client = supabase(secretKeys[0], "filestore");
 const indexClient = lazy(() => supabase(secretKeys[0], "filestore-index"));
 const accountsClient = lazy(() => supabase(publishableKey, "filestore"));
 const cache = segmentCache();
+const embedder = embedders();
+const notices = new Notices(consoleLog, systemClock);
 
 Deno.serve(buildApp({
-  metadata: new SupabaseMetadata(client, consoleLog),
-  segments: new SupabaseSegments(() => client, consoleLog, cache),
-  accounts: new SupabaseAccounts(accountsClient, consoleLog),
-  search: {
-    index: new SupabaseSearchIndex(indexClient, consoleLog),
-    segments: new SupabaseSegments(indexClient, consoleLog, cache),
-    embedder: embedder(),
+  connect(deadline: Deadline) {
+    const parts = { log: consoleLog, notices, deadline };
+    return {
+      metadata: new SupabaseMetadata(client, parts),
+      segments: new SupabaseSegments(() => client, parts, cache),
+      accounts: new SupabaseAccounts(accountsClient, parts),
+      embedder: embedder(parts),
+    };
+  },
+  connectIndex(deadline: Deadline) {
+    const parts = { log: consoleLog, notices, deadline };
+    return {
+      index: new SupabaseSearchIndex(indexClient, parts),
+      segments: new SupabaseSegments(indexClient, parts, cache),
+      embedder: embedder(parts),
+    };
   },
   log: consoleLog,
   secretKeys,
@@ -75,4 +92,5 @@ Deno.serve(buildApp({
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },
   now: Date.now,
+  clock: systemClock,
 }));

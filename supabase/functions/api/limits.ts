@@ -15,16 +15,24 @@ export const BODY_BYTES_MAX = 64 * 1024 * 1024;
  * closed while it sends may miss the response.
  */
 export const DRAIN_MILLISECONDS = 1_000;
-/** A client that sends none of its body for this long counts as gone, and the memory held for it is released. */
+/** A client that sends none of its body for this long counts as gone, and the memory held for it is released … */
 export const BODY_IDLE_MILLISECONDS = 20_000;
+/** … and so does one whose body comes more slowly than this for so long: it has that time, and this more for each MiB. */
+export const BODY_MILLISECONDS_PER_MIB = 16_000;
 /** Requests with larger bodies are authorized by the database before the body is read. */
 export const UNAUTHORIZED_BODY_BYTES_MAX = 64 * 1024;
 /** The fields of a JSON body other than `content`, in bytes: two fully escaped edit strings, and as much again. */
 export const JSON_FIELDS_BYTES_MAX = 4 * 1024 * 1024;
+/** Strings of a JSON body that are longer than this, in bytes, are parsed one by one, so that others are served between. */
+export const JSON_LONG_STRING_BYTES = 16 * 1024;
+/** Names and values in a JSON body, about: they are parsed in one go, which no request may hold up others with. */
+export const JSON_VALUES_MAX = 100_000;
 /** Nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 256;
 /** A path in bytes of UTF-8. In SQL. */
 export const PATH_BYTES_MAX = 1024;
+/** Names in a path, folders and file together: each folder has a row of its own. In SQL. */
+export const PATH_SEGMENTS_MAX = 32;
 /** `oldString` and `newString` of an edit, in UTF-16 code units. */
 export const EDIT_STRING_LENGTH_MAX = 100_000;
 /** Line numbers reported for an edit whose old string is not unique. */
@@ -40,16 +48,33 @@ export const EDIT_NEAREST_SIMILARITY_MIN = 0.25;
 /** Longest text of one near miss, in UTF-16 code units. */
 export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
 
+/**
+ * Work on the isolate's one thread is counted in units: a byte or character looked at or written, or what takes as long,
+ * some nanoseconds. After so many units other requests are served before it goes on.
+ */
+export const WORK_SLICE_UNITS = 2_000_000;
+/** The work of all edits of one request, all tries together, in units … */
+export const EDIT_UNITS_MAX = 250_000_000;
+/** … of which finding or replacing one occurrence takes this many besides its bytes. */
+export const EDIT_MATCH_UNITS = 8;
+
 /** Edits of one request. */
 export const EDITS_MAX = 100;
-/** All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings. */
+/**
+ * All edits of one request together, in bytes of JSON: room for EDITS_MAX pairs of the longest plain strings. What is no
+ * long string among them, and any one string, have JSON_FIELDS_BYTES_MAX.
+ */
 export const EDITS_BYTES_MAX = 24 * 1024 * 1024;
 /** Rewritten content that several edits of one request keep in memory, in bytes; the excess is stored early. */
 export const EDIT_MEMORY_BYTES = 8 * 1024 * 1024;
 /** Each side of a diff, in bytes. */
 export const DIFF_BYTES_MAX = 1024 * 1024;
-/** After this time the search for a shortest diff ends, and a longer one is returned. */
-export const DIFF_TIMEOUT_MILLISECONDS = 300;
+/** Unchanged lines shown before and after a change. */
+export const DIFF_CONTEXT_LINES = 3;
+/** The shortest diff is searched for among those of up to this many lines that both sides have but elsewhere … */
+export const DIFF_EDITS_MAX = 2_000;
+/** … and with so much work, in units; then a longer one is returned. */
+export const DIFF_SEARCH_UNITS_MAX = 40_000_000;
 /** An Idempotency-Key, in characters. In SQL. */
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 /** How long the response to a write with an Idempotency-Key is stored. In SQL. */
@@ -94,8 +119,8 @@ export const PENDING_COMPACTION_SEGMENTS_MAX = 64;
 export const PENDING_COMPACTIONS_MAX = 256;
 /** Most bytes that compactions write per byte appended, counting 4 KiB extra for each append. */
 export const COMPACTION_WRITE_AMPLIFICATION_MAX = 4;
-/** Compactions that one commit performs, or waits for, to make room in a full segment list that others fill again. */
-export const FULL_SEGMENT_LIST_COMPACTIONS_MAX = 8;
+/** Commits to one file that an isolate has in flight; the next ones wait for their turn. */
+export const FILE_COMMITS_AT_ONCE = 4;
 /** An isolate sweeps a slice after every this many commits. */
 export const SWEEP_EVERY_COMMITS = 500;
 /** Objects that one slice of the sweep examines, and that one call lists. */
@@ -116,8 +141,10 @@ export const READ_AT_ONCE_BYTES = 64 * 1024;
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
 /** A read of more than this, in bytes, bypasses the cache: it would evict everything else. */
 export const READ_KEPT_BYTES_MAX = SEGMENT_CACHE_BYTES_MAX / 2;
-/** Memory for request bodies over UNAUTHORIZED_BODY_BYTES_MAX and for content being edited, per isolate, in bytes. */
+/** Memory for what has arrived of request bodies over UNAUTHORIZED_BODY_BYTES_MAX, per isolate, in bytes. */
 export const BODY_BUDGET_BYTES = 96 * 1024 * 1024;
+/** What the bodies of one project may take of it. */
+export const BODY_PROJECT_BYTES = BODY_BUDGET_BYTES / 4;
 /** How long a request waits for a share of that memory before it gets a 503. */
 export const BODY_BUDGET_WAIT_MILLISECONDS = 20_000;
 
@@ -132,9 +159,14 @@ export const ACCESS_TOKEN_LENGTH_MAX = 8192;
 /** Projects an account may have, and active keys a project may have. In SQL. */
 export const ACCOUNT_PROJECTS_MAX = 20;
 export const PROJECT_KEYS_MAX = 100;
+/** Calls about projects and keys under an account's token, and console sessions that it opens. In SQL. */
+export const ACCOUNT_REQUESTS_PER_MINUTE = 120;
+/** A key that was revoked or expired so long ago is forgotten by the sweep, so many of them at a time. In SQL. */
+export const ENDED_KEYS_KEPT_DAYS = 90;
+export const ENDED_KEYS_PRUNED_AT_ONCE = 100;
 /** A name of a project or key, in characters. In SQL. */
 export const NAME_LENGTH_MAX = 100;
-/** Longest grace period of a rotated key beside the new one, in seconds: a week. */
+/** Longest grace period of a rotated key beside the new one, in seconds: a week. In SQL. */
 export const KEY_GRACE_PERIOD_SECONDS_MAX = 604_800;
 /** Writes in one response about the project's activity, by default. */
 export const ACTIVITY_DEFAULT = 20;
@@ -149,18 +181,67 @@ export const NO_LIMIT_SHOWN = 2_147_483_647;
 
 /** How long a call to Postgres waits for a lock that another one holds. In SQL. */
 export const LOCK_TIMEOUT_MILLISECONDS = 2_000;
+/** Requests of one project that are counted at the same time without waiting for each other's transactions. In SQL. */
+export const RATE_LANES = 64;
+/** Commits of one project that add to its usage at the same time without waiting for each other. In SQL. */
+export const USAGE_SHARDS = 64;
+/**
+ * Of an account's quota, a row of a project's usage is granted at most this much at a time: up to 64 times as much of it
+ * may be out of use in each of its projects. In SQL.
+ */
+export const ACCOUNT_SHARE_BYTES = 1024 * 1024;
+/**
+ * The tariff: what a project's rows in the database count towards its quota, beside its stored bytes. This much for each
+ * file, deleted or not. In SQL.
+ */
+export const TARIFF_FILE_BYTES = 1024;
+/** So many times the bytes of its path, for each file. In SQL. */
+export const TARIFF_PATH_FACTOR = 4;
+/** Each directory above a file, which counts the bytes of the file's path as well. In SQL. */
+export const TARIFF_DIRECTORY_BYTES = 256;
+/** Each version, a deletion included. In SQL. */
+export const TARIFF_VERSION_BYTES = 512;
+/** Each segment in a version's list. In SQL. */
+export const TARIFF_LISTED_SEGMENT_BYTES = 16;
+/** Each segment that is stored. In SQL. */
+export const TARIFF_SEGMENT_BYTES = 256;
+/** Each byte of text in the search index, which holds the latest version of a file that is not deleted. In SQL. */
+export const TARIFF_INDEXED_FACTOR = 6;
 /** Longest wait for one call to Postgres or Storage. */
 export const BACKEND_CALL_TIMEOUT_MILLISECONDS = 10_000;
-/** Calls that begin within this time share one time-out, so that the last of them has up to this much less. */
+/** Calls that begin within this time share one time-out, so that the last of them ends up to this much earlier. */
 export const BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS = 250;
-/** No further try of a back-end call begins after this time. */
+/** How long a request waits for the back end, all its calls and tries together. */
 export const BACKEND_DEADLINE_MILLISECONDS = 20_000;
+/** A file on its way from or to a client may wait this much longer for each MiB that was moved. */
+export const TRANSFER_MILLISECONDS_PER_MIB = 1_000;
+/** How long background work waits for the back end: one slice of the sweep, and one claim of files to be indexed. */
+export const SWEEP_DEADLINE_MILLISECONDS = 60_000;
+export const INDEX_DEADLINE_MILLISECONDS = 30_000;
+/** A request for the sweep claims no further files to be indexed when less than this is left of its time. */
+export const SWEEP_RESERVED_MILLISECONDS = 10_000;
+/** An isolate tries out database and storage for /health?deep at most once in this time, whoever asks … */
+export const HEALTH_PROBE_INTERVAL_MILLISECONDS = 2_000;
+/** … and waits for them no longer than this. */
+export const HEALTH_PROBE_DEADLINE_MILLISECONDS = 5_000;
+/** What the operator must do is logged once in this time, by each isolate and for each fault. */
+export const NOTICE_INTERVAL_SECONDS = 60;
 /** Tries of a back-end call that may be repeated. */
 export const BACKEND_TRIES_MAX = 3;
 /** First pause between tries; it doubles, with jitter. */
 export const BACKEND_BACKOFF_MILLISECONDS = 100;
 /** Tries of an edit whose file keeps changing. */
 export const EDIT_CONFLICT_TRIES_MAX = 5;
+/** After an edit met those of another isolate, the file's edits take turns with it for this long … */
+export const SHARED_EDIT_TURN_MILLISECONDS = 10_000;
+/** … and so many of them before they hand the turn on. */
+export const EDIT_TURN_EDITS_MAX = 8;
+/** How long an isolate has the turn, or its place, unless it asks again: it may have ended. */
+export const EDIT_TURN_SECONDS = 5;
+/** How often an isolate asks whether it has the turn. */
+export const EDIT_TURN_POLL_MILLISECONDS = 50;
+/** Files of which an isolate remembers that others edit them. */
+export const SHARED_EDIT_TURNS_MAX = 256;
 /** `Retry-After` of a 503, in seconds. */
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
 /** How long a browser may cache a preflight response. */
@@ -173,7 +254,7 @@ export const SEARCH_GLOB_LENGTH_MAX = 256;
 export const SEARCH_GLOB_PATTERNS_MAX = 64;
 /** Largest `offset` of a search. To see more, a client narrows the directory. */
 export const SEARCH_OFFSET_MAX = 10_000;
-/** The text of larger files is not indexed, in bytes: they are found by name. Also the text of one claim. */
+/** The text of larger files is not indexed, in bytes: they are found by name. Also the text of one claim. In SQL. */
 export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
 /** Matching lines shown of one file, in `text` and `regex`; the score counts all of them. */
 export const SEARCH_MATCHES_PER_FILE_MAX = 20;
@@ -189,7 +270,9 @@ export const SEARCH_BATCH_FILES = 200;
 export const SEARCH_BATCH_BYTES = 4 * 1024 * 1024;
 /** Text that one search reads, in bytes, before it returns what it has or SEARCH_TOO_BROAD. */
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
-/** How long one search looks for matches before it does the same. */
+/** The work of looking for matches in one search, in units, before it does the same. */
+export const SEARCH_UNITS_MAX = 200_000_000;
+/** How long one search asks the database for more files before it does the same. */
 export const SEARCH_MILLISECONDS_MAX = 3_000;
 /** States of a pattern's NFA, with its repetitions expanded. */
 export const SEARCH_REGEX_NFA_STATES_MAX = 2_000;
@@ -199,12 +282,17 @@ export const SEARCH_REGEX_REPEAT_MAX = 255;
 export const SEARCH_REGEX_DEPTH_MAX = 50;
 /** DFA states cached while matching; then the cache is emptied. */
 export const SEARCH_REGEX_DFA_STATES_MAX = 1_000;
-/** DFA states built between two checks of the clock. */
-export const SEARCH_REGEX_STEPS_PER_CLOCK_CHECK = 256;
+/** Units of work for each NFA state that is looked at while a DFA state is built. */
+export const SEARCH_REGEX_NFA_STATE_UNITS = 16;
 /** Clauses of literals that the database looks up for a pattern. */
 export const SEARCH_LITERALS_MAX = 4;
 /** A pattern that occurs in up to this many files is looked up in the index and sorted. In SQL. */
 export const SEARCH_FOUND_AT_ONCE_MAX = 1_000;
+/** Texts, and bytes of them, that one call to the database reads for a pattern too short for the index. In SQL. */
+export const SEARCH_WALK_FILES_MAX = 2_000;
+export const SEARCH_WALK_BYTES_MAX = 4 * 1024 * 1024;
+/** Shorter literals, in characters, are not in the index. */
+export const SEARCH_INDEXED_LENGTH_MIN = 3;
 /** Of the files that contain the words, this many are ranked. In SQL. */
 export const SEARCH_WORD_MATCHES_MAX = 10_000;
 /** In a project with up to this many chunks all of them are compared with the query, exactly. In SQL. */
@@ -220,14 +308,28 @@ export const EMBEDDING_DIMENSIONS = 384;
 export const SEARCH_CHUNK_LENGTH = 1_200;
 /** A longer line is cut into chunks that overlap by this much. */
 export const SEARCH_CHUNK_OVERLAP = 200;
-/** Files that one claim takes. */
+/** Files that one claim takes, of as many projects as there are. */
 export const SEARCH_CLAIM_FILES = 50;
-/** Chunks of one file that one claim takes for embedding. */
+/** Their text, in bytes; and one file more, whatever its size. */
+export const SEARCH_CLAIM_BYTES = 128 * 1024;
+/** Files of a claim that are read at the same time … */
+export const SEARCH_READS_AT_ONCE = 4;
+/** … and how long that may take, so that there is time left to store what was read. */
+export const SEARCH_READ_DEADLINE_MILLISECONDS = 12_000;
+/** Projects that one claim looks at, in search of those with a file due. In SQL. */
+export const SEARCH_TURN_PROJECTS_MAX = 200;
+/** Chunks that one claim takes for embedding. */
 export const SEARCH_CLAIM_CHUNKS = 16;
 /** Files that one claim takes for embedding. */
 export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
 /** How long a claim is valid; a file whose indexing was interrupted is claimed again after that. */
 export const SEARCH_LEASE_SECONDS = 30;
+/** A file that could not be indexed is tried so many times: after the first alone. In SQL. */
+export const SEARCH_TRIES_MAX = 3;
+/** It is tried again after this long, and twice as long each time. In SQL. */
+export const SEARCH_RETRY_SECONDS = 2;
+/** Then it is found by its name, and the sweep has it tried again after this long. */
+export const SEARCH_GIVEN_UP_SECONDS = 3_600;
 /** A file is re-indexed at most once in this time, plus a time per byte: every 9.4 s at 1 MiB. In SQL. */
 export const REINDEX_DEBOUNCE_MILLISECONDS = 1_000;
 export const REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE = 8;
@@ -241,9 +343,12 @@ export const SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT = 100;
 export const SEARCH_INDEX_PAUSE_FACTOR = 9;
 /** … and no longer than this. */
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 10_000;
+/** In a longer pause it looks this often for texts of up to SEARCH_CLAIM_BYTES: no small text waits for large ones. */
+export const SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS = 500;
 /** Claims of one background run, unless commits arrive meanwhile; the rest is left to the next run and the sweep. */
-export const SEARCH_CLAIMS_PER_RUN = 16;
+export const SEARCH_CLAIMS_PER_RUN = 128;
 /** Files that one slice of the sweep queues for a new embedding model. */
 export const SEARCH_REQUEUED_FILES = 1_000;
-/** Longest wait for an embeddings endpoint. */
+/** Longest wait for an embeddings endpoint: for one call, and for all tries, after which a search does without. */
 export const EMBEDDINGS_TIMEOUT_MILLISECONDS = 8_000;
+export const EMBEDDINGS_DEADLINE_MILLISECONDS = 10_000;

@@ -6,17 +6,23 @@ import type { Operation } from "./http/respond.ts";
 import type { Accounts } from "./ports/accounts.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Segments } from "./ports/segments.ts";
+import { BACKEND_DEADLINE_MILLISECONDS } from "./limits.ts";
+import type { Embedder } from "./ports/search_index.ts";
+import { Deadline } from "./runtime/deadline.ts";
 import { Stopwatch } from "./runtime/stopwatch.ts";
 import type { Parts, Services } from "./services.ts";
 
 export interface RequestState {
   readonly id: string;
   readonly gate: Gate;
+  /** How long this request may wait for the back end. */
+  readonly deadline: Deadline;
   /** Times the calls of this request's ports. */
   readonly backendTime: Stopwatch;
   readonly metadata: Metadata;
   readonly segments: Segments;
   readonly accounts: Accounts;
+  readonly embedder: Embedder | null;
   /** Of the error that is the response. */
   code: string | undefined;
   /** Of the matching route. */
@@ -26,8 +32,10 @@ export interface RequestState {
 export function createRequestState(parts: Parts, services: Services, headers: Headers): RequestState {
   const id = crypto.randomUUID();
   const backendTime = new Stopwatch();
-  const metadata = backendTime.time(parts.metadata);
-  const accounts = backendTime.time(parts.accounts);
+  const deadline = new Deadline(BACKEND_DEADLINE_MILLISECONDS, parts.clock);
+  const backend = parts.connect(deadline);
+  const metadata = backendTime.time(backend.metadata);
+  const accounts = backendTime.time(backend.accounts);
   const { sessions, keys, failedAuth } = services;
   const { secretKeys, now } = parts;
   const address = clientAddress(headers);
@@ -38,10 +46,12 @@ export function createRequestState(parts: Parts, services: Services, headers: He
   return {
     id,
     gate,
+    deadline,
     backendTime,
     metadata,
-    segments: backendTime.time(parts.segments),
+    segments: backendTime.time(backend.segments),
     accounts,
+    embedder: backend.embedder,
     code: undefined,
     operation: undefined,
   };
@@ -49,17 +59,18 @@ export function createRequestState(parts: Parts, services: Services, headers: He
 
 /** What the route's handler works with. */
 export function contextOf(
-  { gate, metadata, segments, accounts }: RequestState,
+  { gate, deadline, metadata, segments, accounts, embedder }: RequestState,
   services: Services,
-  { now }: Parts,
+  { log, now }: Parts,
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
-  const { bodyBudget, readAhead, pendingCompactions, inFlightCompactions, embedder } = services;
-  const { onCommit, onPending, indexBacklog } = services;
+  const { bodyBudget, readAhead, pendingCompactions, inFlightCompactions } = services;
+  const { commitTurns, editTurns, health, onCommit, onPending } = services;
   return {
-    ...{ request, gate, metadata, segments, accounts, now, onEnd },
-    ...{ bodyBudget, readAhead, pendingCompactions, inFlightCompactions, embedder },
-    ...{ onCommit, onPending, indexBacklog },
+    ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, now, onEnd },
+    ...{ bodyBudget, readAhead, pendingCompactions, inFlightCompactions },
+    ...{ commitTurns, editTurns, health, onCommit, onPending },
+    indexBacklog: () => services.indexBacklog(deadline),
   };
 }

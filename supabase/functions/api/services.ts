@@ -2,25 +2,51 @@
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { FailedAuthLimiter } from "./auth/failed_auth_limiter.ts";
 import { KeyCache } from "./auth/key_cache.ts";
+import { EditTurns } from "./files/edit_turns.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import { PendingCompactions } from "./files/pending_compactions.ts";
+import { HealthProbe } from "./files/health_probe.ts";
 import { sweepSlice } from "./files/sweep.ts";
-import { BODY_BUDGET_BYTES, READ_AHEAD_BUDGET_BYTES, SWEEP_EVERY_COMMITS } from "./limits.ts";
+import {
+  BODY_BUDGET_BYTES,
+  BODY_PROJECT_BYTES,
+  FILE_COMMITS_AT_ONCE,
+  HEALTH_PROBE_DEADLINE_MILLISECONDS,
+  INDEX_DEADLINE_MILLISECONDS,
+  READ_AHEAD_BUDGET_BYTES,
+  SEARCH_READ_DEADLINE_MILLISECONDS,
+  SWEEP_DEADLINE_MILLISECONDS,
+  SWEEP_EVERY_COMMITS,
+} from "./limits.ts";
 import type { Accounts } from "./ports/accounts.ts";
 import type { Metadata } from "./ports/metadata.ts";
+import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
+import { BodyBudget } from "./runtime/body_budget.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
+import type { Clock } from "./runtime/clock.ts";
+import { Deadline } from "./runtime/deadline.ts";
 import type { Log } from "./runtime/log.ts";
+import { Turns } from "./runtime/turns.ts";
+import { ChunkEmbedder } from "./search/chunk_embedder.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
-import { indexBacklog, type SearchParts } from "./search/indexer.ts";
+import { indexBacklog, type SearchParts, TextIndexer } from "./search/indexer.ts";
 
-/** What the service is made of. */
-export interface Parts {
+/** Database, storage and model, for whoever waits for them until the same deadline. */
+export interface Backend {
   readonly metadata: Metadata;
   readonly segments: Segments;
   readonly accounts: Accounts;
+  /** Null where no model is configured. */
+  readonly embedder: Embedder | null;
+}
+
+/** What the service is made of. */
+export interface Parts {
+  /** For one request or one piece of background work. Cheap: everything that costs is shared. */
+  readonly connect: (deadline: Deadline) => Backend;
   /** For the search index, which is updated after responses and by the sweep. */
-  readonly search: Omit<SearchParts, "readAhead">;
+  readonly connectIndex: (deadline: Deadline) => Omit<SearchParts, "readAhead">;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly [string, ...string[]];
@@ -28,38 +54,84 @@ export interface Parts {
   readonly background: (work: Promise<unknown>) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Measures waits. */
+  readonly clock: Clock;
 }
 
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(parts: Parts) {
   const readAhead = new ByteBudget(READ_AHEAD_BUDGET_BYTES);
-  const search = { ...parts.search, readAhead };
-  const indexing = new IndexScheduler(search, parts.background, parts.log);
+  const { clock } = parts;
+  const searchParts = (deadline: Deadline) => ({
+    ...parts.connectIndex(deadline),
+    segments: parts.connectIndex(deadline.part(SEARCH_READ_DEADLINE_MILLISECONDS)).segments,
+    readAhead,
+  });
+  const indexing = scheduleIndexing(parts, searchParts);
   const sweepAfterCommit = sweepEverySoManyCommits(parts);
   return {
     keys: new KeyCache(),
     failedAuth: new FailedAuthLimiter(),
     sessions: new ConsoleSessions(parts.secretKeys[0]),
-    bodyBudget: new ByteBudget(BODY_BUDGET_BYTES),
+    bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,
     pendingCompactions: new PendingCompactions(),
     inFlightCompactions: new InFlightCompactions(),
-    embedder: search.embedder,
+    editTurns: new EditTurns(),
+    commitTurns: new Turns(FILE_COMMITS_AT_ONCE),
+    health: new HealthProbe(
+      () => parts.connect(new Deadline(HEALTH_PROBE_DEADLINE_MILLISECONDS, clock)),
+      clock,
+      parts.log,
+    ),
     onCommit: () => {
       indexing.committed();
       sweepAfterCommit();
     },
-    onPending: () => indexing.start(),
-    indexBacklog: () => indexBacklog(search, parts.log),
+    onPending: indexing.start,
+    indexBacklog: (deadline: Deadline) => indexBacklog(searchParts(deadline), parts.log, deadline),
+  };
+}
+
+/** Texts and embeddings each have a schedule of their own, so that texts never wait for the model. */
+function scheduleIndexing(
+  { background, log, clock }: Parts,
+  searchParts: (deadline: Deadline) => SearchParts,
+): { committed(): void; start(): void } {
+  const texts = new TextIndexer(log);
+  const chunks = new ChunkEmbedder(log);
+  const connect = () => searchParts(new Deadline(INDEX_DEADLINE_MILLISECONDS, clock));
+  const embedding = new IndexScheduler(() => chunks.embed(connect()), background, log);
+  const indexing = new IndexScheduler(
+    async (isLight) => {
+      const parts = connect();
+      const taken = await texts.index(parts, isLight);
+      if (taken.files > 0 && parts.embedder) embedding.start();
+      return taken;
+    },
+    background,
+    log,
+  );
+  return {
+    committed() {
+      indexing.committed();
+      // Commits have priority over it, too.
+      embedding.committed();
+    },
+    start() {
+      indexing.start();
+      embedding.start();
+    },
   };
 }
 
 /** Sweeps one slice in the background after every SWEEP_EVERY_COMMITS commits. A failure is only logged. */
-function sweepEverySoManyCommits({ metadata, segments, background, log }: Parts): () => void {
+function sweepEverySoManyCommits({ connect, background, log, clock }: Parts): () => void {
   let commits = 0;
   return () => {
     if (++commits % SWEEP_EVERY_COMMITS !== 0) return;
+    const { metadata, segments } = connect(new Deadline(SWEEP_DEADLINE_MILLISECONDS, clock));
     background(sweepSlice(metadata, segments).catch((error) => log.backgroundFault("sweep", error)));
   };
 }

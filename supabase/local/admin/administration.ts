@@ -15,7 +15,11 @@ const project = z.object({
   requestsPerMinute: z.number().nullable(),
   maxFileBytes: z.number().nullable(),
   maxProjectBytes: z.number().nullable(),
+  /** The account that owns it and its e-mail address; null: the operator's own. */
+  ownerId: z.string().nullable(),
+  owner: z.string().nullable(),
   createdAt: z.string(),
+  suspendedAt: z.string().nullable(),
 });
 export type Project = z.infer<typeof project>;
 
@@ -24,6 +28,8 @@ const key = z.object({
   /** The first characters of the key, enough to identify it. */
   prefix: z.string(),
   name: z.string(),
+  scopes: z.array(z.string()),
+  pathPrefix: z.string().nullable(),
   project: z.object({ id: z.string(), name: z.string() }),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
@@ -40,6 +46,14 @@ const sweepSlice = z.object({
 });
 export type SweepSlice = z.infer<typeof sweepSlice>;
 
+const settings = z.object({
+  /** `anyone`, addresses and domains (`@example.com`). Empty: only the operator; null: nothing was decided yet. */
+  projectMakers: z.array(z.string()).nullable(),
+  /** What an account's projects with the quota of their tier may use together. Null: no quota of accounts. */
+  accountBytes: z.number().nullable(),
+});
+export type Settings = z.infer<typeof settings>;
+
 const problem = z.object({ error: z.string(), message: z.string() });
 
 /** A refusal by one of these functions, with its code, such as PROJECT_NOT_FOUND. */
@@ -55,6 +69,27 @@ export interface KeyToStore {
   readonly prefix: string;
 }
 
+/** What of a project changes. With a tier, limits that are left out are those of the tier. */
+export interface ProjectChanges {
+  readonly name?: string;
+  readonly owner?: string;
+  readonly isSuspended?: boolean;
+  readonly tier?: string;
+  readonly requestsPerMinute?: number | undefined;
+  readonly maxFileBytes?: number | undefined;
+  readonly maxProjectBytes?: number | undefined;
+}
+
+export interface KeyRights {
+  /** ISO 8601; null: never. */
+  readonly expiresAt?: string | null;
+  readonly scopes?: readonly string[];
+  /** A directory without slashes at its ends; null: the whole project. */
+  readonly pathPrefix?: string | null;
+  /** The project's other keys of the same name expire after this; null: they stay. */
+  readonly graceSeconds?: number | null;
+}
+
 export class Administration {
   readonly #supabase;
   readonly #url: string;
@@ -68,8 +103,15 @@ export class Administration {
     });
   }
 
-  createProject(name: string, tier: string): Promise<Project> {
-    return this.#call("filestore_admin_create_project", { p_name: name, p_tier: tier }, project);
+  /** With an id, a project that has it already is returned as it is. */
+  createProject(name: string, tier: string, id?: string): Promise<Project> {
+    const parameters = { p_name: name, p_tier: tier, p_id: id ?? null };
+    return this.#call("filestore_admin_create_project", parameters, project);
+  }
+
+  /** Changes what is given, and answers the settings of the whole installation. */
+  settings(changes: Partial<Settings> = {}): Promise<Settings> {
+    return this.#call("filestore_admin_settings", { p_changes: changes }, settings);
   }
 
   async listProjects(): Promise<Project[]> {
@@ -77,9 +119,15 @@ export class Administration {
     return (await this.#call("filestore_admin_list_projects", {}, answer)).projects;
   }
 
+  /** By id; else by name, among the projects of `owner` (e-mail address or id), by default among those without an owner. */
+  findProject(nameOrId: string, owner?: string): Promise<Project> {
+    const parameters = { p_project: nameOrId, p_owner: owner ?? null };
+    return this.#call("filestore_admin_find_project", parameters, project);
+  }
+
   /** Limits that are given replace those of the tier. */
   setTier(
-    nameOrId: string,
+    projectId: string,
     tier: string,
     limits: {
       requestsPerMinute?: number | undefined;
@@ -87,39 +135,37 @@ export class Administration {
       maxProjectBytes?: number | undefined;
     },
   ): Promise<Project> {
-    return this.#call("filestore_admin_set_tier", {
-      p_project: nameOrId,
-      p_tier: tier,
-      p_requests_per_minute: limits.requestsPerMinute ?? null,
-      p_max_file_bytes: limits.maxFileBytes ?? null,
-      p_max_project_bytes: limits.maxProjectBytes ?? null,
-    }, project);
+    return this.updateProject(projectId, { tier, ...limits });
   }
 
-  /** Assigns a project to the account with this e-mail address or id: the owner sees it in the console. */
-  setOwner(nameOrId: string, account: string): Promise<Project> {
-    return this.#call("filestore_admin_set_owner", { p_project: nameOrId, p_account: account }, project);
+  /** Changes what is given. `owner` is an account's e-mail address or id: it sees the project in the console. */
+  updateProject(projectId: string, changes: ProjectChanges): Promise<Project> {
+    return this.#call("filestore_admin_update_project", { p_id: projectId, p_changes: changes }, project);
   }
 
+  /** Throws `AdministrationError`, such as PROJECT_NOT_FOUND. */
   createKey(
-    project: string,
+    projectId: string,
     name: string,
     { hash, prefix }: KeyToStore,
-    expiresAt: string | null,
+    { expiresAt = null, scopes = ["read", "write"], pathPrefix = null, graceSeconds = null }: KeyRights = {},
   ): Promise<Key> {
     return this.#call("filestore_admin_create_key", {
-      p_project: project,
+      p_project_id: projectId,
       p_name: name,
       p_key_hash: hash,
       p_prefix: prefix,
       p_expires_at: expiresAt,
+      p_scopes: scopes,
+      p_path_prefix: pathPrefix,
+      p_grace_seconds: graceSeconds,
     }, key);
   }
 
-  async listKeys(project: string | null): Promise<Key[]> {
+  async listKeys(projectId: string | null): Promise<Key[]> {
     return (await this.#call(
       "filestore_admin_list_keys",
-      { p_project: project },
+      { p_project_id: projectId },
       z.object({ keys: z.array(key) }),
     )).keys;
   }
@@ -128,9 +174,14 @@ export class Administration {
     return this.#call("filestore_admin_revoke_key", { p_id: id }, key);
   }
 
-  /** Revokes the old key immediately and returns the new one. */
-  rotateKey(id: string, { hash, prefix }: KeyToStore): Promise<Key> {
-    return this.#call("filestore_admin_rotate_key", { p_id: id, p_key_hash: hash, p_prefix: prefix }, key);
+  /** Returns the new key. The old one is revoked immediately, or expires after the grace period. */
+  rotateKey(id: string, { hash, prefix }: KeyToStore, graceSeconds = 0): Promise<Key> {
+    return this.#call("filestore_admin_rotate_key", {
+      p_id: id,
+      p_key_hash: hash,
+      p_prefix: prefix,
+      p_grace_seconds: graceSeconds,
+    }, key);
   }
 
   /** Runs one slice of the sweep in the deployed function. */

@@ -46,6 +46,21 @@ export function parseWholeNumber(
   throw new UsageError(`${name} must be a whole number from ${min} to ${max}.`, usage);
 }
 
+/**
+ * Replaces what a terminal would obey instead of showing it: control characters, and characters that reorder text or
+ * have no shape. `\\u001b` is also how JSON writes them, so the result is JSON where the text was.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) =>
+      Array.from(
+        { length: character.length },
+        (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, "0")}`,
+      ).join(""),
+  );
+}
+
 /** Prints one line of the command's result on standard output. */
 export function printLine(line: string): void {
   writeLine(Deno.stdout, line);
@@ -62,13 +77,14 @@ export async function run(command: () => Promise<void>): Promise<never> {
     await command();
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
-    printNotice(`Error: ${error.message}`);
+    printNotice(escapeControls(`Error: ${error.message}`));
     Deno.exit(1);
   }
   Deno.exit(0);
 }
 
 function writeLine(stream: typeof Deno.stdout | typeof Deno.stderr, line: string): void {
-  const bytes = new TextEncoder().encode(line + "\n");
+  const text = line.split("\n").map(escapeControls).join("\n");
+  const bytes = new TextEncoder().encode(text + "\n");
   for (let done = 0; done < bytes.byteLength;) done += stream.writeSync(bytes.subarray(done));
 }

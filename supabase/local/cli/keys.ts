@@ -1,29 +1,55 @@
 /** `deno task keys`: creates, lists, revokes and rotates API keys. A key is shown once and stored as its SHA-256. */
-import type { Administration, Key } from "../admin/administration.ts";
-import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
+import { checkPath } from "../../functions/api/http/path.ts";
+import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../../functions/api/limits.ts";
+import type { Administration, Key, KeyRights } from "../admin/administration.ts";
+import { messageOf } from "../startup_error.ts";
+import {
+  escapeControls,
+  parseCommand,
+  parseWholeNumber,
+  printLine,
+  printNotice,
+  run,
+  UsageError,
+} from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { newKey } from "../admin/new_key.ts";
 import { table } from "./table.ts";
 
-const USAGE =
-  `deno task keys create --project NAME-OR-ID [--name LABEL] [--expires DATE] | list [--project NAME-OR-ID] | revoke ID | rotate ID
+const USAGE = `deno task keys create | list | revoke | rotate, and --help for more
 
-  create      create a key for a project; --expires takes a date (2030-01-31: from 00:00 UTC) or a time with a time zone
-  list        list all keys, or the keys of one project
-  revoke ID   revoke a key immediately
-  rotate ID   revoke a key immediately and create one with the same project, name and expiry
+  create --project PROJECT   create a key for a project
+  list [--project PROJECT]   list all keys, or those of one project
+  revoke ID                  revoke a key immediately
+  rotate ID                  revoke a key and create one with the same project, name, rights and expiry
+
+  PROJECT is an id or a name. Without --owner, a name is that of a project that no account owns.
+
+  --owner ACCOUNT            PROJECT is the name of a project of this account, by e-mail address or id
+  --name LABEL               what the key is called
+  --expires DATE             when it expires: a date (2030-01-31: from 00:00 UTC) or a time with a time zone
+  --scopes SCOPES            what it may do: read, write and admin, separated by commas (default read,write)
+  --prefix DIRECTORY         it reads and writes only below this directory
+  --grace SECONDS            with rotate: the old key is valid for that long; with create: the project's other keys
+                             with the same --name expire after it
 ${CONNECTION_USAGE}`;
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
   project: { type: "string" },
+  owner: { type: "string" },
   name: { type: "string" },
   expires: { type: "string" },
+  scopes: { type: "string" },
+  prefix: { type: "string" },
+  grace: { type: "string" },
 } as const;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** ISO 8601: a date, or a time with its zone. */
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+const SCOPES = ["read", "write", "admin"];
 
 type Values = ReturnType<typeof parse>["values"];
 
@@ -40,19 +66,27 @@ function parse(args: readonly string[]) {
 
 /** Validates the command before the project is contacted. Throws `UsageError`. */
 function parseAction([command, ...words]: readonly string[], values: Values) {
-  const { json = false, project } = values;
+  const { json = false, project, owner } = values;
   rejectUnusedOptions(command, values);
   const [id] = words;
+  const graceSeconds = parseGrace(values.grace);
   if (command === "create" && words.length === 0) {
     if (project === undefined) throw new UsageError("--project is missing.", USAGE);
-    const expires = parseExpiry(values.expires);
+    const rights = { ...parseRights(values), graceSeconds };
+    if (graceSeconds !== null && !values.name) {
+      throw new UsageError("--grace requires --name: it ends the other keys of that name.", USAGE);
+    }
     return async (to: Administration) => {
+      const { id } = await to.findProject(project, owner);
       const { apiKey, stored } = await newKey();
-      return formatNewKey(apiKey, await to.createKey(project, values.name ?? "", stored, expires), json);
+      return formatNewKey(apiKey, await to.createKey(id, values.name ?? "", stored, rights), json);
     };
   }
   if (command === "list" && words.length === 0) {
-    return async (to: Administration) => formatKeys(await to.listKeys(project ?? null), json);
+    return async (to: Administration) => {
+      const found = project === undefined ? null : await to.findProject(project, owner);
+      return formatKeys(await to.listKeys(found?.id ?? null), json);
+    };
   }
   if ((command === "revoke" || command === "rotate") && id !== undefined && words.length === 1) {
     if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`, USAGE);
@@ -60,7 +94,7 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
       ? async (to: Administration) => formatRevoked(await to.revokeKey(id), json)
       : async (to: Administration) => {
         const { apiKey, stored } = await newKey();
-        return formatNewKey(apiKey, await to.rotateKey(id, stored), json);
+        return formatNewKey(apiKey, await to.rotateKey(id, stored, graceSeconds ?? 0), json);
       };
   }
   throw new UsageError(
@@ -70,13 +104,49 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
 }
 
 /** Throws `UsageError` for an option that would have no effect. */
-function rejectUnusedOptions(command: string | undefined, { project, name, expires }: Values): void {
-  if ((name !== undefined || expires !== undefined) && command !== "create") {
-    throw new UsageError("--name and --expires require the command create.", USAGE);
+function rejectUnusedOptions(command: string | undefined, values: Values): void {
+  const requires: readonly (readonly [readonly (keyof Values)[], readonly string[]])[] = [
+    [["name", "expires", "scopes", "prefix"], ["create"]],
+    [["project", "owner"], ["create", "list"]],
+    [["grace"], ["create", "rotate"]],
+  ];
+  for (const [names, commands] of requires) {
+    if (command !== undefined && commands.includes(command)) continue;
+    if (names.every((name) => values[name] === undefined)) continue;
+    const options = new Intl.ListFormat("en").format(names.map((name) => `--${name}`));
+    const verb = names.length === 1 ? "requires" : "require";
+    throw new UsageError(`${options} ${verb} the command ${commands.join(" or ")}.`, USAGE);
   }
-  if (project !== undefined && command !== "create" && command !== "list") {
-    throw new UsageError("--project requires the command create or list.", USAGE);
+  if (values.owner !== undefined && values.project === undefined) {
+    throw new UsageError("--owner requires --project.", USAGE);
   }
+}
+
+function parseGrace(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  return parseWholeNumber(text, "--grace", 0, KEY_GRACE_PERIOD_SECONDS_MAX, USAGE);
+}
+
+function parseRights({ expires, scopes, prefix }: Values): KeyRights {
+  const names = scopes === undefined ? ["read", "write"] : scopes.split(",").map((name) => name.trim());
+  if (!names.every((name) => SCOPES.includes(name)) || new Set(names).size !== names.length) {
+    throw new UsageError(
+      "--scopes must be one or more of read, write and admin, separated by commas.",
+      USAGE,
+    );
+  }
+  const pathPrefix = prefix === undefined ? null : prefix.replace(/^\/+|\/+$/g, "");
+  if (pathPrefix !== null) {
+    try {
+      checkPath(pathPrefix);
+    } catch (error) {
+      throw new UsageError(`--prefix must be a directory. ${messageOf(error)}`, USAGE);
+    }
+    if (names.includes("admin")) {
+      throw new UsageError("--prefix must not be combined with the scope admin.", USAGE);
+    }
+  }
+  return { expiresAt: parseExpiry(expires), scopes: names, pathPrefix };
 }
 
 function parseExpiry(text: string | undefined): string | null {
@@ -93,7 +163,9 @@ function parseExpiry(text: string | undefined): string | null {
 
 function formatNewKey(apiKey: string, { id, prefix, project }: Key, json: boolean): string {
   if (json) return JSON.stringify({ id, key: apiKey, prefix });
-  printNotice(`Created a key for the project ${project.name}. Copy it now: it is not shown again.`);
+  printNotice(
+    escapeControls(`Created a key for the project ${project.name}. Copy it now: it is not shown again.`),
+  );
   return table(["ID", "KEY"], [[id, apiKey]]);
 }
 
@@ -104,12 +176,14 @@ function formatRevoked({ id, prefix, revokedAt }: Key, json: boolean): string {
 function formatKeys(keys: readonly Key[], json: boolean): string {
   if (json) return JSON.stringify(keys);
   return table(
-    ["ID", "PREFIX", "NAME", "PROJECT", "CREATED", "EXPIRES", "REVOKED", "LAST USED"],
+    ["ID", "PREFIX", "NAME", "PROJECT", "SCOPES", "BELOW", "CREATED", "EXPIRES", "REVOKED", "LAST USED"],
     keys.map((key) => [
       key.id,
       key.prefix,
       key.name,
       key.project.name,
+      key.scopes.join(","),
+      key.pathPrefix ?? "",
       key.createdAt,
       key.expiresAt ?? "never",
       key.revokedAt ?? "",

@@ -1,26 +1,50 @@
-/** `deno task projects`: creates and lists projects, sets their tier and owner. */
-import type { Administration, Project } from "../admin/administration.ts";
-import { parseCommand, parseWholeNumber, printLine, run, UsageError } from "./command_line.ts";
+/** `deno task projects`: creates and lists projects; sets their name, tier and owner; suspends and resumes them. */
+import type { Administration, Project, ProjectChanges, Settings } from "../admin/administration.ts";
+import {
+  escapeControls,
+  parseCommand,
+  parseWholeNumber,
+  printLine,
+  printNotice,
+  run,
+  UsageError,
+} from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { table } from "./table.ts";
 
 const USAGE =
-  `deno task projects create NAME [--tier TIER] | list | owner PROJECT ACCOUNT | tier PROJECT TIER [--requests-per-minute N] [--max-file-bytes N] [--max-project-bytes N]
+  `deno task projects create | list | owner | rename | suspend | resume | tier | makers | account-quota; see --help
 
-  create NAME            create a project (--tier free, pro or enterprise; default free)
-  list                   list all projects
-  owner PROJECT ACCOUNT  assign a project to an account, by e-mail address or id: the owner sees it in the console
-  tier PROJECT TIER      set the tier of a project, by name or id; limits that are not given are those of the tier,
-                         and enterprise has none
+  create NAME [--tier TIER]     create a project (TIER: free, pro or enterprise; default free)
+  list                          list all projects
+  owner PROJECT ACCOUNT         give it to an account, by confirmed e-mail address or id: it sees it in the console
+  rename PROJECT NAME           change its name; its id stays
+  suspend PROJECT               refuse every request about its files, until it is resumed
+  resume PROJECT                end that
+  tier PROJECT TIER [LIMITS]    set its tier; limits that are not given are those of the tier, and enterprise has none
+  makers [WHO…]                 who may make projects in the console: anyone, nobody (only this command), or e-mail
+                                addresses and domains like @example.com; without WHO, show it
+  account-quota [BYTES]         what an account's projects of the free tier may use together, in bytes, or none;
+                                without BYTES, show it
+
+  PROJECT is an id or a name. Without --owner, a name is that of a project that no account owns.
+
+  --owner ACCOUNT               PROJECT is the name of a project of this account, by e-mail address or id
+  --requests-per-minute N       limit of its own, with tier
+  --max-file-bytes N            limit of its own, with tier
+  --max-project-bytes N         limit of its own, with tier: the storage quota
 ${CONNECTION_USAGE}`;
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
   tier: { type: "string" },
+  owner: { type: "string" },
   "requests-per-minute": { type: "string" },
   "max-file-bytes": { type: "string" },
   "max-project-bytes": { type: "string" },
 } as const;
+
+const LIMITS = ["requests-per-minute", "max-file-bytes", "max-project-bytes"] as const;
 
 type Values = ReturnType<typeof parse>["values"];
 
@@ -39,7 +63,7 @@ function parse(args: readonly string[]) {
 function parseAction([command, ...words]: readonly string[], values: Values) {
   const json = values.json ?? false;
   rejectUnusedOptions(command, values);
-  const [first, second] = words;
+  const [first] = words;
   if (command === "create" && first !== undefined && words.length === 1) {
     return async (to: Administration) =>
       formatProject(await to.createProject(first, values.tier ?? "free"), json);
@@ -47,23 +71,18 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
   if (command === "list" && words.length === 0) {
     return async (to: Administration) => formatProjects(await to.listProjects(), json);
   }
-  if (command === "owner" && first !== undefined && second !== undefined && words.length === 2) {
-    return async (to: Administration) => formatProject(await to.setOwner(first, second), json);
+  const settings = parseSettings(command, words);
+  if (settings !== null) {
+    return async (to: Administration) => formatSettings(await to.settings(settings), json);
   }
-  if (command === "tier" && first !== undefined && second !== undefined && words.length === 2) {
-    const requestsPerMinute = parseLimit(
-      values["requests-per-minute"],
-      "--requests-per-minute",
-      2_147_483_647,
-    );
-    const maxFileBytes = parseLimit(values["max-file-bytes"], "--max-file-bytes", Number.MAX_SAFE_INTEGER);
-    const maxProjectBytes = parseLimit(
-      values["max-project-bytes"],
-      "--max-project-bytes",
-      Number.MAX_SAFE_INTEGER,
-    );
-    const limits = { requestsPerMinute, maxFileBytes, maxProjectBytes };
-    return async (to: Administration) => formatProject(await to.setTier(first, second, limits), json);
+  const changes = parseChanges(command, words, values);
+  if (first !== undefined && changes !== null) {
+    return async (to: Administration) => {
+      const before = await to.findProject(first, values.owner);
+      const after = await to.updateProject(before.id, changes);
+      if (changes.owner !== undefined && !json) printNotice(describeTransfer(before, after));
+      return formatProject(after, json);
+    };
   }
   throw new UsageError(
     command === undefined ? "A command is missing." : "Unknown command, or wrong number of arguments.",
@@ -71,37 +90,110 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
   );
 }
 
+/** The change that a command makes of the project that it names first; null for another command. Throws `UsageError`. */
+function parseChanges(
+  command: string | undefined,
+  words: readonly string[],
+  values: Values,
+): ProjectChanges | null {
+  if (words.length === 1 && (command === "suspend" || command === "resume")) {
+    return { isSuspended: command === "suspend" };
+  }
+  const [, value] = words;
+  if (value === undefined || words.length !== 2) return null;
+  switch (command) {
+    case "owner":
+      return { owner: value };
+    case "rename":
+      return { name: value };
+    case "tier":
+      return { tier: value, ...parseLimits(values) };
+    default:
+      return null;
+  }
+}
+
+/** The change that a command makes of the installation; null for another command. Throws `UsageError`. */
+function parseSettings(command: string | undefined, words: readonly string[]): Partial<Settings> | null {
+  const [first] = words;
+  if (command === "makers") {
+    if (first === undefined) return {};
+    return { projectMakers: words.length === 1 && first === "nobody" ? [] : [...words] };
+  }
+  if (command === "account-quota" && words.length <= 1) {
+    if (first === undefined) return {};
+    const most = Number.MAX_SAFE_INTEGER;
+    return { accountBytes: first === "none" ? null : parseWholeNumber(first, "BYTES", 1, most, USAGE) };
+  }
+  return null;
+}
+
+function formatSettings(settings: Settings, json: boolean): string {
+  if (json) return JSON.stringify(settings);
+  const { projectMakers, accountBytes } = settings;
+  return [
+    `Who may make projects in the console: ${projectMakers?.join(", ") || "nobody"}`,
+    `What an account's projects may use together, in bytes: ${accountBytes ?? "no limit"}`,
+  ].join("\n");
+}
+
+function parseLimits(values: Values) {
+  const limit = (name: typeof LIMITS[number], max = Number.MAX_SAFE_INTEGER) => {
+    const text = values[name];
+    return text === undefined ? undefined : parseWholeNumber(text, `--${name}`, 1, max, USAGE);
+  };
+  return {
+    requestsPerMinute: limit("requests-per-minute", 2_147_483_647),
+    maxFileBytes: limit("max-file-bytes"),
+    maxProjectBytes: limit("max-project-bytes"),
+  };
+}
+
 /** Throws `UsageError` for an option that would have no effect. */
 function rejectUnusedOptions(command: string | undefined, values: Values): void {
-  const limits = values["requests-per-minute"] !== undefined || values["max-file-bytes"] !== undefined ||
-    values["max-project-bytes"] !== undefined;
-  if (limits && command !== "tier") throw new UsageError("Limits require the command tier.", USAGE);
+  if (LIMITS.some((name) => values[name] !== undefined) && command !== "tier") {
+    throw new UsageError("Limits require the command tier.", USAGE);
+  }
+  if (values.owner !== undefined && (command === "create" || command === "list")) {
+    throw new UsageError("--owner requires a command that names a project.", USAGE);
+  }
   if (values.tier !== undefined && command !== "create") {
     throw new UsageError("--tier requires the command create.", USAGE);
   }
 }
 
-function parseLimit(text: string | undefined, name: string, max: number): number | undefined {
-  return text === undefined ? undefined : parseWholeNumber(text, name, 1, max, USAGE);
+function describeTransfer(before: Project, after: Project): string {
+  const name = ({ ownerId, owner }: Project) =>
+    ownerId === null ? "no account" : owner === null ? ownerId : `${owner} (${ownerId})`;
+  const ended = before.ownerId !== null && before.ownerId !== after.ownerId
+    ? " Its console session has ended; keys it may have kept still work."
+    : "";
+  return escapeControls(
+    `The project ${after.name} (${after.id}) belongs to ${name(after)} now. Before: ${name(before)}.${ended}`,
+  );
 }
 
 function formatProject(project: Project, json: boolean): string {
   if (!json) return formatProjects([project], false);
-  const { id, name, tier } = project;
-  return JSON.stringify({ id, name, tier });
+  const { id, name, tier, ownerId, owner, suspendedAt } = project;
+  return JSON.stringify({ id, name, tier, ownerId, owner, suspendedAt });
 }
 
 function formatProjects(projects: readonly Project[], json: boolean): string {
   if (json) return JSON.stringify(projects);
   return table(
-    ["ID", "NAME", "TIER", "REQUESTS/MINUTE", "FILE BYTES", "CREATED"],
-    projects.map(({ id, name, tier, requestsPerMinute, maxFileBytes, createdAt }) => [
+    ["ID", "NAME", "OWNER", "TIER", "REQUESTS/MINUTE", "FILE BYTES", "CREATED", "SUSPENDED"],
+    projects.map((
+      { id, name, owner, ownerId, tier, requestsPerMinute, maxFileBytes, createdAt, suspendedAt },
+    ) => [
       id,
       name,
+      owner ?? ownerId ?? "",
       tier,
       String(requestsPerMinute ?? "no limit"),
       String(maxFileBytes ?? "no limit"),
       createdAt,
+      suspendedAt ?? "",
     ]),
   );
 }

@@ -1,28 +1,35 @@
 /** `deno task start`: runs the whole service on this machine until Ctrl+C. */
-import { printLine, printNotice, run } from "./command_line.ts";
+import { escapeControls, printLine, printNotice, run } from "./command_line.ts";
 import { launcherEnded } from "./launcher.ts";
 import { SECOND_SIGNAL_AFTER_MILLISECONDS } from "../limits.ts";
 import { parseStartOptions, START_USAGE } from "./start_options.ts";
+import { requestLogFileOf } from "../stack/data_directory.ts";
+import type { Mail } from "../local_mail.ts";
+import { RequestLog } from "../stack/request_log.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 
 await run(async () => {
   const options = parseStartOptions(Deno.args);
   if (options.help) return printLine(`Usage: ${START_USAGE}`);
   const asked = stopRequest();
+  // Opened by the first line, when the folder is there.
+  const log = new RequestLog(requestLogFileOf(options.dataDir));
   const starting = startStack({
     dataDir: options.dataDir,
     port: options.port,
     databaseUrl: options.databaseUrl,
     onProgress: (line) => printNotice(`${line} …`),
-    onFunctionLog: printNotice,
+    onFunctionLog: options.log ? printNotice : (line) => logLine(log, line),
+    onMail: (mail) => printNotice(mailText(mail)),
   });
   const stack = await Promise.race([starting, asked]);
   if (stack === undefined) return await (await starting).stop();
   if (options.json) printLine(readyJson(stack));
-  else printLine(readyText(stack));
+  else printLine(readyText(stack, options.log ? null : log.path));
   await asked;
   printNotice("Stopping …");
   await stack.stop();
+  log.close();
 });
 
 /**
@@ -47,20 +54,39 @@ function readyJson({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey }: 
   return JSON.stringify({ baseUrl, apiKey, supabaseUrl, publishableKey, secretKey });
 }
 
-function readyText({ baseUrl, apiKey, supabaseUrl }: Stack): string {
-  const key = `-H 'x-api-key: ${apiKey}'`;
+/** The file has every line; the terminal those that are no requests, such as the end of a function process. */
+function logLine(log: RequestLog, line: string): void {
+  log.write(line);
+  if (!line.startsWith("{")) printNotice(line);
+}
+
+function mailText({ to, subject, link }: Mail): string {
+  const what = `Local mail to ${escapeControls(to)}: ${escapeControls(subject)}`;
+  return link === null ? what : `${what}\n  ${escapeControls(link)}`;
+}
+
+function readyText({ baseUrl, apiKey, supabaseUrl, demo }: Stack, requestLog: string | null): string {
+  const signIn = demo === null
+    ? "create an account there, with any e-mail address and password"
+    : demo.owner === null
+    ? `create an account there, with any e-mail address and password: the first one gets the project ${
+      escapeControls(demo.name)
+    }`
+    : `sign in as ${escapeControls(demo.owner)}, who owns the project ${escapeControls(demo.name)}`;
   return `
 Ready. Press Ctrl+C to stop; files and keys are kept.
 
-  Base URL   ${baseUrl}
-  API key    ${apiKey}   (project demo, tier pro)
-  Supabase   ${supabaseUrl}
   Console    ${supabaseUrl}/console
+             ${signIn}
+  Supabase   ${supabaseUrl}
+  Requests   ${requestLog === null ? "are shown here" : `are logged to ${requestLog}`}
+  Mail       that Auth would send is shown here and in the console
 
-Write, read, list:
+Paste these lines into another shell:
 
-curl -X POST '${baseUrl}/files' ${key} -H 'content-type: application/json' -d '{"path":"notes/hello.md","content":"# Hello\\n"}'
-curl '${baseUrl}/files/notes/hello.md' ${key}
-curl '${baseUrl}/files?directory=notes' ${key}
+export BASE_URL=${baseUrl} API_KEY=${apiKey}
+curl -fsS "$BASE_URL/files" -H "x-api-key: $API_KEY" -d '{"path":"notes/hello.md","content":"# Hello\\n"}'
+curl -fsS "$BASE_URL/files/notes/hello.md" -H "x-api-key: $API_KEY"
+curl -fsS "$BASE_URL/files?directory=notes" -H "x-api-key: $API_KEY"
 `;
 }

@@ -6,17 +6,19 @@ import { DATA_DIRECTORY } from "../repository.ts";
 export interface StartOptions {
   readonly help: boolean;
   readonly json: boolean;
+  readonly log: boolean;
   readonly port: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
 }
 
-export const START_USAGE = `deno task start [--port N] [--data DIR] [--db URL] [--json]
+export const START_USAGE = `deno task start [--port N] [--data DIR] [--db URL] [--json] [--log]
 
   --port N    port of the gateway on 127.0.0.1 (default ${GATEWAY_PORT_DEFAULT}, 0: any free port)
   --data DIR  folder for all persistent data (default supabase/.temp/local)
   --db URL    use a Postgres server instead of the built-in PGlite: postgresql://user:password@host:port/database
   --json      print one line of JSON on standard output when ready, everything else on standard error
+  --log       show each request here instead of logging it to requests.log in the data folder
   --help      print this text`;
 
 const OPTIONS = {
@@ -24,6 +26,7 @@ const OPTIONS = {
   data: { type: "string" },
   db: { type: "string" },
   json: { type: "boolean" },
+  log: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -35,6 +38,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
   return {
     help: values.help ?? false,
     json: values.json ?? false,
+    log: values.log ?? false,
     port: values.port === undefined
       ? GATEWAY_PORT_DEFAULT
       : parseWholeNumber(values.port, "--port", 0, 65_535, START_USAGE),

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { CONSOLE_BUILD_RETRY_SECONDS, CONSOLE_COMPRESS_BYTES_MIN } from "../limits.ts";
+import type { LocalMail } from "../local_mail.ts";
 import { BuildProcess } from "./build_process.ts";
 import { configJson } from "./site.ts";
 import { buildDirectory } from "./sources.ts";
@@ -22,7 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The policy in the page itself, and directives that are valid in a header only. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; " +
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; " +
   "connect-src 'self'; worker-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; " +
   "form-action 'self'; frame-ancestors 'none'";
 
@@ -38,7 +40,7 @@ export class ConsoleServer {
   /** The build of the last visit: all files of a page come from one build, and the sources are hashed once per visit. */
   private directory: string | null = null;
 
-  constructor(private readonly publishableKey: string) {}
+  constructor(private readonly publishableKey: string, private readonly mail: LocalMail) {}
 
   /** Returns whether a path with its query belongs to the console. */
   static owns(url: string): boolean {
@@ -78,6 +80,7 @@ export class ConsoleServer {
     if (path === PREFIX) return plainText(308, "", { location: `${PREFIX}/${url.slice(path.length)}` });
     const name = path.slice(PREFIX.length + 1);
     if (name === "config.json") return this.config(incoming);
+    if (name === "local_mail.json") return this.localMail(incoming);
     if (name === "" || this.directory === null) this.directory = await buildDirectory();
     if (!await isDirectory(this.directory)) return this.unbuilt(name);
     return await readBuildFile(this.directory, name === "" ? "index.html" : name) ??
@@ -89,8 +92,25 @@ export class ConsoleServer {
     const { host = "127.0.0.1" } = headers;
     if (!/^[\w.:[\]-]+$/.test(host)) return plainText(400, "Invalid host.");
     const { publishableKey } = this;
-    const body = configJson({ supabaseUrl: `http://${host}`, publishableKey, github: false });
+    const body = configJson({
+      supabaseUrl: `http://${host}`,
+      publishableKey,
+      github: false,
+      localMail: true,
+    });
     return { status: 200, type: contentType("config.json"), body };
+  }
+
+  /**
+   * Whoever reads these mails can sign in as their receivers, so only pages of this machine may: a name that another
+   * site points at 127.0.0.1 is not one of its names.
+   */
+  private localMail({ headers }: IncomingMessage): PageResponse {
+    if (!/^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(headers.host ?? "")) {
+      return plainText(403, "Local mail is for this machine only.");
+    }
+    const body = JSON.stringify({ mails: this.mail.mails });
+    return { status: 200, type: contentType("x.json"), body, headers: { "cache-control": "no-store" } };
   }
 
   private unbuilt(name: string): PageResponse {
@@ -138,6 +158,24 @@ function plainText(
 
 function contentType(name: string): string {
   return TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+}
+
+/** For a visit before the stack has started: reloads until the console is there. */
+export function respondStarting(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const body = new TextEncoder().encode(
+    messagePage(
+      "Filestore is starting. This page reloads automatically; the first start takes about a minute.",
+    ),
+  );
+  outgoing.writeHead(503, {
+    "content-type": contentType("index.html"),
+    "content-length": body.byteLength,
+    "cache-control": "no-store",
+    "content-security-policy": POLICY,
+    refresh: String(CONSOLE_BUILD_RETRY_SECONDS),
+    "retry-after": String(CONSOLE_BUILD_RETRY_SECONDS),
+  });
+  outgoing.end(incoming.method === "HEAD" ? undefined : body);
 }
 
 function messagePage(text: string): string {

@@ -9,12 +9,14 @@ export interface SiteSettings {
   readonly publishableKey: string;
   /** Whether GitHub is enabled as a provider in Supabase Auth. */
   readonly github: boolean;
+  /** Whether `local_mail.json` beside the page has the mail that Auth would send: on a local stack only. */
+  readonly localMail?: boolean;
 }
 
 /** Returns the `config.json` that the page reads. */
-export function configJson({ supabaseUrl, publishableKey, github }: SiteSettings): string {
+export function configJson({ supabaseUrl, publishableKey, github, localMail = false }: SiteSettings): string {
   const functionUrl = `${supabaseUrl}/functions/v1/api`;
-  return JSON.stringify({ supabaseUrl, publishableKey, functionUrl, github });
+  return JSON.stringify({ supabaseUrl, publishableKey, functionUrl, github, localMail });
 }
 
 /** Writes the site to `destination` and replaces an existing site there. Throws `StartupError` if the folder holds anything else. */

@@ -13,6 +13,7 @@ import { openPostgres } from "../database/postgres_database.ts";
 import { PLATFORM_SQL } from "../repository.ts";
 import { quietly } from "./quiet_console.ts";
 import type { Secrets } from "./secrets.ts";
+import { LocalMail } from "../local_mail.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
 /** Paths that clients can reach. @supabase/lite also serves an admin console and its configuration, which are not exposed. */
@@ -26,6 +27,11 @@ export interface BackendOptions {
   readonly storageDirectory: string;
   readonly migrationsDirectory: string;
   readonly joinsSettings?: boolean | undefined;
+  /** Where links in mail lead, after Auth has checked them. */
+  readonly siteUrl?: string;
+  readonly mail?: LocalMail;
+  /** Awaited before the response to a request to Auth that may have created an account. */
+  readonly onAuth?: () => Promise<void>;
   readonly onProgress: (line: string) => void;
 }
 
@@ -47,11 +53,13 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
     const app = await createApp(database, options);
     await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));
     const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
-    const server = Deno.serve(listen, (request, info) => {
+    const server = Deno.serve(listen, async (request, info) => {
       const { pathname } = new URL(request.url);
       if (!SERVED.some((path) => pathname.startsWith(`${path}/`))) return new Response(null, { status: 404 });
       const peerAddress = info.remoteAddr.hostname;
-      return quietly(() => asOneRequest(() => app.fetch(request, { peerAddress })));
+      const response = await quietly(() => asOneRequest(() => app.fetch(request, { peerAddress })));
+      if (pathname.startsWith("/auth/v1/")) await options.onAuth?.();
+      return response;
     });
     return {
       url: `http://127.0.0.1:${server.addr.port}`,
@@ -78,13 +86,17 @@ async function createApp(database: Database, options: BackendOptions) {
     connection: database.connection,
     auth: {
       enabled: true,
+      ...(options.siteUrl === undefined ? {} : { site_url: options.siteUrl }),
       jwt_secret: secrets.jwtSecret,
       publishable_key: secrets.publishableKey,
       secret_key: secrets.secretKey,
     },
     storage: { enabled: true, file_size_limit: STORAGE_FILE_SIZE_LIMIT },
     api: { schemas: ["public"] },
-    options: { server: { apiKeys: { resolver: keyResolver(secrets) }, disableStudio: true } },
+    options: {
+      drivers: { email: options.mail ?? new LocalMail() },
+      server: { apiKeys: { resolver: keyResolver(secrets) }, disableStudio: true },
+    },
   });
   app._storageAdapter = new DiskStorage(options.storageDirectory);
   await quietly(() => app.ensureSystemSchema());

@@ -15,7 +15,7 @@ export interface DataDirectory {
   readonly secretsFile: string;
   /** Address and secret key of the running stack, for the command line; `state.ts`. */
   readonly stateFile: string;
-  /** Folder for what belongs to one database: object bytes and the demo project's key. */
+  /** Folder for what belongs to one database: object bytes, and the demo project's id and key. */
   of(databaseUrl: string | undefined): Promise<{ readonly storage: string; readonly demoFile: string }>;
   /** Releases the lock of the folder. */
   release(): void;
@@ -44,6 +44,11 @@ export async function openDataDirectory(directory: string): Promise<DataDirector
 
 export function stateFileOf(directory: string): string {
   return join(resolve(directory), "state.json");
+}
+
+/** What the function logs; `request_log.ts`. */
+export function requestLogFileOf(directory: string): string {
+  return join(resolve(directory), "requests.log");
 }
 
 async function takeLock(path: string): Promise<Deno.FsFile> {

@@ -1,42 +1,96 @@
-/** The demo project and its key, so that the first curl works: created once per database, stored in the data folder. */
+/**
+ * The demo project and its key, so that the first curl works: created once per database. The data folder records the
+ * project's id, so it is found whatever it and other projects are called and whoever owns it.
+ */
 import { isWellFormedApiKey } from "../../functions/api/auth/api_key.ts";
-import { type Administration, AdministrationError } from "../admin/administration.ts";
+import { type Administration, AdministrationError, type Project } from "../admin/administration.ts";
+import type { Database } from "../database/database.ts";
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 import { newKey } from "../admin/new_key.ts";
 
 const DEMO = { project: "demo", tier: "pro", key: "printed by deno task start" } as const;
 
-/** Returns the key of the demo project, and creates a new one if the stored key is missing, revoked or unknown to this database. */
-export async function demoKey(administration: Administration, file: string): Promise<string> {
-  await ensureProject(administration);
-  const stored = parseStoredKey(await readJsonFile(file));
-  if (stored !== null && await isActive(administration, stored)) return stored.apiKey;
-  const { apiKey, stored: toStore } = await newKey();
-  const { id } = await administration.createKey(DEMO.project, DEMO.key, toStore, null);
-  await writeJsonFile(file, { id, apiKey });
-  return apiKey;
+interface StoredDemo {
+  readonly projectId: string;
+  readonly keyId?: string | undefined;
+  readonly apiKey?: string | undefined;
 }
 
-async function ensureProject(administration: Administration): Promise<void> {
-  try {
-    await administration.createProject(DEMO.project, DEMO.tier);
-  } catch (error) {
-    if (!(error instanceof AdministrationError && error.code === "NAME_TAKEN")) throw error;
+export interface Demo {
+  readonly projectId: string;
+  readonly apiKey: string;
+}
+
+/** Creates what is missing: the project, and a key where the stored one is revoked, expiring or unknown to this database. */
+export async function openDemo(administration: Administration, file: string): Promise<Demo> {
+  let stored = parseStored(await readJsonFile(file).catch(() => null));
+  if (stored === null) {
+    // Before the project is created, so that a crash in between leaves nothing without a record.
+    stored = { projectId: crypto.randomUUID() };
+    await writeJsonFile(file, stored);
+  }
+  const { projectId, keyId, apiKey } = stored;
+  await createDemo(administration, projectId);
+  if (apiKey !== undefined && keyId !== undefined && await isActive(administration, projectId, keyId)) {
+    return { projectId, apiKey };
+  }
+  const made = await newKey();
+  const { id } = await administration.createKey(projectId, DEMO.key, made.stored);
+  await writeJsonFile(file, { projectId, keyId: id, apiKey: made.apiKey });
+  return { projectId, apiKey: made.apiKey };
+}
+
+/**
+ * Gives the demo project to the account that signed up first, if nobody owns it yet. Returns whether somebody does now.
+ * It stays the operator's where that account has another project of its name.
+ */
+export async function giveToFirstAccount(database: Database, projectId: string): Promise<boolean> {
+  // One statement: of two that run at the same time, the later one finds the project owned.
+  const given = await database.query(
+    `update filestore.projects p set owner_id = a.id
+     from (select u.id from auth.users u order by u.created_at, u.id limit 1) a
+     where p.id = $1 and p.owner_id is null
+       and not exists (select from filestore.projects o where o.owner_id = a.id and o.name = p.name)
+     returning p.id`,
+    [projectId],
+  );
+  if (given.length > 0) return true;
+  const owned = await database.query(
+    "select p.id from filestore.projects p where p.id = $1 and p.owner_id is not null",
+    [projectId],
+  );
+  return owned.length > 0;
+}
+
+/** A project with this id, under the first name that the operator has not given to another one. */
+async function createDemo(administration: Administration, id: string): Promise<Project> {
+  for (let name: string = DEMO.project;; name = `${DEMO.project}-${crypto.randomUUID().slice(0, 8)}`) {
+    try {
+      return await administration.createProject(name, DEMO.tier, id);
+    } catch (error) {
+      if (!(error instanceof AdministrationError && error.code === "NAME_TAKEN")) throw error;
+    }
   }
 }
 
-async function isActive(administration: Administration, stored: { id: string }): Promise<boolean> {
-  const keys = await administration.listKeys(DEMO.project);
+async function isActive(administration: Administration, projectId: string, keyId: string): Promise<boolean> {
+  const keys = await administration.listKeys(projectId);
   return keys.some(({ id, revokedAt, expiresAt }) =>
-    id === stored.id && revokedAt === null && expiresAt === null
+    id === keyId && revokedAt === null && expiresAt === null
   );
 }
 
-function parseStoredKey(value: unknown): { id: string; apiKey: string } | null {
+function parseStored(value: unknown): StoredDemo | null {
   if (typeof value !== "object" || value === null) return null;
-  if (!("id" in value) || typeof value.id !== "string") return null;
-  if (!("apiKey" in value) || typeof value.apiKey !== "string" || !isWellFormedApiKey(value.apiKey)) {
-    return null;
-  }
-  return { id: value.id, apiKey: value.apiKey };
+  const text = (name: string): string | undefined => {
+    const found: unknown = new Map<string, unknown>(Object.entries(value)).get(name);
+    return typeof found === "string" ? found : undefined;
+  };
+  const [projectId, apiKey] = [text("projectId"), text("apiKey")];
+  if (projectId === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(projectId)) return null;
+  return {
+    projectId,
+    keyId: text("keyId"),
+    apiKey: apiKey !== undefined && isWellFormedApiKey(apiKey) ? apiKey : undefined,
+  };
 }

@@ -12,6 +12,9 @@
 const [entry, ...injected] = Deno.args;
 if (entry === undefined) throw new Error("Usage: edge_runtime.ts FUNCTION_URL NAME_OF_VARIABLE…");
 
+/** Deno 2.1.4 always compresses for clients that accept it, the latest only if told to. */
+const COMPRESSES = { automaticCompression: true };
+
 const encode = (line: string) => new TextEncoder().encode(line + "\n");
 const platformServe = Deno.serve;
 const background = new Set<Promise<unknown>>();
@@ -30,7 +33,14 @@ function serve(first: unknown, second?: unknown): Deno.HttpServer {
   const onListen = (address: Deno.Addr) => {
     if ("port" in address) Deno.stdout.writeSync(encode(JSON.stringify({ listening: address.port })));
   };
-  const server = platformServe({ ...Object(first), hostname: "127.0.0.1", port: 0, onListen, handler });
+  const server = platformServe({
+    ...COMPRESSES,
+    ...Object(first),
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen,
+    handler,
+  });
   servers.push(server);
   return server;
 }

@@ -55,9 +55,10 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
-  // A deployment uses only the import map, not deno.json; an older Deno cannot read the newer lock file.
+  // A deployment uses only the import map, not deno.json; an older Deno cannot read the newer lock file. The latest warns,
+  // unless it is told, that it aborts `request.signal` after each answer as well; the function looks at it before only.
   const config = denoVersion === undefined
-    ? ["--config", DENO_CONFIG]
+    ? ["--config", DENO_CONFIG, "--unstable-no-legacy-abort"]
     : ["--no-config", "--no-lock", "--import-map", IMPORT_MAP];
   const memory = memoryLimitMegabytes === undefined
     ? []

@@ -4,7 +4,7 @@
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConsoleServer } from "../console/console_server.ts";
+import { ConsoleServer, respondStarting } from "../console/console_server.ts";
 import type { FunctionPool } from "./function_pool.ts";
 import {
   GATEWAY_KEEP_ALIVE_MILLISECONDS,
@@ -22,6 +22,9 @@ export interface Routes {
   console: ConsoleServer | null;
 }
 
+/** Sees each request before it is routed. */
+export type RequestObserver = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
 export interface Gateway {
   /** Address without trailing slash. */
   readonly url: string;
@@ -35,10 +38,11 @@ const FUNCTIONS_PREFIX = "/functions/v1/";
 const FUNCTION_NAMES = ["api"];
 
 /** Opens the port first, so that a port in use is reported before anything else starts. 0: any free port. Throws `StartupError`. */
-export async function openGateway(port: number): Promise<Gateway> {
+export async function openGateway(port: number, observe: RequestObserver = () => {}): Promise<Gateway> {
   const routes: Routes = { backendUrl: null, functions: null, console: null };
   const agent = new Agent({ keepAlive: true });
   const server = createServer((incoming, outgoing) => {
+    observe(incoming, outgoing);
     route(incoming, outgoing, routes, agent).catch(() => outgoing.destroy());
   });
   // The proxy ends idle requests; a large body may exceed Node's default time for a whole request.
@@ -97,8 +101,13 @@ async function route(
     if (!upstream) return respondError(outgoing, 503, "The function is starting; try again later.");
     return proxy(incoming, outgoing, { ...upstream, path }, onFailure);
   }
-  if (routes.console !== null && ConsoleServer.owns(url)) {
+  if (ConsoleServer.owns(url)) {
+    if (routes.console === null) return respondStarting(incoming, outgoing);
     return await routes.console.serve(incoming, outgoing);
+  }
+  if (/^\/(?:\?|$)/.test(url) && (incoming.method === "GET" || incoming.method === "HEAD")) {
+    outgoing.writeHead(302, { location: "/console/", "content-length": 0, "cache-control": "no-store" });
+    return void outgoing.end();
   }
   respondError(outgoing, 404, "There is no such route.");
 }

@@ -30,11 +30,6 @@ const HOP_BY_HOP = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-/**
- * Not forwarded: the runtime of the function (Deno 2.1.4) would compress its responses, which costs the isolate time,
- * removes their length and weakens their entity tags. A proxy in front of the gateway may compress.
- */
-const NOT_FORWARDED = new Set(["accept-encoding"]);
 /** Client addresses that only the hosted platform may set. */
 const PLATFORM_ADDRESSES = new Set(["cf-connecting-ip", "true-client-ip", "x-real-ip"]);
 /** Written by this proxy. */
@@ -111,10 +106,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 function requestHeaders(incoming: IncomingMessage, port: number): string[] {
   const { headers, socket } = incoming;
-  const kept = endToEnd(
-    incoming.rawHeaders,
-    new Set([...NOT_FORWARDED, ...PLATFORM_ADDRESSES, ...REWRITTEN]),
-  );
+  const kept = endToEnd(incoming.rawHeaders, new Set([...PLATFORM_ADDRESSES, ...REWRITTEN]));
   if (headers["transfer-encoding"] !== undefined) kept.push("transfer-encoding", "chunked");
   const { remoteAddress = "", localPort = 0 }: Partial<Socket> = socket;
   const hops = [headers["x-forwarded-for"], remoteAddress].flat().filter((hop) =>

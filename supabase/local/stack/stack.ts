@@ -1,16 +1,27 @@
 /** The whole service on one machine: data folder, gateway, Supabase, function processes, console, demo project. */
 import { Administration } from "../admin/administration.ts";
 import { type Backend, startBackend } from "./backend.ts";
+import type { Database } from "../database/database.ts";
 import { ConsoleServer } from "../console/console_server.ts";
-import { type DataDirectory, openDataDirectory } from "./data_directory.ts";
-import { demoKey } from "./demo.ts";
+import { openDataDirectory } from "./data_directory.ts";
+import { giveToFirstAccount, openDemo } from "./demo.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
-import { openGateway } from "./gateway.ts";
+import { LocalMail, type Mail } from "../local_mail.ts";
+import { openGateway, type RequestObserver } from "./gateway.ts";
 import { FUNCTION_ENTRY, MIGRATIONS_DIRECTORY } from "../repository.ts";
 import { recordMigrations } from "./recorded_migrations.ts";
 import { loadSecrets, type Secrets } from "./secrets.ts";
 import { removeState, writeState } from "./state.ts";
+
+/** On one's own machine whoever signs up may make projects, unless it was decided otherwise. */
+const LET_ANYONE_MAKE_PROJECTS = `do $$
+begin
+  if to_regclass('filestore.settings') is not null then
+    update filestore.settings set project_makers = '{anyone}' where project_makers is null;
+  end if;
+end
+$$`;
 
 export interface StackOptions {
   /** The folder of all persistent data. One stack at a time. */
@@ -46,6 +57,10 @@ export interface StackOptions {
   /** Called for each line that a function process prints. Default: dropped. */
   readonly onFunctionLog?: (line: string) => void;
   readonly onProgress?: (line: string) => void;
+  /** Called for each mail that Auth would send. */
+  readonly onMail?: (mail: Mail) => void;
+  /** Called for each request to the gateway, before it is routed. Default: nothing. */
+  readonly onRequest?: RequestObserver;
 }
 
 export interface Stack {
@@ -59,6 +74,8 @@ export interface Stack {
   readonly secretKey: string;
   /** Key of the demo project; empty if there is none. */
   readonly apiKey: string;
+  /** The demo project as it is called, and its owner's e-mail address; null if there is none. */
+  readonly demo: { readonly name: string; readonly owner: string | null } | null;
   /** Ids of the function processes that are running. */
   readonly functionPids: readonly number[];
   /** Runs one statement as the owner of the database and returns its rows. */
@@ -79,21 +96,38 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const data = await openDataDirectory(options.dataDir);
     cleanups.push(() => data.release());
     if (options.databaseUrl === undefined) await recordMigrations(data, migrationsDirectoryOf(options));
-    const gateway = await openGateway(options.port);
+    const gateway = await openGateway(options.port, options.onRequest);
     cleanups.push(() => gateway.close());
     const secrets = await loadSecrets(data.secretsFile);
     const { storage, demoFile } = await data.of(options.databaseUrl);
-    const backend = await openBackend(options, data, secrets, storage);
+    const mail = new LocalMail(options.onMail);
+    let adopt = () => Promise.resolve();
+    const backend = await startBackend({
+      secrets,
+      databaseDirectory: data.database,
+      databaseUrl: options.databaseUrl,
+      storageDirectory: storage,
+      migrationsDirectory: migrationsDirectoryOf(options),
+      joinsSettings: options.joinsSettings,
+      onProgress: options.onProgress ?? (() => {}),
+      siteUrl: `${gateway.url}/console/`,
+      mail,
+      onAuth: () => adopt(),
+    });
     cleanups.push(() => backend.close());
     gateway.routes.backendUrl = backend.url;
     const functions = await startFunctions(options, secrets, backend);
     cleanups.push(() => functions.stop());
     gateway.routes.functions = functions;
-    const consoleServer = new ConsoleServer(secrets.publishableKey);
+    const consoleServer = new ConsoleServer(secrets.publishableKey, mail);
     cleanups.push(() => consoleServer.close());
     gateway.routes.console = consoleServer;
     const administration = new Administration(backend.url, secrets.secretKey);
-    const apiKey = options.demo === false ? "" : await demoKey(administration, demoFile);
+    await backend.database.query(LET_ANYONE_MAKE_PROJECTS);
+    const demo = options.demo === false ? null : await openDemo(administration, demoFile);
+    if (demo !== null) adopt = adoption(backend.database, demo.projectId);
+    await adopt();
+    const project = demo && await administration.findProject(demo.projectId);
     await writeState(data.stateFile, { supabaseUrl: gateway.url, secretKey: secrets.secretKey });
     cleanups.push(() => removeState(data.stateFile));
     let stopped: Promise<void> | undefined;
@@ -103,7 +137,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       backendUrl: backend.url,
       publishableKey: secrets.publishableKey,
       secretKey: secrets.secretKey,
-      apiKey,
+      apiKey: demo?.apiKey ?? "",
+      demo: project && { name: project.name, owner: project.owner ?? project.ownerId },
       get functionPids() {
         return functions.pids;
       },
@@ -121,21 +156,12 @@ function migrationsDirectoryOf(options: StackOptions): string {
   return options.migrationsDirectory ?? MIGRATIONS_DIRECTORY;
 }
 
-function openBackend(
-  options: StackOptions,
-  data: DataDirectory,
-  secrets: Secrets,
-  storage: string,
-): Promise<Backend> {
-  return startBackend({
-    secrets,
-    databaseDirectory: data.database,
-    databaseUrl: options.databaseUrl,
-    storageDirectory: storage,
-    migrationsDirectory: migrationsDirectoryOf(options),
-    joinsSettings: options.joinsSettings,
-    onProgress: options.onProgress ?? (() => {}),
-  });
+/** Gives the demo project to the first account, as soon as there is one. Its failure fails no request to Auth. */
+function adoption(database: Database, projectId: string): () => Promise<void> {
+  let isOwned = false;
+  return async () => {
+    if (!isOwned) isOwned = await giveToFirstAccount(database, projectId).catch(() => false);
+  };
 }
 
 async function startFunctions(

@@ -1,7 +1,8 @@
 /** Signed-in people: accounts of the local Auth, their access tokens, and what they ask of the service. */
 import { z } from "zod";
 import { type Answer, dataOf, newKeyRecord, projectList, projectRecord } from "./contract.ts";
-import type { RequestOptions, Service } from "../stack/service.ts";
+import type { RequestOptions } from "./api.ts";
+import type { Service } from "../stack/service.ts";
 
 const session = z.looseObject({ access_token: z.string() });
 

@@ -125,7 +125,13 @@ export const projectRecord = z.strictObject({
     maxFileBytes: limitOrNone,
     maxProjectBytes: limitOrNone,
   }),
-  usage: z.strictObject({ files: size, bytes: size, versions: size, requestsThisMinute: size }),
+  usage: z.strictObject({
+    files: size,
+    bytes: size,
+    databaseBytes: size,
+    versions: size,
+    requestsThisMinute: size,
+  }),
   keyPrefix: z.string().startsWith("oa_").nullable(),
 });
 export const projectList = z.strictObject({ projects: z.array(projectRecord) });
@@ -194,6 +200,7 @@ export interface Answer {
   readonly method: string;
   readonly status: number;
   readonly headers: Headers;
+  readonly bytes: Uint8Array;
   readonly text: string;
   /** The body parsed as JSON; undefined where there is none. */
   readonly body: unknown;
@@ -211,6 +218,8 @@ export interface Circumstances {
   readonly sentAt: number;
   /** Whether a test has moved the window into the future. */
   readonly isWindowFrozen: boolean;
+  /** How far the service's clock is ahead of ours. Default 0. */
+  readonly clockAheadMilliseconds?: number;
 }
 
 /** What holds for every response of the service, whatever was asked. */
@@ -232,6 +241,7 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
       "x-request-id",
     ]
   ) assert(exposed.includes(name), `${name} is not exposed`);
+  if (headers.has("etag")) assertTagHeaders(headers);
   if (status === 204 || status === 304) {
     assertEquals(answer.text, "");
     return;
@@ -247,6 +257,13 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
   if (status >= 400) assertFailureShape(answer);
 }
 
+/** Whoever may compress an answer must leave one with an entity tag as it is: the tag is that of its bytes. */
+function assertTagHeaders(headers: Headers): void {
+  assertMatch(header(headers, "etag"), /^"[0-9a-f-]{36}\.[1-9]\d*\.[jrm]"$/);
+  assertEquals(headers.get("cache-control"), "private, no-cache, no-transform");
+  assertEquals(headers.get("content-encoding"), null);
+}
+
 /** The headers that tell a client where it stands. */
 export function rateOf(headers: Headers): Rate {
   return {
@@ -256,15 +273,18 @@ export function rateOf(headers: Headers): Rate {
   };
 }
 
-function assertRateHeaders(headers: Headers, { sentAt, isWindowFrozen }: Circumstances): void {
+function assertRateHeaders(
+  headers: Headers,
+  { sentAt, isWindowFrozen, clockAheadMilliseconds = 0 }: Circumstances,
+): void {
   for (const name of ["limit", "remaining", "reset"]) {
     assertMatch(header(headers, `x-ratelimit-${name}`), /^(0|[1-9]\d*)$/);
   }
   const { limit, remaining, reset } = rateOf(headers);
   assert(limit >= 1 && remaining <= limit, `remaining ${remaining} of ${limit}`);
   // The end of the clock minute in which the answer was made: between sending and now, give or take a second.
-  const secondsAtMost = reset - sentAt / 1000 + 1;
-  const secondsAtLeast = reset - Date.now() / 1000 - 1;
+  const secondsAtMost = reset - (sentAt + clockAheadMilliseconds) / 1000 + 1;
+  const secondsAtLeast = reset - (Date.now() + clockAheadMilliseconds) / 1000 - 1;
   assertEquals(reset % 60, 0, "the window is the clock minute");
   assert(secondsAtMost > 0 && (isWindowFrozen || secondsAtLeast <= 60), `reset in ${secondsAtLeast} s`);
   assertEquals(headers.get("ratelimit-policy"), `"default";q=${limit};w=60`);
@@ -308,7 +328,8 @@ export function dataOf<T>(answer: Answer, operation: OperationName, schema: z.Zo
   assertEquals(answer.status, 200, answer.text.slice(0, 500));
   const parsed = success.parse(answer.body);
   assertEquals(parsed.operation, operation);
-  assertEquals(answer.headers.get("cache-control"), "private, no-cache");
+  // With an entity tag it says more; see assertInvariants.
+  if (!answer.headers.has("etag")) assertEquals(answer.headers.get("cache-control"), "private, no-cache");
   return schema.parse(parsed.data);
 }
 

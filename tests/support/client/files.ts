@@ -1,8 +1,8 @@
 /** The operations as a client uses them: each call must succeed and answer the contract's record, nothing else. */
 import { z } from "zod";
+import type { Api, RequestOptions } from "./api.ts";
 import {
   type Answer,
-  assertInvariants,
   dataOf,
   editRecord,
   fileList,
@@ -12,7 +12,6 @@ import {
   versionList,
 } from "./contract.ts";
 import { tagOf } from "./preconditions.ts";
-import type { RequestOptions, Service, TestProject } from "../stack/service.ts";
 
 export type HeaderFields = Readonly<Record<string, string>>;
 type Query = NonNullable<RequestOptions["query"]>;
@@ -33,23 +32,14 @@ export const diffRecord = z.strictObject({
   deletions: z.int().min(0),
 });
 
-/** A response whose body is kept as bytes. */
-export interface BytesAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same with the body as JSON, where it is that. */
-  readonly answer: Answer;
-}
-
 export const ASKS_FOR_BYTES = { accept: "application/octet-stream" } as const;
 
 /** The files of one project, by one key. */
 export class Files {
-  constructor(readonly service: Service, readonly key: string) {}
+  constructor(readonly api: Api, readonly key: string) {}
 
   request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
-    return this.service.request(this.key, method, path, options);
+    return this.api.request(this.key, method, path, options);
   }
 
   async write(path: string, content: string, more: Record<string, unknown> = {}): Promise<FileRecord> {
@@ -169,32 +159,12 @@ export class Files {
   }
 
   /** The bytes themselves, or whatever is answered instead of them. */
-  readRaw(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<BytesAnswer> {
+  readRaw(path: string, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
     return this.bytes("GET", path, { ...ASKS_FOR_BYTES, ...headers }, query);
   }
 
-  async bytes(
-    method: string,
-    path: string,
-    headers: HeaderFields = {},
-    query: Query = {},
-  ): Promise<BytesAnswer> {
-    const url = new URL(`${this.service.baseUrl}/files/${encodePath(path)}`);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-    const sentAt = Date.now();
-    const response = await fetch(url, { method, headers: { ...headers, "x-api-key": this.key } });
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    const isJson = response.headers.get("content-type")?.startsWith("application/json;") ?? false;
-    const text = isJson ? new TextDecoder().decode(bytes) : "";
-    const answer: Answer = {
-      method,
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: text === "" ? undefined : JSON.parse(text),
-    };
-    assertInvariants(answer, { sentAt, isWindowFrozen: false });
-    return { status: response.status, headers: response.headers, bytes, answer };
+  bytes(method: string, path: string, headers: HeaderFields = {}, query: Query = {}): Promise<Answer> {
+    return this.request(method, `/files/${encodePath(path)}`, { headers, query });
   }
 
   /** The entity tag of the current version, as a read in JSON shows it. */
@@ -203,10 +173,18 @@ export class Files {
   }
 }
 
+/** A project that a test made, with its key. */
+export interface TestProject {
+  readonly id: string;
+  readonly keyId: string;
+  readonly key: string;
+  readonly name: string;
+}
+
 /** The files of a project that the test made. */
 export class ProjectFiles extends Files {
-  constructor(service: Service, readonly project: TestProject) {
-    super(service, project.key);
+  constructor(api: Api, readonly project: TestProject) {
+    super(api, project.key);
   }
 }
 

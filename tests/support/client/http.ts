@@ -1,31 +1,45 @@
 /** HTTP as a client sends it, and also as no well-behaved client would: paths that `fetch` folds, and raw bytes. */
+import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Answer } from "./contract.ts";
+
+/** What browsers and most clients say that they accept. A test that sends `Accept-Encoding` itself means it. */
+const ACCEPTS_COMPRESSED = "gzip, br";
 
 export interface Sent {
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  /** Gives the request up. */
+  readonly signal?: AbortSignal;
 }
 
 /** Sends by `fetch`, or by `node:http` where `fetch` would change the path. */
 export function send(sent: Sent): Promise<Answer> {
   const { origin } = new URL(sent.url);
   const isKept = origin + sent.url.slice(origin.length) === new URL(sent.url).href;
+  if (!sent.headers.has("accept-encoding")) sent.headers.set("accept-encoding", ACCEPTS_COMPRESSED);
   return isKept ? sendByFetch(sent) : sendAsIs(sent);
 }
 
-async function sendByFetch({ method, url, headers, body }: Sent): Promise<Answer> {
-  const response = await fetch(url, { method, headers, body, redirect: "manual" });
-  return answer(method, response.status, response.headers, await response.text());
+async function sendByFetch({ method, url, headers, body, signal }: Sent): Promise<Answer> {
+  const response = await fetch(url, { method, headers, body, signal: signal ?? null, redirect: "manual" });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  // `fetch` decompresses what it gets, unless the request had a Range.
+  const encoding = headers.has("range") ? response.headers.get("content-encoding") : null;
+  return answer(method, response.status, response.headers, decompress(bytes, encoding));
 }
 
-function sendAsIs({ method, url, headers, body }: Sent): Promise<Answer> {
-  const { hostname, port, origin } = new URL(url);
+function sendAsIs({ method, url, headers, body, signal }: Sent): Promise<Answer> {
+  const { protocol, hostname, port, origin } = new URL(url);
   const path = url.slice(origin.length);
+  const requestOf = protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ hostname, port, path, method, headers: Object.fromEntries(headers) });
+    const options = { hostname, port, path, method, headers: Object.fromEntries(headers) };
+    const request = requestOf({ ...options, ...signal && { signal } });
     request.on("error", reject);
     request.on("response", (response) => {
       const chunks: Uint8Array[] = [];
@@ -36,7 +50,8 @@ function sendAsIs({ method, url, headers, body }: Sent): Promise<Answer> {
         for (const [name, value] of Object.entries(response.headers)) {
           if (value !== undefined) received.set(name, String(value));
         }
-        resolve(answer(method, response.statusCode ?? 0, received, decode(chunks)));
+        const bytes = decompress(new Uint8Array(Buffer.concat(chunks)), received.get("content-encoding"));
+        resolve(answer(method, response.statusCode ?? 0, received, bytes));
       });
     });
     if (body instanceof Uint8Array) request.end(body);
@@ -44,14 +59,22 @@ function sendAsIs({ method, url, headers, body }: Sent): Promise<Answer> {
   });
 }
 
+/** The body without that Content-Encoding; null: it has none. */
+export function decompress(bytes: Uint8Array<ArrayBuffer>, encoding: string | null): Uint8Array<ArrayBuffer> {
+  if (encoding === null || bytes.length === 0) return bytes;
+  return new Uint8Array(encoding === "br" ? brotliDecompressSync(bytes) : gunzipSync(bytes));
+}
+
 function decode(chunks: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
 }
 
-function answer(method: string, status: number, headers: Headers, text: string): Answer {
-  const isJson = headers.get("content-type")?.startsWith("application/json") && text !== "";
-  return { method, status, headers, text, body: isJson ? JSON.parse(text) : undefined };
+function answer(method: string, status: number, headers: Headers, bytes: Uint8Array<ArrayBuffer>): Answer {
+  const text = decode([bytes]);
+  // The bytes of a JSON file come without a charset, and need not be JSON.
+  const isJson = headers.get("content-type")?.startsWith("application/json;") && text !== "";
+  return { method, status, headers, bytes, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 /**
@@ -92,9 +115,9 @@ function parseRaw(method: string, text: string): Answer | null {
   const length = headers.get("content-length");
   if (length !== null) {
     if (new TextEncoder().encode(rest).length < Number(length)) return null;
-    return answer(method, status, headers, rest);
+    return answer(method, status, headers, new TextEncoder().encode(rest));
   }
   if (!rest.endsWith("0\r\n\r\n")) return null;
   const body = rest.split("\r\n").filter((_, index) => index % 2 === 1).join("\r\n").trimEnd();
-  return answer(method, status, headers, body);
+  return answer(method, status, headers, new TextEncoder().encode(body));
 }

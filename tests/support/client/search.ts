@@ -2,12 +2,11 @@
 import { z } from "zod";
 import { type Answer, dataOf, fileRecord } from "./contract.ts";
 import type { Files } from "./files.ts";
-import type { Service } from "../stack/service.ts";
 
 export const searchResults = z.strictObject({
   results: z.array(fileRecord.extend({
     score: z.number(),
-    skipped: z.enum(["too_large", "not_text"]).optional(),
+    skipped: z.enum(["too_large", "not_text", "not_indexable"]).optional(),
     matches: z.array(z.strictObject({
       line: z.int().min(1),
       column: z.int().min(1),
@@ -52,8 +51,21 @@ export function pathsOf({ results }: Pick<SearchResults, "results">): string[] {
   return results.map(({ path }) => path);
 }
 
+/** Waits, as a client would, until nothing of the project waits to be indexed. */
+export async function settled(files: Files, milliseconds = 60_000): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  while ((await search(files, "x", { mode: "text", limit: 1 })).indexed.pending > 0) {
+    if (Date.now() > deadline) throw new Error("files are still not indexed");
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+interface Database {
+  sql<Row>(statement: string, parameters: readonly unknown[]): Promise<Row[]>;
+}
+
 /** Waits until nothing waits to be indexed: of the project, or of all. Asks the database, so nothing is set off by it. */
-export async function indexed(service: Service, projectId?: string, milliseconds = 60_000): Promise<void> {
+export async function indexed(service: Database, projectId?: string, milliseconds = 60_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const [row] = await service.sql<{ count: string | number }>(

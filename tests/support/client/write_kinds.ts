@@ -1,12 +1,12 @@
 /** Every way to make a version, for what all of them promise alike. */
 import type { Answer, OperationName } from "./contract.ts";
-import { encodePath, type HeaderFields, type ProjectFiles } from "./files.ts";
+import { encodePath, type Files, type HeaderFields } from "./files.ts";
 
 export interface WriteKind {
   readonly name: string;
   readonly operation: OperationName;
   /** Sends the write to a file that `prepare` made. `change` makes another body of it. */
-  send(own: ProjectFiles, path: string, headers?: HeaderFields, change?: string): Promise<Answer>;
+  send(own: Files, path: string, headers?: HeaderFields, change?: string): Promise<Answer>;
   /** Whether it stores new bytes. */
   readonly stores: boolean;
   /** Whether the file is to be there; a copy's or move's source is. */
@@ -14,7 +14,7 @@ export interface WriteKind {
 }
 
 /** What a file has before each of the writes: two versions, the latest with an `old` to be edited. */
-export async function prepare(own: ProjectFiles, path: string): Promise<void> {
+export async function prepare(own: Files, path: string): Promise<void> {
   await own.write(path, "first\n");
   await own.write(path, "old\n");
 }

@@ -125,7 +125,7 @@ export class CrashLab {
     const administration = new Administration(supabaseUrl, secretKey);
     const { id } = await administration.createProject(`crash ${crypto.randomUUID()}`, "enterprise");
     const { apiKey, stored } = await newKey();
-    await administration.createKey(id, "crash", stored, null);
+    await administration.createKey(id, "crash", stored);
     return { id, key: apiKey };
   }
 

@@ -1,7 +1,7 @@
 /** Cases of faults: an operation whose calls to the back end are broken, and what must then be true. */
 import { assert, assertEquals } from "@std/assert";
 import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
-import { type Fault, FAULTS, type Watch } from "./fault_proxy.ts";
+import { actsBefore, type Fault, type Watch } from "./fault_proxy.ts";
 import { codeOf, type Laboratory, type Outcome, type ProjectState, type Tenant, text } from "./laboratory.ts";
 import { IS_LONG } from "../runner/long.ts";
 import { type Operation, prepareFor } from "./operations.ts";
@@ -74,12 +74,12 @@ export class FaultCases {
     const tenant = await this.lab.tenant();
     await this.#prepare(tenant, operation);
     const watch = this.lab.watch(tenant, decide);
-    const started = performance.now();
+    const started = this.lab.now(tenant);
     const outcome = await this.lab.send(tenant, {
       ...operation,
       headers: { ...operation.headers, ...headers },
     });
-    const milliseconds = performance.now() - started;
+    const milliseconds = this.lab.now(tenant) - started;
     this.lab.unwatch(watch);
     return { tenant, outcome, watch, milliseconds, state: await this.lab.state(tenant) };
   }
@@ -120,7 +120,7 @@ export function assertWhole(
   if (outcome.status < 300) return assertState(state, whole.after, "after");
   const isAfter = JSON.stringify(state.files) === JSON.stringify(whole.after.files);
   // The back end acted and could not say so: the whole of it, or nothing.
-  if (lasts && FAULTS[fault].acts && operation.writes && isAfter) {
+  if (lasts && actsBefore(fault) && operation.writes && isAfter) {
     return assertState(state, whole.after, "after");
   }
   assertState(state, whole.before, "before");

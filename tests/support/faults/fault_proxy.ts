@@ -4,6 +4,7 @@
  */
 import { concatenate } from "../../../supabase/functions/api/runtime/concatenate.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isRecorded, recordedAnswer, type RecordedName } from "./recorded_answers.ts";
 import { INDEX_CLIENT } from "../stack/proxy.ts";
 import type { AddressInfo, Socket } from "node:net";
 
@@ -22,12 +23,17 @@ export const FAULTS = {
   error500After: { acts: true },
   /** The answer breaks off half way. */
   truncated: { acts: true },
-  /** No answer at all, before or after the back end acted. */
+  /** No answer at all, before or after the back end acted: for an isolate whose clock is moved. */
   hang: { acts: false },
   hangAfter: { acts: true },
 } as const satisfies Record<string, { readonly acts: boolean }>;
 
-export type Fault = keyof typeof FAULTS;
+export type Fault = keyof typeof FAULTS | RecordedName;
+
+/** Whether the back end has done what was asked where its answer is broken like this. */
+export function actsBefore(fault: Fault): boolean {
+  return isRecorded(fault) ? recordedAnswer(fault).acts : FAULTS[fault].acts;
+}
 
 /** One call that reached the proxy. */
 export interface SeenCall {
@@ -37,8 +43,6 @@ export interface SeenCall {
   /** Milliseconds of `performance.now()`. */
   readonly at: number;
   readonly fault: Fault | null;
-  /** When the connection of a call that was never answered was closed, in the same milliseconds. */
-  hungUpAt?: number;
 }
 
 /** The calls of one project, told by its id or key hash in the call. */
@@ -109,9 +113,8 @@ export class FaultProxy {
     const fault = watch?.decide(watch.calls.length + 1, name) ?? null;
     const seen: SeenCall = { name, url, at: performance.now(), fault };
     watch?.calls.push(seen);
-    outgoing.on("close", () => seen.hungUpAt = performance.now());
     if (fault === null) return answer(outgoing, await this.#forward(incoming, body));
-    if (FAULTS[fault].acts) {
+    if (actsBefore(fault)) {
       const forwarded = await this.#forward(incoming, body);
       await watch?.afterActing?.();
       return breakOff(fault, incoming.socket, outgoing, forwarded);
@@ -191,5 +194,9 @@ function breakOff(
     case "hangAfter":
       // The caller hangs up when it has waited long enough.
       return;
+    default: {
+      const { status, type, body } = recordedAnswer(fault);
+      return say(status, type, body);
+    }
   }
 }

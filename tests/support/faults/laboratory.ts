@@ -68,9 +68,10 @@ export class Laboratory {
   readonly dataDir: string;
   readonly secrets: Secrets;
 
-  private constructor(
+  protected constructor(
     private readonly parts: TestStack<FaultProxy | null>,
-    private readonly sound: FunctionProcess,
+    /** Null: the stack's own process is sound. */
+    private readonly sound: FunctionProcess | null,
   ) {
     ({
       stack: this.stack,
@@ -91,11 +92,16 @@ export class Laboratory {
 
   /** Address of the sound process, as the edge runtime calls a function. */
   get soundUrl(): string {
-    return `http://127.0.0.1:${this.sound.upstream?.port}/api`;
+    return this.sound === null ? this.stack.baseUrl : `http://127.0.0.1:${this.sound.upstream?.port}/api`;
+  }
+
+  /** Of the sound process. */
+  get soundPid(): number {
+    return this.sound?.pid ?? this.stack.functionPids[0] ?? NaN;
   }
 
   async stop(): Promise<void> {
-    await this.sound.stop();
+    await this.sound?.stop();
     await this.parts.stop();
   }
 
@@ -124,6 +130,11 @@ export class Laboratory {
   /** Sends by the process under test, through the gateway. */
   send(tenant: Tenant, sending: Sending): Promise<Outcome> {
     return send(this.stack.baseUrl, tenant.key, sending);
+  }
+
+  /** Milliseconds, as the process under test measures them. */
+  now(_tenant: Tenant): number {
+    return performance.now();
   }
 
   watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
@@ -205,8 +216,9 @@ select jsonb_build_object(
         join filestore.segments s on s.id = i.id)
     ) order by f.path) from filestore.files f where f.project_id = $1),
   'directories', (
-    select jsonb_agg(jsonb_build_array(d.path, d.file_count, d.subtree_file_count) order by d.path)
-    from filestore.directories d where d.project_id = $1 and d.subtree_file_count > 0),
+    select jsonb_agg(jsonb_build_array(d.path, c.file_count, c.subtree_file_count) order by d.path)
+    from filestore.directories d cross join lateral filestore.directory_counts(d.project_id, d.path) c
+    where d.project_id = $1 and c.subtree_file_count > 0),
   -- Not the bytes: a compaction, which may come later, adds to them.
   'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
   'idempotencyKeys', (

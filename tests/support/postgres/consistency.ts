@@ -1,5 +1,23 @@
 /** What must hold of the tables whenever nothing is under way, whatever happened before. */
 import { assertEquals } from "@std/assert";
+import {
+  TARIFF_INDEXED_FACTOR,
+  TARIFF_LISTED_SEGMENT_BYTES,
+  TARIFF_SEGMENT_BYTES,
+  TARIFF_VERSION_BYTES,
+} from "../../../supabase/functions/api/limits.ts";
+
+/** What the rows of a project count by the tariff, counted anew: a query. */
+export function databaseBytes(projectId: string): string {
+  return `select coalesce((
+      select sum(filestore.file_cost(f.path) + ${TARIFF_INDEXED_FACTOR} * case
+        when f.is_deleted then 0 else filestore.indexed_bytes(f.size, f.mime_type, f.is_text) end)
+      from filestore.files f where f.project_id = ${projectId}), 0)
+    + coalesce((
+      select sum(${TARIFF_VERSION_BYTES} + ${TARIFF_LISTED_SEGMENT_BYTES} * cardinality(v.segment_ids))
+      from filestore.file_versions v where v.project_id = ${projectId}), 0)
+    + ${TARIFF_SEGMENT_BYTES} * (select count(*) from filestore.segments s where s.project_id = ${projectId})`;
+}
 
 const INCONSISTENCIES = `
   select 'versions not dense: ' || f.path as what from filestore.files f
@@ -28,21 +46,26 @@ const INCONSISTENCIES = `
     join filestore.segments s on s.id = i.id and s.project_id = f.project_id)
   union all
   select 'directory count: ' || d.path from filestore.directories d
-  where d.file_count <> (
+  cross join lateral filestore.directory_counts(d.project_id, d.path) c
+  where c.file_count <> (
       select count(*) from filestore.files f
       where f.project_id = d.project_id and f.directory = d.path and not f.is_deleted)
-    or d.subtree_file_count <> (
+    or c.subtree_file_count <> (
       select count(*) from filestore.files f
       where f.project_id = d.project_id and not f.is_deleted
         and (d.path = '' or f.directory = d.path or starts_with(f.directory, d.path || '/')))
   union all
   select 'no directory count: ' || f.path from filestore.files f
-  where not exists (
-    select from filestore.directories d where d.project_id = f.project_id and d.path = f.directory)
+  where not f.is_deleted and (filestore.directory_counts(f.project_id, f.directory)).file_count = 0
+  union all
+  select 'a directory that nobody needs: ' || d.path from filestore.directories d
+  where d.subtree_file_count = 0 and d.path <> ''
   union all
   select 'usage: ' || p.name from filestore.projects p
   where (select coalesce(sum(u.bytes), 0) from filestore.project_usage u where u.project_id = p.id)
       <> (select coalesce(sum(s.size), 0) from filestore.segments s where s.project_id = p.id)
+    or (select coalesce(sum(u.database_bytes), 0) from filestore.project_usage u where u.project_id = p.id)
+      <> (${databaseBytes("p.id")})
     or (select coalesce(sum(u.versions), 0) from filestore.project_usage u where u.project_id = p.id)
       <> (select count(*) from filestore.file_versions v where v.project_id = p.id)
   union all

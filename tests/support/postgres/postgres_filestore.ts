@@ -47,7 +47,7 @@ export interface ProjectOptions {
   readonly tier?: "free" | "pro" | "enterprise";
   readonly requestsPerMinute?: number;
   readonly maxProjectBytes?: number;
-  /** The account it belongs to; by default none. */
+  /** The account it belongs to, which is made where it is missing; by default none. */
   readonly ownerId?: string;
   /** Ids that a test wants to name; by default random. */
   readonly id?: string;
@@ -57,6 +57,9 @@ export interface ProjectOptions {
 /** Makes a project and its key directly, as the tables' owner. Default tier: enterprise, so nothing is limited. */
 export async function makeProject(sql: Sql, name: string, options: ProjectOptions = {}): Promise<Project> {
   const keyHash = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  if (options.ownerId !== undefined) {
+    await sql`insert into auth.users (id) values (${options.ownerId}) on conflict do nothing`;
+  }
   const [project] = await sql<{ id: string }[]>`
     insert into filestore.projects (id, owner_id, name, tier, requests_per_minute, max_project_bytes)
     values (${options.id ?? crypto.randomUUID()}, ${options.ownerId ?? null}, ${name},
@@ -172,9 +175,10 @@ export async function record(
   project: Project,
   path: string,
   version: number | null = null,
+  requestId: string | null = null,
 ): Promise<Answer> {
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_record(${project.keyHash}, null, ${path}, ${version}) as answer`;
+    select public.filestore_record(${project.keyHash}, ${requestId}::uuid, ${path}, ${version}) as answer`;
   return answered(row);
 }
 
@@ -190,7 +194,12 @@ export async function versions(
   return answered(row);
 }
 
-export async function list(sql: Sql, project: Project, query: Json): Promise<Answer> {
+export async function list(
+  sql: Sql,
+  project: Project,
+  query: Json,
+  requestId: string | null = null,
+): Promise<Answer> {
   const whole = {
     directory: "",
     recursive: false,
@@ -201,7 +210,9 @@ export async function list(sql: Sql, project: Project, query: Json): Promise<Ans
     ...query,
   };
   const [row] = await sql<{ answer: Answer }[]>`
-    select public.filestore_list(${project.keyHash}, null, ${JSON.stringify(whole)}::text::jsonb) as answer`;
+    select public.filestore_list(${project.keyHash}, ${requestId}::uuid, ${
+    JSON.stringify(whole)
+  }::text::jsonb) as answer`;
   return answered(row);
 }
 

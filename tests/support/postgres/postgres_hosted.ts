@@ -46,10 +46,21 @@ grant usage on schema extensions to anon, authenticated, service_role;
 
 create schema auth authorization supabase_auth_admin;
 grant usage on schema auth to postgres, anon, authenticated, service_role;
-create table auth.users (id uuid primary key, email text);
+create table auth.users (
+  id uuid primary key, email text, email_confirmed_at timestamptz, banned_until timestamptz, deleted_at timestamptz,
+  is_sso_user boolean not null default false, is_anonymous boolean not null default false, created_at timestamptz default now()
+);
+create type auth.factor_status as enum ('unverified', 'verified');
+create type auth.factor_type as enum ('totp', 'webauthn', 'phone');
+create table auth.mfa_factors (
+  id uuid primary key, user_id uuid not null, friendly_name text, factor_type auth.factor_type not null,
+  status auth.factor_status not null, created_at timestamptz not null, updated_at timestamptz not null
+);
 alter table auth.users owner to supabase_auth_admin;
+alter table auth.mfa_factors owner to supabase_auth_admin;
 alter table auth.users enable row level security;
-grant select, references on auth.users to postgres;
+alter table auth.mfa_factors enable row level security;
+grant all on auth.users, auth.mfa_factors to postgres with grant option;
 
 create schema storage;
 grant usage on schema storage to anon, authenticated, service_role;

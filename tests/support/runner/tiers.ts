@@ -20,19 +20,41 @@ export interface Job {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** HTTP tests that start a stack of their own: with other variables, several processes or a limit on memory. */
+/** HTTP tests that start a stack of their own: with other variables, several processes, or for another process's requests. */
 const PRIVATE_STACK = [
+  "http/acceptance.test.ts",
   "http/large_raw.test.ts",
   "http/search_index.test.ts",
   "http/search_semantic.test.ts",
   "http/search_without_vectors.test.ts",
 ];
 
-/** The breadth of what others prove with one file: contents of published packages, and every way to 100 MB. */
-const HTTP_REST = ["http/packages.test.ts", "http/sizes.test.ts"];
-const HTTP_REST_ALONE = ["http/large_raw.test.ts"];
+/**
+ * The breadth of what others prove with one file: contents of published packages, every way to 100 MB, and what linters and
+ * generators make of the OpenAPI document.
+ */
+const HTTP_REST = ["http/openapi_tools.test.ts", "http/packages.test.ts", "http/sizes.test.ts"];
+/**
+ * What takes long because it tries many forms of the same (pages, ranges, bodies, differences, lists of segments, and the
+ * console as one more client). With HTTP_REST as deployed alone.
+ */
+const HTTP_BREADTH = [
+  "accounts_console",
+  "bad_input",
+  "content_types",
+  "diff",
+  "edit_turns",
+  "paging",
+  "raw_read",
+  "raw_write",
+  "segment_lists",
+]
+  .map((name) => `http/${name}.test.ts`);
+/** The acceptance command runs again, in one go, what most HTTP files run each for itself. */
+const ACCEPTANCE = "http/acceptance.test.ts";
+const HTTP_REST_ALONE = [ACCEPTANCE, "http/large_raw.test.ts"];
 
-/** In brief in `test`, as usual in `rest`: a thousand retries, and a thousand requests one after the other. */
+/** In brief in `test`, as usual in `edge`: a thousand retries, and a thousand requests one after the other. */
 const HTTP_BRIEF = ["http/rate_limit.test.ts", "http/retries.test.ts"];
 
 const PLANS = "database/plans.test.ts";
@@ -50,13 +72,14 @@ const BROWSER_SMOKE = ["browser/path.test.ts"];
 
 const BRIEF = { TEST_BRIEF: "1" };
 
-/** Crashes, races and faults, in brief; in `rest` as usual. */
-const TRUST_TEST = ["crash.test.ts", "concurrency.test.ts", "faults.test.ts"].map((name) => `trust/${name}`);
+/** Crashes, races, faults and odd requests, in brief; in `rest` as usual. */
+const TRUST_TEST = ["crash", "concurrency", "faults", "openapi_fuzz"].map((name) => `trust/${name}.test.ts`);
 
 /** What takes seconds and is no promise of the service: the documents' commands, folders of other versions, older Denos. */
 const LOCAL_REST = [
   "local/docs_commands.test.ts",
   "local/docs_storage_format.test.ts",
+  "local/npx.test.ts",
   "local/pglite_session.test.ts",
   "local/recorded_migrations.test.ts",
   "local/stack.test.ts",
@@ -65,10 +88,9 @@ const LOCAL_REST = [
 /** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */
 const HTTP_JOBS = 6;
 
-/** In the order in which they start: cheap ones first, so that most failures show early. */
+/** In the order in which they start: cheap ones first in `test`, so that most failures show early; else the longest first. */
 export function jobsOf(tier: Tier): Job[] {
   const http = filesOf("http").filter(isNotIn(PRIVATE_STACK));
-  const httpAlone = alone("http, stacks of their own", PRIVATE_STACK);
   switch (tier) {
     case "test":
       return [
@@ -80,18 +102,20 @@ export function jobsOf(tier: Tier): Job[] {
         alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
         alone("http, stacks of their own", PRIVATE_STACK.filter(isNotIn(HTTP_REST_ALONE))),
         ...shared("http, brief", HTTP_BRIEF, 1).map((job) => ({ ...job, variables: BRIEF })),
-        ...shared("http", http.filter(isNotIn([...HTTP_REST, ...HTTP_BRIEF])), HTTP_JOBS),
+        ...shared("http", http.filter(isNotIn([...HTTP_REST, ...HTTP_BREADTH, ...HTTP_BRIEF])), HTTP_JOBS),
       ];
     case "rest":
       return [
+        alone("http, acceptance and large bodies", HTTP_REST_ALONE),
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
-        ...[...LOCAL_REST, ...["database", "trust"].flatMap(filesOf)]
+        ...[...["trust", "database"].flatMap(filesOf), ...LOCAL_REST]
           .filter(isNotIn(DATABASE_TEST)).map((file) => alone(file, [file])),
-        alone("http, large bodies", HTTP_REST_ALONE),
-        ...shared("http, much content", [...HTTP_REST, ...HTTP_BRIEF], 1),
       ];
     case "edge":
-      return [...shared("http", http, HTTP_JOBS), httpAlone];
+      return [
+        alone("http, stacks of their own", PRIVATE_STACK.filter(isNotIn([ACCEPTANCE]))),
+        ...shared("http", http, HTTP_JOBS),
+      ];
     case "scale":
       return [{
         ...alone("database/plans.test.ts, a million files", [PLANS]),

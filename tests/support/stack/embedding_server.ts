@@ -35,6 +35,8 @@ export interface EmbeddingServer {
   readonly texts: string[];
   /** Answers every request with this status while it is set. */
   failWith: number | null;
+  /** Texts that contain this are refused with 400, and whatever is sent with them. */
+  refused: string | null;
   stop(): Promise<void>;
 }
 
@@ -43,6 +45,8 @@ export function startEmbeddingServer(): EmbeddingServer {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { input, model } = await request.json();
     if (found.failWith !== null) return new Response("out of order", { status: found.failWith });
+    const isRefused = (text: string) => found.refused !== null && text.includes(found.refused);
+    if (input.some(isRefused)) return new Response("this is no text", { status: 400 });
     texts.push(...input);
     return Response.json({
       object: "list",
@@ -58,6 +62,7 @@ export function startEmbeddingServer(): EmbeddingServer {
     url: `http://127.0.0.1:${server.addr.port}/v1/embeddings`,
     texts,
     failWith: null,
+    refused: null,
     stop: () => server.shutdown(),
   };
   return found;

@@ -5,7 +5,10 @@ import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import type { Secrets } from "../../../supabase/local/stack/secrets.ts";
 import type { Stack, StackOptions } from "../../../supabase/local/stack/stack.ts";
 import { type Answer, assertInvariants } from "../client/contract.ts";
+import { type Api, type RequestOptions, sentOf } from "../client/api.ts";
+import type { TestProject } from "../client/files.ts";
 import { send, sendRaw } from "../client/http.ts";
+import { checkAnswer, observeAnswers } from "../openapi/observed.ts";
 import { cpuSeconds } from "./processes.ts";
 import { RecordingProxy } from "./proxy.ts";
 import { commandOf, startFunction, startTestStack, type TestStack } from "./test_stack.ts";
@@ -23,20 +26,6 @@ export interface TestKey {
   readonly key: string;
 }
 
-export interface TestProject extends TestKey {
-  /** Of the project; `keyId` is the key's. */
-  readonly id: string;
-  readonly keyId: string;
-  readonly name: string;
-}
-
-export interface RequestOptions {
-  /** An object goes as JSON with its Content-Type; a string or bytes go as they are, without one. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
-}
-
 /** Longest wait for the function to listen again after its process was ended. */
 const RESTART_TIMEOUT_MILLISECONDS = 60_000;
 
@@ -47,6 +36,7 @@ const SNAPSHOT_TABLES = [
   "filestore.file_versions",
   "filestore.segments",
   "filestore.directories",
+  "filestore.directory_changes",
   "filestore.project_usage",
   "storage.buckets",
 ];
@@ -69,10 +59,15 @@ const SNAPSHOT = `select jsonb_build_object(${
   from storage.objects o)) as states`;
 
 export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
-  return new Service(await startTestStack((backendUrl) => new RecordingProxy(backendUrl), options));
+  return new Service(
+    await startTestStack((backendUrl) => new RecordingProxy(backendUrl), {
+      onRequest: observeAnswers,
+      ...options,
+    }),
+  );
 }
 
-export class Service {
+export class Service implements Api {
   readonly stack: Stack;
   readonly proxy: RecordingProxy;
   /** Lines that the function has logged so far. */
@@ -118,7 +113,7 @@ export class Service {
   /** Another key of the project. */
   async key(projectId: string, expiresAt: string | null = null): Promise<TestKey> {
     const { apiKey, stored } = await newKey();
-    const { id } = await this.#administration.createKey(projectId, "test", stored, expiresAt);
+    const { id } = await this.#administration.createKey(projectId, "test", stored, { expiresAt });
     return { id, key: apiKey };
   }
 
@@ -134,23 +129,10 @@ export class Service {
     key: string | null,
     method: string,
     path: string,
-    { body, headers = {}, query = {} }: RequestOptions = {},
+    options?: RequestOptions,
   ): Promise<Answer> {
-    const sent = new Headers(headers);
-    if (key !== null) sent.set("x-api-key", key);
-    const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array) &&
-      !(body instanceof ReadableStream);
-    if (isJson && !sent.has("content-type")) sent.set("content-type", "application/json");
-    const parameters = new URLSearchParams(
-      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-    ).toString();
     const sentAt = Date.now();
-    const answer = await send({
-      method,
-      url: this.baseUrl + path + (parameters === "" ? "" : `?${parameters}`),
-      headers: sent,
-      body: bytesOf(body),
-    });
+    const answer = await send(sentOf(this.baseUrl, key, method, path, options));
     await this.#check(answer, sentAt);
     return answer;
   }
@@ -200,10 +182,11 @@ export class Service {
   async freezeWindow(projectId: string, requestCount = 0): Promise<void> {
     this.#isWindowFrozen = true;
     await this.sql(
-      `insert into filestore.rate_windows (project_id, window_start, request_count)
-       values ($1, date_trunc('minute', clock_timestamp()) + interval '10 minutes', $2)
-       on conflict (project_id) do update
-         set window_start = excluded.window_start, request_count = excluded.request_count`,
+      `insert into filestore.rate_windows (project_id, lane, window_start, request_count)
+       select $1, n, date_trunc('minute', clock_timestamp()) + interval '10 minutes', ($2::integer + 64 - n) / 64
+       from generate_series(1, 64) n
+       on conflict (project_id, lane) do update
+         set window_start = excluded.window_start, request_count = excluded.request_count, request_id = null`,
       [projectId, requestCount],
     );
   }
@@ -248,6 +231,8 @@ export class Service {
   ): Promise<Answer> {
     const sentAt = Date.now();
     const answer = await send({ method, url, headers: new Headers(headers), body: null });
+    // No gateway has seen it.
+    checkAnswer({ ...answer, rawPath: url.slice(new URL(url).origin.length).split("?", 1)[0] ?? "" });
     await this.#check(answer, sentAt);
     return answer;
   }
@@ -261,13 +246,6 @@ export class Service {
   stop(): Promise<void> {
     return this.#parts.stop();
   }
-}
-
-function bytesOf(body: unknown): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
-  if (body === undefined || body === null) return null;
-  if (body instanceof Uint8Array) return new Uint8Array(body);
-  if (body instanceof ReadableStream) return body;
-  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 function collectFiles(directory: string, into: string[]): void {

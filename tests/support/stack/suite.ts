@@ -2,8 +2,10 @@
  * The service for the tests of a file. Test files that are loaded into one process (see `together.ts`) share one, which
  * is stopped when the last test has ended; each test has projects of its own there.
  */
+import { type Cases, takeOpened, type Target, useTarget } from "../../acceptance/suite.ts";
 import type { StackOptions } from "../../../supabase/local/stack/stack.ts";
 import { ProjectFiles } from "../client/files.ts";
+import { assertDocumented, takeComplaints } from "../openapi/observed.ts";
 import { type Limits, type Service, startService, type Tier } from "./service.ts";
 
 export interface Suite {
@@ -29,6 +31,36 @@ export async function privateSuite(options: Partial<StackOptions>): Promise<Suit
   return suiteOf(await startAndStop(options));
 }
 
+let target: Promise<Target> | undefined;
+
+/** Runs cases of the acceptance suite against the shared service: each in a folder of one project, as anywhere. */
+export async function acceptance({ cases }: Cases): Promise<void> {
+  useTarget(await (target ??= acceptanceTarget()));
+  for (const { name, run } of cases) {
+    test(name, async () => {
+      try {
+        await run();
+      } finally {
+        takeOpened();
+      }
+    });
+  }
+}
+
+async function acceptanceTarget(): Promise<Target> {
+  const service = await sharedService();
+  const [own, stranger] = [await service.project(), await service.project()];
+  return {
+    api: service,
+    key: own.key,
+    strangerKey: stranger.key,
+    passesHead: true,
+    folder: `acceptance-${crypto.randomUUID().slice(0, 8)}`,
+    // Stronger than what can be seen from outside.
+    snapshot: () => service.tables(),
+  };
+}
+
 async function startAndStop(options: Partial<StackOptions>): Promise<Service> {
   const service = await startService(options);
   Deno.test.afterAll(() => service.stop());
@@ -43,16 +75,27 @@ function suiteOf(service: Service): Suite {
   };
 }
 
-/** A test against a running service: what the service's own parts keep open is not the test's. */
+/**
+ * A test against a running service: what the service's own parts keep open is not the test's. One that fails tells which
+ * back-end calls failed meanwhile.
+ */
 export function test(name: string, body: (context: Deno.TestContext) => Promise<void> | void): void {
   Deno.test({
     name,
     sanitizeOps: false,
     sanitizeResources: false,
     async fn(context) {
+      const log = shared === undefined ? [] : (await shared).log;
+      const start = log.length;
       try {
         await body(context);
+        assertDocumented();
+      } catch (error) {
+        const faults = log.slice(start).filter((line) => line.includes('_fault"'));
+        if (error instanceof Error && faults.length > 0) error.message += `\n${faults.slice(-10).join("\n")}`;
+        throw error;
       } finally {
+        takeComplaints();
         // PGlite leaves a code of its own there.
         Deno.exitCode = 0;
       }

@@ -1,5 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { expiryOf, isAccessToken } from "../../../supabase/functions/api/auth/access_token.ts";
+import {
+  expiryOf,
+  hasOwnAudience,
+  isAccessToken,
+} from "../../../supabase/functions/api/auth/access_token.ts";
 import { ACCESS_TOKEN_LENGTH_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", omitPadding: true });
@@ -45,5 +49,24 @@ Deno.test("isAccessToken refuses what is no signed JWT: keys, unsigned tokens, o
 Deno.test("expiryOf is null where a token does not say when it ends", () => {
   for (const payload of [part({}), part({ exp: "1" }), part(null), part([1]), "!", "abc"]) {
     assertEquals(expiryOf(`a.${payload}.c`), null, payload);
+  }
+});
+
+Deno.test("hasOwnAudience takes the audience of Supabase Auth, or none, and no other", () => {
+  const table: readonly (readonly [unknown, boolean])[] = [
+    [{}, true],
+    [{ aud: null }, true],
+    [{ aud: [] }, true],
+    [{ aud: "authenticated" }, true],
+    [{ aud: ["other", "authenticated"] }, true],
+    [{ aud: "" }, false],
+    [{ aud: "other" }, false],
+    [{ aud: "Authenticated" }, false],
+    [{ aud: ["other"] }, false],
+    [{ aud: 1 }, false],
+    [{ aud: { authenticated: true } }, false],
+  ];
+  for (const [claims, isOwn] of table) {
+    assertEquals(hasOwnAudience(`a.${part(claims)}.c`), isOwn, JSON.stringify(claims));
   }
 });

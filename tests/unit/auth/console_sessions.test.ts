@@ -11,12 +11,13 @@ function token(exp: number): string {
   return `a.${btoa(JSON.stringify({ exp }))}.c`;
 }
 
-Deno.test("ConsoleSessions.tokenHash is the same in every isolate, and differs by project and by secret", async () => {
-  const hash = await new ConsoleSessions("secret").tokenHash("p");
+Deno.test("ConsoleSessions.tokenHash is the same in every isolate, and differs by project, account and secret", async () => {
+  const hash = await new ConsoleSessions("secret").tokenHash("p", "a");
   assertMatch(hash, /^[0-9a-f]{64}$/);
-  assertEquals(await new ConsoleSessions("secret").tokenHash("p"), hash);
-  assertNotEquals(await new ConsoleSessions("secret").tokenHash("q"), hash);
-  assertNotEquals(await new ConsoleSessions("other").tokenHash("p"), hash);
+  assertEquals(await new ConsoleSessions("secret").tokenHash("p", "a"), hash);
+  assertNotEquals(await new ConsoleSessions("secret").tokenHash("q", "a"), hash);
+  assertNotEquals(await new ConsoleSessions("secret").tokenHash("p", "b"), hash);
+  assertNotEquals(await new ConsoleSessions("other").tokenHash("p", "a"), hash);
 });
 
 Deno.test("ConsoleSessions remembers a token for its project, until its time or the token's is over", async () => {

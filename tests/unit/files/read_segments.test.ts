@@ -30,7 +30,7 @@ function storage(broken?: string): { segments: Segments; fetched: string[] } {
     remove: unused,
     days: unused,
     list: unused,
-    ping: unused,
+    probe: unused,
   };
   return { segments, fetched };
 }

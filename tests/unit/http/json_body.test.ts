@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { type JsonBody, readJsonBody } from "../../../supabase/functions/api/http/json_body.ts";
+import { JSON_FIELDS_BYTES_MAX, JSON_VALUES_MAX } from "../../../supabase/functions/api/limits.ts";
+import { turnsDuring } from "../../support/turns.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import { JSON_DEPTH_MAX } from "../../../supabase/functions/api/limits.ts";
 
@@ -16,13 +18,15 @@ async function* chunked(bytes: Uint8Array, lengths: readonly number[]): AsyncGen
   }
 }
 
+const MIB = 1024 * 1024;
+
 const read = (body: string | Uint8Array, options = {}, lengths: readonly number[] = [0]) =>
   readJsonBody(chunked(typeof body === "string" ? bytesOf(body) : body, lengths), { ...OPTIONS, ...options });
 
 /** What a body comes to, in a form that can be compared; "refused" where it is not JSON. */
-async function outcome(bytes: Uint8Array, lengths: readonly number[]): Promise<unknown> {
+async function outcome(bytes: Uint8Array, lengths: readonly number[], options = {}): Promise<unknown> {
   try {
-    return shown(await read(bytes, {}, lengths));
+    return shown(await read(bytes, options, lengths));
   } catch (error) {
     if (error instanceof ApiError && error.code === "INVALID_JSON") return "refused";
     throw error;
@@ -131,6 +135,40 @@ Deno.test("readJsonBody equals JSON.parse for every document, whatever the chunk
     }),
     { numRuns: 2000 },
   );
+});
+
+/** Strings from this length on count as long: nearly all, some, or few of them. */
+const longStringBytes = fc.constantFrom(2, 5, 12);
+
+Deno.test("readJsonBody equals JSON.parse for every document whose long strings are parsed one by one", async () => {
+  await fc.assert(
+    fc.asyncProperty(document, lengths, longStringBytes, async (text, chunks, longStringBytes) => {
+      const got = await outcome(bytesOf(text), chunks, { longStringBytes });
+      assertEquals(got, reference(bytesOf(text)));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+Deno.test("readJsonBody parses long strings in slices, and bounds each of them, what is left, and how many values there are", async () => {
+  const turns = await turnsDuring(async () => {
+    const string = JSON.stringify("\n".repeat(400_000));
+    const { fields } = await read(`{"a":[${Array.from({ length: 20 }, () => string).join()}]}`, {
+      fieldsBytesMax: 24 * MIB,
+    });
+    assertEquals(fields, { a: Array.from({ length: 20 }, () => "\n".repeat(400_000)) });
+  });
+  assert(turns >= 10, `others had ${turns} turns`);
+  for (
+    const [body, details] of [
+      [`{"a":"${"x".repeat(JSON_FIELDS_BYTES_MAX)}"}`, { limitBytes: JSON_FIELDS_BYTES_MAX }],
+      [`{"a":1${" ".repeat(JSON_FIELDS_BYTES_MAX)}}`, { limitBytes: JSON_FIELDS_BYTES_MAX }],
+      [`[${"1,".repeat(JSON_VALUES_MAX)}1]`, { rule: "json_values", limit: JSON_VALUES_MAX }],
+    ] as const
+  ) {
+    const error = await assertRejects(() => read(body, { fieldsBytesMax: 24 * MIB }), ApiError);
+    assertEquals([error.code, error.details], ["CONTENT_TOO_LARGE", details]);
+  }
 });
 
 Deno.test("readJsonBody equals JSON.parse for every document with some bytes changed", async () => {

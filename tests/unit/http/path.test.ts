@@ -41,6 +41,8 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["a\u007f", "control_character"],
   ["a\u0080b", "control_character"],
   ["a\u009f", "control_character"],
+  [`${"a/".repeat(32)}b`, "too_many_segments"],
+  [`${"a/".repeat(510)}b`, "too_many_segments"],
 ];
 
 for (const [path, rule] of REFUSED) {
@@ -51,7 +53,9 @@ for (const [path, rule] of REFUSED) {
 
 Deno.test("checkPath returns valid paths unchanged", () => {
   const valid = ["a", "a/b", "...", "a/.b", "a b", " ", "ä/日本/😀", "e\u0301", "\u00a0", "a%2Fb", "\ufeff"];
-  for (const path of [...valid, "a".repeat(1024), "é".repeat(512)]) assertEquals(checkPath(path), path);
+  for (const path of [...valid, "a".repeat(1024), "é".repeat(512), `${"a/".repeat(31)}b`]) {
+    assertEquals(checkPath(path), path);
+  }
 });
 
 Deno.test("checkPath returns its argument or throws INVALID_PATH for any text", () => {

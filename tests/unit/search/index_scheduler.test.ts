@@ -1,12 +1,10 @@
 /** When an isolate claims files to be indexed. */
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
-import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
-import type { ClaimedFile } from "../../../supabase/functions/api/ports/search_index.ts";
 import { IndexScheduler } from "../../../supabase/functions/api/search/index_scheduler.ts";
-import type { SearchParts } from "../../../supabase/functions/api/search/indexer.ts";
 import {
   SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
+  SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS,
   SEARCH_INDEX_PAUSE_FACTOR,
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
 } from "../../../supabase/functions/api/limits.ts";
@@ -22,52 +20,27 @@ interface Waiting {
   readonly nextDue?: readonly number[];
 }
 
-/** A tombstone, so that there is no text to read. */
-const DELETED_FILE: ClaimedFile = {
-  projectId: "",
-  fileId: "",
-  version: 1,
-  path: "gone.txt",
-  mimeType: "text/plain",
-  size: 0,
-  isDeleted: true,
-  segments: [],
-  chunks: [],
-};
-
 function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
-  const unused = () => Promise.reject(new Error("nothing was claimed"));
   let claims = 0;
   let left = files;
   let told = 0;
-  const asked: (() => void)[] = [];
-  const parts: SearchParts = {
-    index: {
-      async claimTexts() {
-        claims++;
-        asked.shift()?.();
-        const isTaken = left > 0;
-        if (isTaken) left--;
-        const nextDueMilliseconds = isTaken ? null : nextDue[told++] ?? null;
-        if (milliseconds > 0) await sleep(milliseconds);
-        return { claimId: "", files: isTaken ? [DELETED_FILE] : [], nextDueMilliseconds };
-      },
-      claimChunks: unused,
-      storeTexts: () => Promise.resolve(),
-      storeEmbeddings: unused,
-      requeue: unused,
-    },
-    segments: { get: unused, put: unused, remove: unused, days: unused, list: unused, ping: unused },
-    readAhead: new ByteBudget(0),
-    embedder: null,
+  const asked: ((isLight: boolean) => void)[] = [];
+  const claim = async (isLight: boolean) => {
+    claims++;
+    asked.shift()?.(isLight);
+    const isTaken = left > 0;
+    if (isTaken) left--;
+    const nextDueMilliseconds = isTaken ? null : nextDue[told++] ?? null;
+    if (milliseconds > 0 && !isLight) await sleep(milliseconds);
+    return { files: isTaken ? 1 : 0, nextDueMilliseconds };
   };
   const runs: Promise<unknown>[] = [];
   return {
-    indexing: new IndexScheduler(parts, (run) => runs.push(run), consoleLog),
+    indexing: new IndexScheduler(claim, (run) => runs.push(run), consoleLog),
     runs,
     claims: () => claims,
-    /** The next claim. */
-    asked: () => new Promise<void>((resolve) => asked.push(resolve)),
+    /** The next claim, and whether it is a light one. */
+    asked: () => new Promise<boolean>((resolve) => asked.push(resolve)),
   };
 }
 
@@ -158,22 +131,21 @@ Deno.test(
   }),
 );
 
-/** Time from the first claim to the second, with `times` calls of `what` during the first. */
+/** Time from the first claim of any size to the second, with `times` calls of `what` during the first. */
 async function betweenClaims(
   waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
   times: number,
   what: "committed" | "start" = "committed",
 ): Promise<number> {
-  const { indexing: it, runs, claims, asked } = indexing(waiting);
+  const { indexing: it, runs, asked } = indexing(waiting);
   const first = asked();
   it.start();
   await first;
   const started = performance.now();
   for (let n = 0; n < times; n++) it[what]();
-  await asked();
+  while (await asked()) { /* A light one. */ }
   const milliseconds = performance.now() - started;
   await Promise.all(runs);
-  assertEquals(claims(), 2);
   return milliseconds;
 }
 
@@ -211,6 +183,27 @@ Deno.test(
     const milliseconds = 500;
     const between = await betweenClaims({ files: 0, milliseconds }, 100, "start");
     assert(between < milliseconds * SEARCH_INDEX_PAUSE_FACTOR, `${between} ms`);
+  }),
+);
+
+Deno.test(
+  "IndexScheduler looks for small texts all the time, however long the large ones take and whoever keeps writing",
+  underFakeClock(async () => {
+    const milliseconds = 1_000;
+    const { indexing: it, runs, asked } = indexing({ files: 100, milliseconds });
+    it.committed();
+    let ended = performance.now();
+    let full = 0;
+    for (let claims = 0; claims < 50; claims++) {
+      const isLight = await asked();
+      const waited = performance.now() - ended;
+      assert(waited <= SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS, `${waited} ms without a claim`);
+      for (let n = 0; n < 100; n++) it.committed();
+      if (!isLight) full++;
+      ended = performance.now() + (isLight ? 0 : milliseconds);
+    }
+    assertEquals(full, 2, "the large ones have their rest");
+    await Promise.all(runs);
   }),
 );
 

@@ -1,11 +1,20 @@
 /** Where patterns match, and that none takes long. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { LazyDfa, MatchTimeout } from "../../../supabase/functions/api/search/lazy_dfa.ts";
+import { assert, assertEquals, assertGreater, assertLess, assertThrows } from "@std/assert";
+import { WORK_SLICE_UNITS } from "../../../supabase/functions/api/limits.ts";
+import { Work } from "../../../supabase/functions/api/runtime/work.ts";
+import { LazyDfa } from "../../../supabase/functions/api/search/lazy_dfa.ts";
 import { parseEre, PatternError } from "../../../supabase/functions/api/search/posix_ere.ts";
 import { ownCpuMilliseconds } from "../../support/stack/processes.ts";
 
 function find(pattern: string, line: string, ignoreCase = false): number {
-  return new LazyDfa(parseEre(pattern), ignoreCase).find(line, 0, line.length, () => false);
+  const dfa = new LazyDfa(parseEre(pattern), ignoreCase);
+  const work = new Work();
+  let at = dfa.find(line, 0, line.length, work);
+  while (typeof at !== "number") {
+    work.beginSlice();
+    at = dfa.find(line, 0, line.length, work, at);
+  }
+  return at;
 }
 
 Deno.test("LazyDfa finds where the first match begins", () => {
@@ -43,12 +52,28 @@ Deno.test("LazyDfa takes time linear in the text, for patterns on which backtrac
   assert(milliseconds < 5_000, `${milliseconds} ms`);
 });
 
-Deno.test("LazyDfa throws MatchTimeout when its time has expired, even within a line", () => {
-  const dfa = new LazyDfa(parseEre("c(a|b){200}a"), false);
+Deno.test("LazyDfa counts what it builds, stops within a line when its slice is over, and goes on from there", () => {
+  const pattern = "c(a|b){200}a";
   let state = 1;
   const next = () => (state = Math.imul(state, 1_103_515_245) + 12_345 | 0) >>> 16 & 1;
   const line = Array.from({ length: 10_000 }, () => next() === 0 ? "a" : "b").join("");
-  assertThrows(() => dfa.find(line, 0, line.length, () => true), MatchTimeout);
+  const text = `${line}c${line}`;
+  const dfa = new LazyDfa(parseEre(pattern), false);
+  const work = new Work();
+  let pauses = 0;
+  let before = 0;
+  let at = dfa.find(text, 0, text.length, work);
+  while (typeof at !== "number") {
+    pauses++;
+    const slice = work.units - before;
+    assertGreater(slice, WORK_SLICE_UNITS - 1);
+    assertLess(slice, 1.1 * WORK_SLICE_UNITS);
+    before = work.units;
+    work.beginSlice();
+    at = dfa.find(text, 0, text.length, work, at);
+  }
+  assertGreater(pauses, 3);
+  assertEquals(at, find(pattern, text));
 });
 
 Deno.test("LazyDfa refuses a pattern that is too large when its repetitions are expanded", () => {

@@ -144,6 +144,7 @@ export interface SearchQuery {
   readonly mode: string;
   readonly directory: string | undefined;
   readonly glob: string | undefined;
+  readonly caseSensitive: boolean;
   readonly offset: number;
 }
 

@@ -12,6 +12,7 @@ export const projectSchema = z.object({
   usage: z.object({
     files: z.number(),
     bytes: z.number(),
+    databaseBytes: z.number(),
     versions: z.number(),
     requestsThisMinute: z.number(),
   }),
@@ -105,9 +106,11 @@ export const searchSchema = z.object({
       line: z.number(),
       snippet: z.string(),
     })),
+    skipped: z.optional(z.string()),
   })),
   mode: z.string(),
   hasMore: z.boolean(),
+  indexed: z.object({ pending: z.number() }),
 });
 export type SearchResults = z.infer<typeof searchSchema>;
 

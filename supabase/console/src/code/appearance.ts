@@ -29,6 +29,7 @@ const frame = EditorView.theme({
     borderRight: "1px solid var(--line)",
   },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--code-line)" },
+  ".cm-shownLine": { backgroundColor: "var(--code-match)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--code-selection)",
   },

@@ -6,8 +6,9 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { MergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension } from "@codemirror/state";
+import { EditorState, type Extension, StateEffect } from "@codemirror/state";
 import {
+  Decoration,
   drawSelection,
   EditorView,
   highlightActiveLine,
@@ -30,6 +31,8 @@ export interface CodeOptions {
   readonly mimeType: string;
   /** Accessible name of the text. */
   readonly label: string;
+  /** The line to show, from 1; by default the beginning. */
+  readonly line?: number | undefined;
   /** Read-only if missing. */
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
@@ -56,7 +59,22 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
   });
   const view = new EditorView({ state, root, parent: place(root) });
   if (onChange !== undefined) view.focus();
+  if (options.line !== undefined) showLine(view, options.line);
   return view;
+}
+
+/** Marks the line and scrolls to it; the last one, if the text has become shorter. */
+function showLine(view: EditorView, number: number): void {
+  const { doc } = view.state;
+  const { from } = doc.line(Math.min(number, doc.lines));
+  const mark = Decoration.set(Decoration.line({ class: "cm-shownLine" }).range(from));
+  view.dispatch({
+    selection: { anchor: from },
+    effects: [
+      StateEffect.appendConfig.of(EditorView.decorations.of(mark)),
+      EditorView.scrollIntoView(from, { y: "center" }),
+    ],
+  });
 }
 
 export interface ComparisonOptions {

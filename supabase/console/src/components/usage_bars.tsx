@@ -21,7 +21,15 @@ export function UsageBars({ project, isShort = false }: Properties) {
     <div class="bars">
       {!isShort && <Bar label="Files" value={usage.files} max={null} format={formatNumber} />}
       {!isShort && <Bar label="Versions" value={usage.versions} max={null} format={formatNumber} />}
-      <Bar label="Stored" value={usage.bytes} max={limits.maxProjectBytes} format={formatBytes} />
+      {!isShort && (
+        <Bar label="Content, with all versions" value={usage.bytes} max={null} format={formatBytes} />
+      )}
+      <Bar
+        label={isShort ? "Stored" : "Content, records and search index"}
+        value={usage.bytes + usage.databaseBytes}
+        max={limits.maxProjectBytes}
+        format={formatBytes}
+      />
       <Bar
         label="Requests this minute"
         value={requests}

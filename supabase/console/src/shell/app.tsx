@@ -9,16 +9,18 @@ import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { discardDrafts } from "../state/drafts.ts";
 import { clearKeys } from "../state/keys.ts";
+import { clearNotices } from "../state/notices.ts";
 import { useLoad } from "../state/use_load.ts";
 import {
   clearProjects,
   loadProjects,
   preferredProject,
   project,
+  projects,
   rememberProject,
 } from "../state/projects.ts";
 import { goTo, place, replaceWith } from "../state/router.ts";
-import { account, hasExpired, needsNewPassword } from "../session/session.ts";
+import { account, hasExpired, needsNewPassword, signOut } from "../session/session.ts";
 import { cancelAll } from "../state/transfers.ts";
 import { Frame } from "./frame.tsx";
 
@@ -31,6 +33,7 @@ export function App() {
     clearKeys();
     discardDrafts();
     cancelAll();
+    clearNotices();
   }, [who]);
   return (
     <>
@@ -51,6 +54,23 @@ export function App() {
   );
 }
 
+/** Where the operator alone gives projects out, or does not let this account make any. */
+function NoProject({ onReload }: { readonly onReload: () => void }) {
+  return (
+    <main class="signin">
+      <div class="signin-card">
+        <h1>No project yet</h1>
+        <p>
+          Whoever runs this service gives projects out. Ask them for one for{" "}
+          <strong>{account.value?.email}</strong> and look again.
+        </p>
+        <button type="button" class="primary" onClick={onReload}>Look again</button>
+        <button type="button" onClick={signOut}>Sign out</button>
+      </div>
+    </main>
+  );
+}
+
 function Projects() {
   const { data, error, reload } = useLoad("projects", async () => {
     await loadProjects();
@@ -64,7 +84,7 @@ function Projects() {
     if (data && isHome && preferred) {
       replaceWith({ name: "files", projectId: preferred.id, directory: "" });
     }
-  }, [data, isHome, current?.id]);
+  }, [data, isHome, current?.id, projects.value]);
   if (current !== undefined) return <Frame project={current} />;
   if (error !== undefined) {
     return (
@@ -73,6 +93,7 @@ function Projects() {
       </main>
     );
   }
+  if (data !== undefined && isHome && projects.value?.length === 0) return <NoProject onReload={reload} />;
   if (data === undefined || isHome) {
     return (
       <main class="signin">

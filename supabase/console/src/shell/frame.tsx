@@ -7,7 +7,7 @@ import { FileView } from "../views/file/file_view.tsx";
 import { FolderView } from "../views/folder/folder_view.tsx";
 import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
-import { isMenuOpen } from "../state/menu.ts";
+import { closeMenu, isMenuOpen } from "../state/menu.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
@@ -18,11 +18,13 @@ import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+import { useStrayDrops } from "./stray_drops.ts";
 
 export function Frame({ project }: { readonly project: Project }) {
   useShortcuts();
+  useStrayDrops();
   useEffect(() => {
-    isMenuOpen.value = false;
+    closeMenu("view");
     document.title = `${pageTitle()} – ${project.name} – Filestore`;
   }, [place.value, project.name]);
   const settled = uploadsSettled.value;
@@ -56,17 +58,17 @@ function View() {
     case "home":
       return null;
     case "files":
-      return <FolderView key={here.directory} projectId={here.projectId} directory={here.directory} />;
+      return <FolderView key={here.directory} place={here} />;
     case "file":
       return <FileView key={here.path} place={here} />;
     case "deleted":
-      return <DeletedView projectId={here.projectId} />;
+      return <DeletedView place={here} />;
     case "activity":
       return <ActivityView projectId={here.projectId} />;
     case "keys":
       return <KeysView projectId={here.projectId} />;
     case "search":
-      return <SearchView key={here.q} projectId={here.projectId} q={here.q} />;
+      return <SearchView place={here} />;
     case "settings":
       return <SettingsView />;
   }

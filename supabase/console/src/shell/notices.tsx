@@ -1,23 +1,28 @@
 /** @jsxImportSource preact */
 import { dismiss, notices } from "../state/notices.ts";
+import { projectId } from "../state/projects.ts";
 import { Icon } from "../components/icon.tsx";
 
 /** The live region is always rendered, so that screen readers announce what is added to it. */
 export function Notices() {
+  const shown = notices.value.filter(({ about }) =>
+    about === undefined || about.projectId === projectId.value
+  );
   return (
     <div class="notices" role="status" aria-live="polite" aria-label="Notices">
-      {notices.value.map(({ id, kind, text, action }) => (
+      {shown.map(({ id, kind, text, undo }) => (
         <div key={id} class={`notice ${kind}`}>
           <span>{text}</span>
-          {action && (
+          {undo && (
             <button
               type="button"
+              aria-label={`Undo ${undo.what}`}
               onClick={() => {
                 dismiss(id);
-                action.run();
+                undo.run();
               }}
             >
-              {action.label}
+              Undo
             </button>
           )}
           <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(id)}>

@@ -1,8 +1,9 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
+import { useEffect, useRef } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { Icon, type IconName } from "../components/icon.tsx";
-import { isMenuOpen } from "../state/menu.ts";
+import { closeMenu, isMenuOpen } from "../state/menu.ts";
 import { hrefOf, type Place, place } from "../state/router.ts";
 import { FolderTree } from "./folder_tree.tsx";
 import { ProjectSwitcher } from "./project_switcher.tsx";
@@ -10,17 +11,30 @@ import { UsageBars } from "../components/usage_bars.tsx";
 
 export function Sidebar({ project }: { readonly project: Project }) {
   const projectId = project.id;
+  const closeButton = useRef<HTMLButtonElement>(null);
+  const isOpen = isMenuOpen.value;
+  useEffect(() => {
+    if (!isOpen) return;
+    closeButton.current?.focus();
+    const onKey = ({ key }: KeyboardEvent) => {
+      // An open dialog takes the key first.
+      if (key === "Escape" && !document.querySelector("dialog[open]")) closeMenu("button");
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [isOpen]);
   return (
-    <aside class="sidebar" aria-label="Project and folders">
+    <aside class="sidebar" aria-label="Project and folders" onClick={closeAfterChoice}>
       <div class="sidebar-head">
         <a class="brand" href={hrefOf({ name: "files", projectId, directory: "" })}>
           <img src="icon.svg" alt="" width="22" height="22" />Filestore
         </a>
         <button
+          ref={closeButton}
           type="button"
           class="icon-button menu-close"
           aria-label="Close menu"
-          onClick={() => isMenuOpen.value = false}
+          onClick={() => closeMenu("button")}
         >
           <Icon name="close" />
         </button>
@@ -42,6 +56,11 @@ export function Sidebar({ project }: { readonly project: Project }) {
       </a>
     </aside>
   );
+}
+
+/** Also for a link to the place that is open already. */
+function closeAfterChoice({ target }: MouseEvent): void {
+  if (target instanceof Element && target.closest("a")) closeMenu("view");
 }
 
 interface ItemProperties {

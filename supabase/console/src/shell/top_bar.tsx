@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { Icon } from "../components/icon.tsx";
-import { isMenuOpen } from "../state/menu.ts";
+import { isMenuOpen, MENU_BUTTON } from "../state/menu.ts";
 import { goTo, place } from "../state/router.ts";
 import { account, signOut } from "../session/session.ts";
 import { nextTheme, theme } from "../state/theme.ts";
@@ -13,6 +13,7 @@ export function TopBar({ project }: { readonly project: Project }) {
     <header class="top-bar">
       <button
         type="button"
+        id={MENU_BUTTON}
         class="icon-button menu-open-button"
         aria-label="Menu"
         aria-expanded={isMenuOpen.value}
@@ -45,7 +46,10 @@ function SearchField({ projectId }: { readonly projectId: string }) {
   useEffect(() => setText(asked), [asked]);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (text.trim() !== "") goTo({ name: "search", projectId, q: text.trim() });
+    const q = text.trim();
+    if (q === "") return;
+    // Another question keeps mode, folder and file names.
+    goTo(here.name === "search" ? { ...here, q, first: undefined } : { name: "search", projectId, q });
   };
   return (
     <form class="search-field" role="search" onSubmit={submit}>

@@ -3,31 +3,55 @@
 import { signal } from "@preact/signals";
 import { NOTICE_MILLISECONDS, UNDO_MILLISECONDS } from "../limits.ts";
 
+/** The file that a notice is about. The notice is shown in the file's project only. */
+export interface Subject {
+  readonly projectId: string;
+  readonly path: string;
+}
+
+interface Undo {
+  /** What the button undoes, for a screen reader: `deleting plan.md`. */
+  readonly what: string;
+  readonly run: () => void;
+}
+
 export interface Notice {
   readonly id: number;
   readonly kind: "done" | "problem";
   readonly text: string;
-  readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+  readonly about?: Subject | undefined;
+  readonly undo?: Undo | undefined;
 }
 
 export const notices = signal<readonly Notice[]>([]);
 let nextId = 1;
 
-export function notify(text: string, action?: Notice["action"]): void {
-  show({ id: nextId++, kind: "done", text, action });
+export function notify(text: string, about?: Subject, undo?: Undo): void {
+  show({ id: nextId++, kind: "done", text, about, undo });
 }
 
 /** A problem stays until it is dismissed. */
-export function notifyProblem(text: string): void {
-  show({ id: nextId++, kind: "problem", text });
+export function notifyProblem(text: string, about?: Subject): void {
+  show({ id: nextId++, kind: "problem", text, about });
 }
 
 export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
+/** Removes the undo buttons of a file that has changed since: there is nothing to undo any more. */
+export function endUndo({ projectId, path }: Subject): void {
+  notices.value = notices.value.filter(({ undo, about }) =>
+    undo === undefined || about?.projectId !== projectId || about.path !== path
+  );
+}
+
+export function clearNotices(): void {
+  notices.value = [];
+}
+
 function show(notice: Notice): void {
   notices.value = [...notices.value.slice(-2), notice];
   if (notice.kind === "problem") return;
-  setTimeout(() => dismiss(notice.id), notice.action ? UNDO_MILLISECONDS : NOTICE_MILLISECONDS);
+  setTimeout(() => dismiss(notice.id), notice.undo ? UNDO_MILLISECONDS : NOTICE_MILLISECONDS);
 }

@@ -1,34 +1,51 @@
 /** Deletes and restores files, with notices; a deletion can be undone. */
-import { reasonOf } from "../api/failure.ts";
-import { deleteFile, restoreVersion } from "../api/files.ts";
+import { isCode, reasonOf } from "../api/failure.ts";
+import { deleteFile, readRecord, restoreVersion } from "../api/files.ts";
 import { nameOf } from "../format.ts";
-import { notify, notifyProblem } from "./notices.ts";
+import { announceChange } from "./changes.ts";
+import { endUndo, notify, notifyProblem } from "./notices.ts";
 
-/** `onChange` is called after the deletion, and after it was undone. */
-export async function remove(projectId: string, path: string, onChange: () => void): Promise<void> {
+/** Returns whether the file was deleted. */
+export async function remove(projectId: string, path: string): Promise<boolean> {
+  const about = { projectId, path };
+  const name = nameOf(path);
   try {
     const version = await deleteFile(projectId, path);
-    onChange();
-    notify(`Deleted ${nameOf(path)}.`, {
-      label: "Undo",
-      run: () => void restore(projectId, path, version, onChange),
-    });
+    endUndo(about);
+    announceChange({ path, isDeleted: true });
+    const run = () => void undoDeletion(projectId, path, version);
+    notify(`Deleted ${name}.`, about, { what: `deleting ${name}`, run });
+    return true;
   } catch (error) {
-    notifyProblem(`${nameOf(path)} could not be deleted. ${reasonOf(error)}`);
+    notifyProblem(`${name} could not be deleted. ${reasonOf(error)}`, about);
+    return false;
   }
 }
 
-export async function restore(
-  projectId: string,
-  path: string,
-  version: number,
-  onChange: () => void,
-): Promise<void> {
+/** Returns whether the version was restored. */
+export async function restore(projectId: string, path: string, version: number): Promise<boolean> {
+  const about = { projectId, path };
+  const name = nameOf(path);
   try {
     const record = await restoreVersion(projectId, path, version);
-    notify(`Restored ${nameOf(path)}: version ${record.version} has the content of version ${version}.`);
-    onChange();
+    endUndo(about);
+    announceChange({ path });
+    notify(`Restored ${name}: version ${record.version} has the content of version ${version}.`, about);
+    return true;
   } catch (error) {
-    notifyProblem(`${nameOf(path)} could not be restored. ${reasonOf(error)}`);
+    notifyProblem(`${name} could not be restored. ${reasonOf(error)}`, about);
+    return false;
+  }
+}
+
+/** Leaves a file alone that somebody, such as an agent, has written again since. */
+async function undoDeletion(projectId: string, path: string, version: number): Promise<void> {
+  try {
+    const { version: current } = await readRecord(projectId, path, undefined);
+    announceChange({ path });
+    notify(`${nameOf(path)} exists again, as version ${current}: nothing was undone.`, { projectId, path });
+  } catch (error) {
+    if (isCode(error, "FILE_NOT_FOUND")) await restore(projectId, path, version);
+    else notifyProblem(`${nameOf(path)} could not be restored. ${reasonOf(error)}`, { projectId, path });
   }
 }

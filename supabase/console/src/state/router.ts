@@ -1,36 +1,87 @@
 /// <reference lib="dom" />
 /** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
 import { computed, signal } from "@preact/signals";
+import type { SortField, SortOrder } from "../api/files.ts";
+import { arrive, leave } from "./visits.ts";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
+export type SearchMode = "text" | "regex" | "semantic" | "hybrid";
+
+export interface FilesPlace {
+  readonly name: "files";
+  readonly projectId: string;
+  readonly directory: string;
+  /** Default: by path. */
+  readonly sort?: SortField | undefined;
+  /** Default: ascending. */
+  readonly order?: SortOrder | undefined;
+  /** Only names that contain it. */
+  readonly filter?: string | undefined;
+  /** Number of files before the page. */
+  readonly first?: number | undefined;
+  /** The last path of the page before, if the list is by path: with a cursor, every page costs the same. */
+  readonly after?: string | undefined;
+}
+
+export interface FilePlace {
+  readonly name: "file";
+  readonly projectId: string;
+  readonly path: string;
+  readonly tab: FileTab;
+  readonly version?: number | undefined;
+  /** Line of the text to show, from 1. */
+  readonly line?: number | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Number of versions before the page of the history. */
+  readonly first?: number | undefined;
+}
+
+export interface SearchPlace {
+  readonly name: "search";
+  readonly projectId: string;
+  readonly q: string;
+  /** Default: `text`. */
+  readonly mode?: SearchMode | undefined;
+  readonly directory?: string | undefined;
+  readonly glob?: string | undefined;
+  readonly caseSensitive?: boolean | undefined;
+  /** Number of results before the page. */
+  readonly first?: number | undefined;
+}
+
+export interface DeletedPlace {
+  readonly name: "deleted";
+  readonly projectId: string;
+  /** Number of files before the page. */
+  readonly first?: number | undefined;
+}
+
+export type Section = "activity" | "keys" | "settings";
 
 export type Place =
   | { readonly name: "home" }
-  | { readonly name: "files"; readonly projectId: string; readonly directory: string }
-  | {
-    readonly name: "file";
-    readonly projectId: string;
-    readonly path: string;
-    readonly tab: FileTab;
-    readonly version?: number;
-    readonly from?: number;
-    readonly to?: number;
-  }
-  | { readonly name: "search"; readonly projectId: string; readonly q: string }
+  | FilesPlace
+  | FilePlace
+  | SearchPlace
+  | DeletedPlace
   | { readonly name: Section; readonly projectId: string };
 
-export type FilePlace = Extract<Place, { name: "file" }>;
-
-export type Section = "deleted" | "activity" | "keys" | "settings";
-
-const SECTIONS: readonly Section[] = ["deleted", "activity", "keys", "settings"];
+const SECTIONS: readonly Section[] = ["activity", "keys", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
+const SORT_FIELDS: readonly SortField[] = ["path", "updated_at", "size"];
+const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];
 
 const hash = signal(globalThis.location.hash);
 
 export const place = computed(() => placeOf(hash.value));
 
-globalThis.addEventListener("hashchange", () => hash.value = globalThis.location.hash);
+globalThis.addEventListener("hashchange", () => {
+  const before = hash.value;
+  leave();
+  hash.value = globalThis.location.hash;
+  arrive(before);
+});
 
 export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
@@ -38,23 +89,54 @@ export function goTo(next: Place): void {
 
 /** Navigates without an entry in the browser's history. */
 export function replaceWith(next: Place): void {
-  history.replaceState(null, "", hrefOf(next));
+  history.replaceState(history.state, "", hrefOf(next));
   hash.value = globalThis.location.hash;
 }
 
 export function hrefOf(next: Place): string {
   if (next.name === "home") return "#/";
   const start = `#/p/${encodeURIComponent(next.projectId)}/${next.name}`;
-  if (next.name === "files") return next.directory === "" ? start : `${start}/${encode(next.directory)}`;
-  if (next.name === "search") return `${start}?${new URLSearchParams({ q: next.q })}`;
-  if (next.name !== "file") return start;
-  const query = new URLSearchParams();
-  if (next.tab !== "content") query.set("tab", next.tab);
-  for (const name of ["version", "from", "to"] as const) {
-    const value = next[name];
-    if (value !== undefined) query.set(name, String(value));
+  switch (next.name) {
+    case "files": {
+      const { sort, order, filter, first, after } = next;
+      const query = queryText({
+        sort: sort === "path" ? undefined : sort,
+        order: order === "asc" ? undefined : order,
+        filter,
+        first,
+        after,
+      });
+      return `${start}${next.directory === "" ? "" : `/${encode(next.directory)}`}${query}`;
+    }
+    case "file": {
+      const { tab, version, line, from, to, first } = next;
+      const query = queryText({ tab: tab === "content" ? undefined : tab, version, line, from, to, first });
+      return `${start}/${encode(next.path)}${query}`;
+    }
+    case "search": {
+      const { q, mode, directory, glob, caseSensitive, first } = next;
+      const isCaseSensitive = caseSensitive ? "true" : undefined;
+      return start + queryText({
+        q,
+        mode: mode === "text" ? undefined : mode,
+        directory,
+        glob,
+        caseSensitive: isCaseSensitive,
+        first,
+      });
+    }
+    case "deleted":
+      return start + queryText({ first: next.first });
+    default:
+      return start;
   }
-  return `${start}/${encode(next.path)}${query.size === 0 ? "" : `?${query}`}`;
+}
+
+/** Leaves out what is undefined, empty or 0: the defaults. */
+function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query}`;
 }
 
 function placeOf(text: string): Place {
@@ -66,25 +148,44 @@ function placeOf(text: string): Place {
   const rest = segments.join("/");
   const section = SECTIONS.find((one) => one === name);
   if (section !== undefined) return { name: section, projectId };
-  if (name === "search") return { name, projectId, q: query.get("q") ?? "" };
-  if (name === "file" && rest !== "") return { name, projectId, path: rest, ...fileQuery(query) };
-  return { name: "files", projectId, directory: rest };
+  const first = numberOf(query.get("first"));
+  if (name === "deleted") return { name, projectId, first };
+  if (name === "search") return { name, projectId, first, ...searchQuery(query) };
+  if (name === "file" && rest !== "") return { name, projectId, path: rest, first, ...fileQuery(query) };
+  return { name: "files", projectId, directory: rest, first, ...filesQuery(query) };
 }
 
-function fileQuery(query: URLSearchParams) {
-  const tab = TABS.find((one) => one === query.get("tab")) ?? "content";
-  const version = versionOf(query.get("version"));
-  const from = versionOf(query.get("from"));
-  const to = versionOf(query.get("to"));
+function filesQuery(query: URLSearchParams) {
   return {
-    tab,
-    ...(version === undefined ? {} : { version }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    sort: SORT_FIELDS.find((one) => one === query.get("sort")),
+    order: query.get("order") === "desc" ? "desc" as const : undefined,
+    filter: query.get("filter") ?? undefined,
+    after: query.get("after") ?? undefined,
   };
 }
 
-function versionOf(text: string | null): number | undefined {
+function fileQuery(query: URLSearchParams) {
+  return {
+    tab: TABS.find((one) => one === query.get("tab")) ?? "content",
+    version: numberOf(query.get("version")),
+    line: numberOf(query.get("line")),
+    from: numberOf(query.get("from")),
+    to: numberOf(query.get("to")),
+  };
+}
+
+function searchQuery(query: URLSearchParams) {
+  return {
+    q: query.get("q") ?? "",
+    mode: MODES.find((one) => one === query.get("mode")),
+    directory: query.get("directory") ?? undefined,
+    glob: query.get("glob") ?? undefined,
+    caseSensitive: query.get("caseSensitive") === "true",
+  };
+}
+
+/** Undefined unless the text is a whole number of at least 1. */
+function numberOf(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
 }
 

@@ -5,7 +5,9 @@ import { buildUrl } from "../api/client.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { isAbort, reasonOf } from "../api/failure.ts";
 import { fileUrlPath } from "../api/files.ts";
-import { TRANSFERS_AT_ONCE } from "../limits.ts";
+import { TRANSFERS_AT_ONCE, UPLOADS_PER_RELOAD } from "../limits.ts";
+import { announceChange } from "./changes.ts";
+import { endUndo } from "./notices.ts";
 import { saveAs } from "./save_as.ts";
 
 export interface Transfer {
@@ -26,8 +28,10 @@ const aborts = new Map<number, AbortController>();
 let running = 0;
 let nextId = 1;
 
-/** Number of finished batches of uploads: lists reload after each. */
+/** Number of finished batches of uploads. */
 export const uploadsSettled = signal(0);
+/** Uploads of the running batch that have ended. */
+let batchCount = 0;
 
 export function upload(projectId: string, path: string, file: File): void {
   add("upload", path, async ({ id }, signal) => {
@@ -39,7 +43,26 @@ export function upload(projectId: string, path: string, file: File): void {
       signal,
       onProgress: (progress) => change(id, { progress }),
     });
+    endUndo({ projectId, path });
+    if (isReloadDue(++batchCount)) announceChange({});
   });
+}
+
+/** Lists fill while a batch runs: the first files show soon, and a large batch costs few reloads. */
+function isReloadDue(count: number): boolean {
+  return count % UPLOADS_PER_RELOAD === 0 || (count < UPLOADS_PER_RELOAD && Math.log2(count) % 1 === 0);
+}
+
+function settle(): void {
+  if (running > 0 || queue.length > 0 || batchCount === 0) return;
+  batchCount = 0;
+  uploadsSettled.value++;
+  announceChange({});
+}
+
+/** Whether a batch of uploads is running. */
+export function isUploading(): boolean {
+  return batchCount > 0;
 }
 
 export function download(projectId: string, path: string, version: number): void {
@@ -87,8 +110,8 @@ function next(): void {
   run(entry.id, entry.job).finally(() => {
     running--;
     aborts.delete(entry.id);
-    if (running === 0 && queue.length === 0) uploadsSettled.value++;
     next();
+    settle();
   });
   next();
 }

@@ -1,21 +1,21 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** Files whose latest version is a tombstone, in all folders. */
-import { useState } from "preact/hooks";
 import { listFiles } from "../api/files.ts";
 import { Age } from "../components/age.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
-import { hrefOf } from "../state/router.ts";
+import { useChanges } from "../state/changes.ts";
+import { type DeletedPlace, goTo, hrefOf } from "../state/router.ts";
 import { moveInList } from "../components/list_navigation.ts";
 import { restore } from "../state/remove_file.ts";
 import type { FileRecord } from "../api/records.ts";
 import { FILES_PER_PAGE } from "../limits.ts";
 
-export function DeletedView({ projectId }: { readonly projectId: string }) {
-  const [offset, setOffset] = useState(0);
+export function DeletedView({ place }: { readonly place: DeletedPlace }) {
+  const { projectId, first: offset = 0 } = place;
   const { data, error, reload } = useLoad(`deleted ${projectId} ${offset}`, (signal) =>
     listFiles(projectId, {
       directory: "",
@@ -25,6 +25,8 @@ export function DeletedView({ projectId }: { readonly projectId: string }) {
       sortOrder: "desc",
       offset,
     }, signal));
+  useChanges(reload);
+  const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">
       <div class="view-head">
@@ -40,7 +42,7 @@ export function DeletedView({ projectId }: { readonly projectId: string }) {
             <p>Deleted files keep all their versions and can be restored here.</p>
           </Empty>
         )
-        : <Table {...{ projectId, files: data.files, reload }} />}
+        : <Table {...{ projectId, files: data.files }} />}
       {data && (
         <Pager
           label="Pages of deleted files"
@@ -48,8 +50,8 @@ export function DeletedView({ projectId }: { readonly projectId: string }) {
           count={data.files.length}
           total={data.total}
           hasNext={data.hasMore}
-          onPrevious={() => setOffset(Math.max(0, offset - FILES_PER_PAGE))}
-          onNext={() => setOffset(offset + FILES_PER_PAGE)}
+          onPrevious={() => turnTo(Math.max(0, offset - FILES_PER_PAGE))}
+          onNext={() => turnTo(offset + FILES_PER_PAGE)}
         />
       )}
     </section>
@@ -59,10 +61,9 @@ export function DeletedView({ projectId }: { readonly projectId: string }) {
 interface TableProperties {
   readonly projectId: string;
   readonly files: readonly FileRecord[];
-  readonly reload: () => void;
 }
 
-function Table({ projectId, files, reload }: TableProperties) {
+function Table({ projectId, files }: TableProperties) {
   return (
     <table class="list">
       <caption class="visually-hidden">Deleted files</caption>
@@ -91,7 +92,7 @@ function Table({ projectId, files, reload }: TableProperties) {
               <button
                 type="button"
                 aria-label={`Restore ${path}`}
-                onClick={() => restore(projectId, path, version - 1, reload)}
+                onClick={() => restore(projectId, path, version - 1)}
               >
                 <Icon name="restore" />Restore
               </button>

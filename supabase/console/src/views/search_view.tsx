@@ -1,87 +1,85 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** Search by words, by regular expression, or by meaning. */
-import { useState } from "preact/hooks";
+/** Search by words, by regular expression, or by meaning. What is asked is in the address. */
+import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
 import { search } from "../api/files.ts";
 import type { SearchResults } from "../api/records.ts";
+import { formatCount } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
+import { moveInList } from "../components/list_navigation.ts";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
-import { hrefOf } from "../state/router.ts";
+import { goTo, hrefOf, type SearchMode, type SearchPlace } from "../state/router.ts";
 
-const MODES = [
+const MODES: readonly (readonly [SearchMode, string])[] = [
   ["text", "Text"],
   ["regex", "Regular expression"],
   ["semantic", "Meaning"],
   ["hybrid", "Text and meaning"],
-] as const;
+];
 
-interface Properties {
-  readonly projectId: string;
-  readonly q: string;
-}
-
-interface SearchOptions {
-  readonly mode: string;
-  readonly directory: string;
-  readonly glob: string;
-}
-
-export function SearchView({ projectId, q }: Properties) {
-  const [asked, setAsked] = useState<SearchOptions>({ mode: "text", directory: "", glob: "" });
-  const [offset, setOffset] = useState(0);
+export function SearchView({ place }: { readonly place: SearchPlace }) {
+  const { projectId, q, mode = "text", directory, glob, caseSensitive = false, first = 0 } = place;
   const { data, error, reload } = useLoad(
-    `search ${projectId} ${q} ${offset} ${JSON.stringify(asked)}`,
+    `search ${JSON.stringify(place)}`,
     async (signal) => {
       if (q === "") return null;
-      const where = { directory: asked.directory || undefined, glob: asked.glob || undefined };
-      return await search(projectId, { q, mode: asked.mode, offset, ...where }, signal);
+      return await search(projectId, { q, mode, directory, glob, caseSensitive, offset: first }, signal);
     },
   );
-  const ask = (options: SearchOptions) => {
-    setOffset(0);
-    setAsked(options);
-  };
-  const move = (pages: number) => setOffset(Math.max(0, offset + pages * SEARCH_RESULTS_PER_PAGE));
   return (
     <section class="view" aria-labelledby="search-title">
       <div class="view-head">
         <h1 id="search-title">{q === "" ? "Search" : `Results for “${q}”`}</h1>
       </div>
-      <Options asked={asked} onAsk={ask} error={error} />
-      <Outcome {...{ projectId, q, data, error, reload }} />
-      {data && (offset > 0 || data.hasMore) && (
+      <Options place={place} error={error} />
+      <Outcome {...{ place, data, error, reload }} />
+      {data && (first > 0 || data.hasMore) && (
         <nav class="pager" aria-label="Pages of results">
-          <button type="button" disabled={offset === 0} onClick={() => move(-1)}>Previous</button>
-          <button type="button" disabled={!data.hasMore} onClick={() => move(1)}>Next</button>
+          <button
+            type="button"
+            disabled={first === 0}
+            onClick={() => goTo({ ...place, first: Math.max(0, first - SEARCH_RESULTS_PER_PAGE) })}
+          >
+            Previous
+          </button>
+          <button
+            type="button"
+            disabled={!data.hasMore}
+            onClick={() => goTo({ ...place, first: first + data.results.length })}
+          >
+            Next
+          </button>
         </nav>
       )}
     </section>
   );
 }
 
-interface OptionsProperties {
-  readonly asked: SearchOptions;
-  readonly onAsk: (options: SearchOptions) => void;
-  readonly error: unknown;
-}
-
-function Options({ asked, onAsk, error }: OptionsProperties) {
-  const [directory, setDirectory] = useState("");
-  const [glob, setGlob] = useState("");
-  const narrow = (event: Event) => {
-    event.preventDefault();
-    onAsk({ ...asked, directory, glob });
-  };
+function Options({ place, error }: { readonly place: SearchPlace; readonly error: unknown }) {
+  const { mode = "text", caseSensitive = false } = place;
+  const [directory, setDirectory] = useState(place.directory ?? "");
+  const [glob, setGlob] = useState(place.glob ?? "");
+  useEffect(() => setDirectory(place.directory ?? ""), [place.directory]);
+  useEffect(() => setGlob(place.glob ?? ""), [place.glob]);
+  const ask = (changed: Partial<SearchPlace>) =>
+    goTo({ ...place, directory, glob, first: undefined, ...changed });
+  const isLiteral = mode === "text" || mode === "regex";
   return (
-    <form class="search-options" onSubmit={narrow}>
+    <form
+      class="search-options"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask({});
+      }}
+    >
       <SelectField
         label="Search by"
-        value={asked.mode}
-        onChange={(mode) => onAsk({ mode, directory, glob })}
+        value={mode}
+        onChange={(value) => ask({ mode: MODES.find(([one]) => one === value)?.[0] })}
         options={MODES}
       />
       <TextField
@@ -98,17 +96,28 @@ function Options({ asked, onAsk, error }: OptionsProperties) {
         input={{ placeholder: "*.md" }}
       />
       <button type="submit">Apply</button>
+      {isLiteral && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={caseSensitive}
+            onChange={({ currentTarget }) => ask({ caseSensitive: currentTarget.checked })}
+          />
+          Match case
+        </label>
+      )}
     </form>
   );
 }
 
-interface OutcomeProperties extends Properties {
+interface OutcomeProperties {
+  readonly place: SearchPlace;
   readonly data: SearchResults | null | undefined;
   readonly error: unknown;
   readonly reload: () => void;
 }
 
-function Outcome({ projectId, q, data, error, reload }: OutcomeProperties) {
+function Outcome({ place, data, error, reload }: OutcomeProperties) {
   if (isCode(error, "ROUTE_NOT_FOUND")) {
     return (
       <Empty icon="search" title="This service does not support search.">
@@ -125,20 +134,58 @@ function Outcome({ projectId, q, data, error, reload }: OutcomeProperties) {
       </Empty>
     );
   }
-  if (data.results.length === 0) return <Empty icon="search" title={`Nothing matches “${q}”.`} />;
+  const { results, indexed: { pending } } = data;
   return (
-    <ol class="results">
-      {data.results.map(({ path, matches }) => (
+    <>
+      {pending > 0 && (
+        <p class="note" role="status">
+          {formatCount(pending, "new version")} {pending === 1 ? "is" : "are"} not searched yet.
+          <button type="button" onClick={reload}>Search again</button>
+        </p>
+      )}
+      {results.length === 0
+        ? <Empty icon="search" title={`Nothing matches “${place.q}”.`} />
+        : <Results projectId={place.projectId} results={results} />}
+    </>
+  );
+}
+
+/** Why the content of a file is not searched, by the API's word for it. */
+const NOT_SEARCHED: Readonly<Record<string, string>> = {
+  too_large: "large files are not searched",
+  not_text: "files that are not text are not searched",
+  not_indexable: "its content could not be indexed",
+};
+
+interface ResultsProperties {
+  readonly projectId: string;
+  readonly results: SearchResults["results"];
+}
+
+function Results({ projectId, results }: ResultsProperties) {
+  const hrefAt = (path: string, line: number | undefined) =>
+    hrefOf({ name: "file", projectId, path, tab: "content", line });
+  return (
+    <ol class="results" onKeyDown={moveInList}>
+      {results.map(({ path, matches, skipped }) => (
         <li key={path}>
-          <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content" })}>
+          <a class="row-link" href={hrefAt(path, matches[0]?.line)}>
             <Icon name="file" />
             {path}
           </a>
-          {matches.map(({ line, snippet }, index) => (
-            <p key={index} class="snippet">
-              <span class="line-number">{line}</span>
-              <code>{snippet}</code>
+          {skipped && (
+            <p class="hint">
+              Found by its name: {NOT_SEARCHED[skipped] ?? "its content is not searched"}.
             </p>
+          )}
+          {matches.map(({ line, snippet }) => (
+            <a key={line} class="snippet" href={hrefAt(path, line)}>
+              <span class="line-number">
+                <span class="visually-hidden">Line&nbsp;</span>
+                {line}
+              </span>
+              <code>{snippet}</code>
+            </a>
           ))}
         </li>
       ))}

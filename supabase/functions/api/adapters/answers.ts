@@ -14,6 +14,7 @@ import type {
   FileRecord,
   ListPage,
   Side,
+  TurnTaken,
   VersionPage,
 } from "../ports/files.ts";
 import type { Authorization, Sweep } from "../ports/metadata.ts";
@@ -108,8 +109,15 @@ export const committed = z.object({
   isReplayed: isReplayed ?? false,
 })) satisfies z.ZodType<Committed>;
 
-export const editBase = z.union([z.object({ storedResponse: committedRecord }), content]) satisfies z.ZodType<
+export const editBase = z.union([
+  z.object({ storedResponse: committedRecord }),
+  content.extend({ takesTurns: z.boolean().optional() }),
+]) satisfies z.ZodType<
   EditBase
+>;
+
+export const editTurn = z.union([z.object({ isTaken: z.literal(true) }), editBase]) satisfies z.ZodType<
+  EditBase | TurnTaken
 >;
 
 const side = z.object({
@@ -129,7 +137,7 @@ export const comparison = z.object({
 export const searchPage = z.object({
   files: z.array(z.object({
     file: fileRecord,
-    skipped: z.enum(["too_large", "not_text"]).nullable(),
+    skipped: z.enum(["too_large", "not_text", "not_indexable"]).nullable(),
     content: z.string(),
     score: z.number(),
     chunk: z.object({ firstLine: z.number(), text: z.string() }).nullish(),
@@ -143,6 +151,7 @@ export const searchPage = z.object({
 
 export const claim = z.object({
   claimId: z.string(),
+  after: z.string().nullable(),
   nextDueMilliseconds: z.number().nullable(),
   files: z.array(z.object({
     projectId: z.string(),
@@ -152,6 +161,7 @@ export const claim = z.object({
     mimeType: z.string(),
     size: z.number(),
     isDeleted: z.boolean(),
+    tries: z.number(),
     segments: z.array(segment),
     chunks: z.array(z.object({ hash: z.string(), text: z.string() })),
   })),
@@ -173,12 +183,16 @@ const envelope = z.object({
   segments: z.array(segment).optional(),
 });
 
-const accountEnvelope = z.object({ value: z.unknown().optional(), refusal: refusal.optional() });
+const accountEnvelope = z.object({
+  rate: rate.optional(),
+  value: z.unknown().optional(),
+  refusal: refusal.optional(),
+});
 
 /** The answer of a function for accounts. Throws where the database returns another shape. */
 export function parseAccountAnswer(data: unknown): AccountAnswer<unknown> {
-  const answer = accountEnvelope.parse(data);
-  return answer.refusal ? { ok: false, refusal: answer.refusal } : { ok: true, value: answer.value };
+  const { rate = null, value, refusal } = accountEnvelope.parse(data);
+  return refusal ? { rate, ok: false, refusal } : { rate, ok: true, value };
 }
 
 /** The answer of one SQL function, its value checked by `schema`. Throws where the database returns another shape. */

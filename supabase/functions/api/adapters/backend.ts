@@ -1,16 +1,30 @@
-/** How Supabase is called: a time-out per call, a bounded number of tries with jitter, one deadline for all of them. */
+/** How Supabase is called: a time-out per call, a bounded number of tries with jitter, one deadline for all calls. */
 import { unavailable } from "../errors.ts";
 import {
   BACKEND_BACKOFF_MILLISECONDS,
   BACKEND_CALL_TIMEOUT_MILLISECONDS,
   BACKEND_CALL_TIMEOUT_SHARED_MILLISECONDS,
-  BACKEND_DEADLINE_MILLISECONDS,
   BACKEND_TRIES_MAX,
 } from "../limits.ts";
+import { type Deadline, LATE } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
+import type { Notice, Notices } from "./notices.ts";
 
-/** The outcome of one try: a value, or a transient failure and its reason. Other failures are thrown. */
-export type Outcome<T> = { readonly value: T } | { readonly transient: string };
+/**
+ * The outcome of one try: a value, or a failure that another try may not meet, and its reason. Other failures are
+ * thrown.
+ */
+export type Outcome<T> =
+  | { readonly value: T }
+  | {
+    readonly transient: string;
+    /** Whether it is known that nothing was done. By default the answer is lost: it may have been done, or still be. */
+    readonly isUndone?: boolean;
+    /** Where only the operator can end it. */
+    readonly notice?: Notice | undefined;
+    /** It took too long and would again. */
+    readonly isFinal?: boolean;
+  };
 
 /** Cheaper than the stream of a Blob, which crosses from JavaScript to the runtime and back. */
 function toStream(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -37,9 +51,10 @@ function callTimeout(): AbortSignal {
 }
 
 /**
- * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once. By
- * itself `fetch` silently sends a request again when a kept-alive connection breaks before the response: a commit would
- * then not be known to be ambiguous, and its segments would be taken for unreferenced. It never resends a stream.
+ * `fetch` that times out after BACKEND_CALL_TIMEOUT_MILLISECONDS, the body included, and sends the request only once: a
+ * call that its request no longer waits for ends by that. By itself `fetch` silently sends a request again when a
+ * kept-alive connection breaks before the response: a commit would then not be known to be ambiguous, and its segments
+ * would be taken for unreferenced. It never resends a stream.
  */
 export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const signal = init?.signal ? AbortSignal.any([init.signal, callTimeout()]) : callTimeout();
@@ -47,22 +62,40 @@ export function fetchInTime(input: RequestInfo | URL, init?: RequestInit): Promi
   return fetch(input, { ...init, signal, ...(body !== undefined && { body }) });
 }
 
+/** Whoever calls: one request or one piece of background work, and the isolate's log. */
+export interface CallParts {
+  readonly log: Log;
+  readonly notices: Notices;
+  readonly deadline: Deadline;
+}
+
 /**
  * Runs `call` until it returns a value; `call` gets the number of the try, from 1. Throws SERVICE_UNAVAILABLE when tries
- * or time are used up.
+ * or time are used up. `onLost` runs after each try that may have taken effect, or still may.
  */
-export async function withRetries<T>(
+export function withRetries<T>(
+  parts: CallParts,
   name: string,
-  log: Log,
   call: (tryNumber: number) => Promise<Outcome<T>>,
+  onLost = () => {},
 ): Promise<T> {
-  const deadline = Date.now() + BACKEND_DEADLINE_MILLISECONDS;
-  for (let tryNumber = 1;; tryNumber++) {
-    const outcome = await call(tryNumber);
-    if ("value" in outcome) return outcome.value;
-    log.backendFault(name, tryNumber, outcome.transient);
-    const pause = BACKEND_BACKOFF_MILLISECONDS * 2 ** (tryNumber - 1) * (0.5 + Math.random());
-    if (tryNumber >= BACKEND_TRIES_MAX || Date.now() + pause >= deadline) throw unavailable();
-    await new Promise((resolve) => setTimeout(resolve, pause));
-  }
+  const { log, notices, deadline } = parts;
+  return deadline.count(async () => {
+    for (let tryNumber = 1;; tryNumber++) {
+      if (deadline.remainingMilliseconds <= 0) throw unavailable();
+      const outcome = await deadline.within(BACKEND_CALL_TIMEOUT_MILLISECONDS, call(tryNumber));
+      if (outcome !== LATE && "value" in outcome) return outcome.value;
+      const { transient, isUndone, notice, isFinal } = outcome === LATE ? TIMED_OUT : outcome;
+      if (isUndone !== true) onLost();
+      if (notice === undefined) log.backendFault(name, tryNumber, transient);
+      else notices.report(notice);
+      const pause = BACKEND_BACKOFF_MILLISECONDS * 2 ** (tryNumber - 1) * (0.5 + Math.random());
+      if (isFinal || tryNumber >= BACKEND_TRIES_MAX || pause >= deadline.remainingMilliseconds) {
+        throw unavailable();
+      }
+      await deadline.pause(pause);
+    }
+  });
 }
+
+const TIMED_OUT = { transient: "timeout", isUndone: false, notice: undefined, isFinal: false } as const;

@@ -1,10 +1,13 @@
 /** Embeddings from an OpenAI-compatible endpoint, or from the model built into Supabase's edge runtime. */
 import { z } from "zod";
 import { unavailable } from "../errors.ts";
-import { EMBEDDING_DIMENSIONS, EMBEDDINGS_TIMEOUT_MILLISECONDS } from "../limits.ts";
-import type { Log } from "../runtime/log.ts";
+import {
+  EMBEDDING_DIMENSIONS,
+  EMBEDDINGS_DEADLINE_MILLISECONDS,
+  EMBEDDINGS_TIMEOUT_MILLISECONDS,
+} from "../limits.ts";
 import type { Embedder } from "../ports/search_index.ts";
-import { type Outcome, withRetries } from "./backend.ts";
+import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 
 /** Built in, so that nothing has to be downloaded: https://supabase.com/docs/guides/functions/ai-models */
 const BUILT_IN_MODEL = "gte-small";
@@ -47,30 +50,36 @@ const response = z.object({
 
 export class EndpointEmbedder implements Embedder {
   readonly model: string;
+  private readonly parts: CallParts;
 
-  constructor(private readonly settings: EndpointSettings, private readonly log: Log) {
+  constructor(private readonly settings: EndpointSettings, parts: CallParts) {
     this.model = settings.model;
+    this.parts = { ...parts, deadline: parts.deadline.part(EMBEDDINGS_DEADLINE_MILLISECONDS) };
   }
 
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> {
-    return withRetries("embeddings", this.log, async (): Promise<Outcome<readonly (readonly number[])[]>> => {
-      const answer = await this.post(texts).catch(() => null);
-      if (answer === null) return { transient: "out of reach" };
-      const { status, body } = answer;
-      if (status === 408 || status === 429 || status >= 500) return { transient: String(status) };
-      const parsed = response.safeParse(body);
-      if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
-        // A wrong key, model or dimension: the operator sees it in the log, and search works without embeddings.
-        this.log.backendFault(
-          "embeddings",
-          0,
-          status === 200 ? "unexpected shape or dimension" : String(status),
-        );
-        throw unavailable();
-      }
-      const sorted = parsed.data.data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
-      return { value: sorted.map(({ embedding }) => normalize(embedding)) };
-    });
+    return withRetries(
+      this.parts,
+      "embeddings",
+      async (): Promise<Outcome<readonly (readonly number[])[]>> => {
+        const answer = await this.post(texts).catch(() => null);
+        if (answer === null) return { transient: "out of reach" };
+        const { status, body } = answer;
+        if (status === 408 || status === 429 || status >= 500) return { transient: String(status) };
+        const parsed = response.safeParse(body);
+        if (status !== 200 || !parsed.success || parsed.data.data.length !== texts.length) {
+          // A wrong key, model or dimension: the operator sees it in the log, and search works without embeddings.
+          this.parts.log.backendFault(
+            "embeddings",
+            0,
+            status === 200 ? "unexpected shape or dimension" : String(status),
+          );
+          throw unavailable();
+        }
+        const sorted = parsed.data.data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
+        return { value: sorted.map(({ embedding }) => normalize(embedding)) };
+      },
+    );
   }
 
   private async post(texts: readonly string[]): Promise<{ status: number; body: unknown }> {

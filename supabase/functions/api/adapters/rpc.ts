@@ -1,17 +1,28 @@
 /** One call of an SQL function over supabase-js, retried while its failure is transient. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
-import type { Log } from "../runtime/log.ts";
-import { type Outcome, withRetries } from "./backend.ts";
+import { type CallParts, type Outcome, withRetries } from "./backend.ts";
+import type { Notice } from "./notices.ts";
 
 /**
- * Postgres classes and codes of transient failures: connection, resources, operator intervention, and lost races
- * for a lock. https://www.postgresql.org/docs/17/errcodes-appendix.html
+ * Postgres classes and codes of transient failures: connection, resources, operator intervention, lost races for a lock,
+ * and a database that is read-only. https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
-const TRANSIENT_SQLSTATE = /^(08|53|57|58|40001|40P01|55P03)/;
+const TRANSIENT_SQLSTATE = /^(08|53|57|58|25006|40001|40P01|55P03)/;
 /** Of these, the ones after which the transaction is known to be rolled back: nothing was done, nothing counted. */
-const ROLLED_BACK_SQLSTATE = /^(53|40001|40P01|55P03|57014)/;
-/** PostgREST without a database connection. https://docs.postgrest.org/en/v13/references/errors.html */
+const ROLLED_BACK_SQLSTATE = /^(53|25006|40001|40P01|55P03|57014)/;
+/** The statement took longer than the role's statement_timeout: it would again, and the database has other work. */
+const STATEMENT_TIMED_OUT = "57014";
+/** PostgREST without a database connection. https://docs.postgrest.org/en/v14/references/errors.html */
 const TRANSIENT_POSTGREST = /^PGRST00[0-3]$/;
+/** Its schema cache does not have the function, or the database no longer does: while a version is deployed. */
+const UNKNOWN_FUNCTION = /^(PGRST202|42883)$/;
+/** It cannot verify the token, or the token's role may not call the function. */
+const REFUSED = /^(PGRST30[0-3]|42501)$/;
+/** The code of Postgres or PostgREST. An answer without one comes from neither. */
+const CODE = /^([0-9A-Z]{5}|PGRST\d+)$/;
+
+/** The gateway's word for an `apikey` it does not know. It has no code. */
+const API_KEY_REFUSED = /api key|authentication credentials/i;
 
 export interface CallOptions {
   /** Of an account; replaces the client's own key. */
@@ -19,37 +30,64 @@ export interface CallOptions {
   /** Maps an error to a value; undefined where it is a failure. */
   readonly valueForError?: (status: number, error: PostgrestError) => unknown;
   /** Called after a try that may have taken effect, or still may. */
-  readonly onAmbiguousFailure?: () => void;
+  readonly onLost?: () => void;
+  /** Whether the function may return nothing. */
+  readonly mayBeNull?: boolean;
 }
 
 /** Returns the function's value. Throws SERVICE_UNAVAILABLE when tries or time are used up, anything else at once. */
 export function callFunction(
   client: SupabaseClient,
-  log: Log,
+  parts: CallParts,
   name: string,
   parameters: Readonly<Record<string, unknown>>,
-  options?: CallOptions,
+  options: CallOptions = {},
 ): Promise<unknown> {
-  return withRetries(name, log, async (): Promise<Outcome<unknown>> => {
+  return withRetries(parts, name, async (): Promise<Outcome<unknown>> => {
     const request = client.rpc(name, parameters);
-    if (options?.accessToken !== undefined) {
-      request.setHeader("Authorization", `Bearer ${options.accessToken}`);
-    }
+    const isAccount = options.accessToken !== undefined;
+    if (isAccount) request.setHeader("Authorization", `Bearer ${options.accessToken}`);
     const { data, error, status } = await request;
-    if (error === null) return { value: data };
-    const answer = options?.valueForError?.(status, error);
+    if (error === null) {
+      // postgrest-js takes a gateway's 404 without a body for an empty result.
+      const isEmpty = data === null && options.mayBeNull !== true;
+      return isEmpty ? { transient: "empty" } : { value: data };
+    }
+    const answer = options.valueForError?.(status, error);
     if (answer !== undefined) return { value: answer };
-    if (!isTransient(status, error)) throw new Error(`${name} failed with ${error.code}`);
-    if (!ROLLED_BACK_SQLSTATE.test(error.code)) options?.onAmbiguousFailure?.();
-    return { transient: error.code || String(status) };
-  });
+    const failure = transientFailure(
+      status,
+      error,
+      isAccount ? "publishable_key_refused" : "secret_key_refused",
+    );
+    if (failure === undefined) throw new Error(`${name} failed with ${error.code}`);
+    return failure;
+  }, options.onLost);
 }
 
-/** Whether a failed call may succeed when it is repeated. */
-function isTransient(status: number, error: PostgrestError): boolean {
-  if (TRANSIENT_SQLSTATE.test(error.code) || TRANSIENT_POSTGREST.test(error.code)) return true;
-  // No code of Postgres or PostgREST: a network failure (status 0) or a gateway's own page.
-  const isFromDatabase = /^([0-9A-Z]{5}|PGRST\d+)$/.test(error.code ?? "");
-  return !isFromDatabase &&
-    (status === 0 || status === 408 || status === 429 || status >= 500 || status < 400);
+/** Whether the gateway refused the client's own key, whatever token came with it. */
+export function isApiKeyRefused(status: number, { code, message }: PostgrestError): boolean {
+  return (status === 401 || status === 403) && !CODE.test(code ?? "") && API_KEY_REFUSED.test(message ?? "");
+}
+
+/** A failed call that may succeed when it is repeated; undefined for a defect. */
+function transientFailure(
+  status: number,
+  { code, message }: PostgrestError,
+  keyRefused: Notice,
+): Outcome<never> | undefined {
+  const transient = code || String(status);
+  if (REFUSED.test(code ?? "")) return { transient, isUndone: true, notice: keyRefused };
+  if (UNKNOWN_FUNCTION.test(code ?? "")) return { transient, isUndone: true, notice: "function_unknown" };
+  const isUndone = ROLLED_BACK_SQLSTATE.test(code ?? "");
+  if (code === "25006") return { transient, isUndone, notice: "database_read_only" };
+  if (TRANSIENT_SQLSTATE.test(code ?? "") || TRANSIENT_POSTGREST.test(code ?? "")) {
+    return { transient, isUndone, isFinal: code === STATEMENT_TIMED_OUT };
+  }
+  // An answer of the database has its code. Without one it is a network failure (status 0), a gateway's own page, or
+  // PostgREST whose connection died: before the transaction was over or at its COMMIT, so the answer is lost.
+  if (CODE.test(code ?? "")) return undefined;
+  const isRefused = status === 401 || status === 403;
+  const isKey = status === 401 || (isRefused && API_KEY_REFUSED.test(message ?? ""));
+  return { transient, isUndone: isRefused, ...(isKey && { notice: keyRefused }) };
 }

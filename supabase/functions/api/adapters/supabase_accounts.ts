@@ -1,17 +1,17 @@
 /** Accounts over supabase-js: each method calls one SQL function under the account's own access token. */
 import type { PostgrestError, SupabaseClient } from "@supabase/supabase-js";
-import type { Log } from "../runtime/log.ts";
 import type { AccountAnswer, Accounts, AdministrativeAction } from "../ports/accounts.ts";
 import type { KeyHash } from "../ports/answer.ts";
 import { parseAccountAnswer } from "./answers.ts";
-import { callFunction } from "./rpc.ts";
+import type { CallParts } from "./backend.ts";
+import { callFunction, isApiKeyRefused } from "./rpc.ts";
 
 /** PostgREST's codes for an invalid token, and Postgres's for a role that may not call the function. */
 const NOT_SIGNED_IN = /^(PGRST30[0-3]|42501)$/;
 
 export class SupabaseAccounts implements Accounts {
   /** `client` has the publishable key, which alone may call none of these functions. */
-  constructor(private readonly client: () => SupabaseClient, private readonly log: Log) {}
+  constructor(private readonly client: () => SupabaseClient, private readonly parts: CallParts) {}
 
   projects(accessToken: string): Promise<AccountAnswer<unknown>> {
     return this.call(accessToken, "filestore_account_projects", {});
@@ -44,7 +44,7 @@ export class SupabaseAccounts implements Accounts {
     name: string,
     parameters: Record<string, unknown>,
   ): Promise<AccountAnswer<unknown>> {
-    const data = await callFunction(this.client(), this.log, name, parameters, {
+    const data = await callFunction(this.client(), this.parts, name, parameters, {
       accessToken,
       valueForError: invalidSession,
     });
@@ -54,6 +54,7 @@ export class SupabaseAccounts implements Accounts {
 
 /** The answer where the token is refused before the function runs. */
 function invalidSession(status: number, error: PostgrestError): unknown {
+  if (isApiKeyRefused(status, error)) return undefined;
   return status === 401 || status === 403 || NOT_SIGNED_IN.test(error.code)
     ? { refusal: { code: "INVALID_SESSION", details: {} } }
     : undefined;

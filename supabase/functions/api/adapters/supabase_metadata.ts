@@ -1,7 +1,7 @@
 /** Metadata over supabase-js: each method calls one SQL function. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
-import type { Log } from "../runtime/log.ts";
+import { EDIT_TURN_SECONDS } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { Answer, Caller } from "../ports/answer.ts";
 import type { Commit, Committed, Idempotency } from "../ports/commit.ts";
@@ -12,6 +12,7 @@ import type {
   FileRecord,
   ListPage,
   ListQuery,
+  TurnTaken,
   VersionPage,
 } from "../ports/files.ts";
 import type { Authorization, Metadata, Sweep } from "../ports/metadata.ts";
@@ -23,6 +24,7 @@ import {
   comparison,
   content,
   editBase,
+  editTurn,
   fileRecord,
   listPage,
   parseAnswer,
@@ -30,10 +32,11 @@ import {
   sweep,
   versionPage,
 } from "./answers.ts";
+import type { CallParts } from "./backend.ts";
 import { callFunction } from "./rpc.ts";
 
 export class SupabaseMetadata implements Metadata {
-  constructor(private readonly client: SupabaseClient, private readonly log: Log) {}
+  constructor(private readonly client: SupabaseClient, private readonly parts: CallParts) {}
 
   authorize(caller: Caller, path?: string): Promise<Answer<Authorization>> {
     return this.call("filestore_authorize", caller, { p_path: path ?? null }, authorization);
@@ -54,6 +57,21 @@ export class SupabaseMetadata implements Metadata {
       { p_path: path, p_idempotency: idempotency ?? {} },
       editBase,
     );
+  }
+
+  editTurn(
+    caller: Caller,
+    path: string,
+    holder: string,
+    idempotency: Idempotency | undefined,
+  ): Promise<Answer<EditBase | TurnTaken>> {
+    const turn = { p_holder: holder, p_seconds: EDIT_TURN_SECONDS, p_idempotency: idempotency ?? {} };
+    return this.call("filestore_edit_turn", caller, { p_path: path, ...turn }, editTurn);
+  }
+
+  async endEditTurn(caller: Caller, path: string, holder: string): Promise<void> {
+    const turn = { p_path: path, p_holder: holder, p_seconds: 0, p_idempotency: {} };
+    await this.call("filestore_edit_turn", caller, turn, z.unknown());
   }
 
   comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>> {
@@ -115,8 +133,8 @@ export class SupabaseMetadata implements Metadata {
     await this.callInternal("filestore_sweep_progress", parameters);
   }
 
-  async ping(): Promise<void> {
-    await this.callInternal("filestore_ping", {});
+  async probe(): Promise<void> {
+    z.literal(true).parse(await this.callInternal("filestore_health_probe", {}));
   }
 
   private async call<T>(
@@ -128,16 +146,16 @@ export class SupabaseMetadata implements Metadata {
     let isAmbiguous = false;
     const data = await callFunction(
       this.client,
-      this.log,
+      this.parts,
       name,
       { p_key_hash: caller.keyHash, p_request_id: caller.requestId, ...parameters },
-      { onAmbiguousFailure: () => isAmbiguous = true },
+      { onLost: () => isAmbiguous = true },
     );
     return parseAnswer(data, isAmbiguous, schema);
   }
 
   /** For the service's own work: no API key, nothing counted. */
   private callInternal(name: string, parameters: Record<string, unknown>): Promise<unknown> {
-    return callFunction(this.client, this.log, name, parameters);
+    return callFunction(this.client, this.parts, name, parameters, { mayBeNull: true });
   }
 }

@@ -1,31 +1,41 @@
 /** The search index over supabase-js. These calls carry no API key: they are the service's own background work. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import {
+  SEARCH_CLAIM_BYTES,
   SEARCH_CLAIM_CHUNKS,
   SEARCH_CLAIM_EMBEDDED_FILES,
   SEARCH_CLAIM_FILES,
+  SEARCH_GIVEN_UP_SECONDS,
   SEARCH_LEASE_SECONDS,
   SEARCH_REQUEUED_FILES,
   SEARCH_TEXT_BYTES_MAX,
 } from "../limits.ts";
-import type { Log } from "../runtime/log.ts";
-import type { Claim, ClaimedFile, IndexedText, SearchIndex } from "../ports/search_index.ts";
+import type {
+  ChunkEmbedding,
+  Claim,
+  ClaimedFile,
+  ClaimOptions,
+  FailedFile,
+  IndexedText,
+  SearchIndex,
+} from "../ports/search_index.ts";
 import { z } from "zod";
 import { claim } from "./answers.ts";
+import type { CallParts } from "./backend.ts";
 import { callFunction } from "./rpc.ts";
 
 /** The work that a claim is for: storing texts, or embedding chunks. */
 const STAGES = { texts: 1, chunks: 2 } as const;
 
 export class SupabaseSearchIndex implements SearchIndex {
-  constructor(private readonly client: () => SupabaseClient, private readonly log: Log) {}
+  constructor(private readonly client: () => SupabaseClient, private readonly parts: CallParts) {}
 
-  claimTexts(): Promise<Claim> {
-    return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null);
+  claimTexts(options: ClaimOptions): Promise<Claim> {
+    return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null, options);
   }
 
-  claimChunks(model: string): Promise<Claim> {
-    return this.claim(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model);
+  claimChunks(model: string, options: Pick<ClaimOptions, "after">): Promise<Claim> {
+    return this.claim(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model, { ...options, isLight: false });
   }
 
   async storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void> {
@@ -36,7 +46,7 @@ export class SupabaseSearchIndex implements SearchIndex {
     claimId: string,
     { projectId, fileId }: Pick<ClaimedFile, "projectId" | "fileId">,
     model: string,
-    embeddings: readonly { readonly hash: string; readonly embedding: readonly number[] }[],
+    embeddings: readonly ChunkEmbedding[],
   ): Promise<void> {
     await this.call("filestore_search_store_embeddings", {
       p_claim_id: claimId,
@@ -47,12 +57,32 @@ export class SupabaseSearchIndex implements SearchIndex {
     });
   }
 
-  async requeue(model: string): Promise<number> {
-    const parameters = { p_model: model, p_files: SEARCH_REQUEUED_FILES };
+  async noteFailures(claimId: string, files: readonly FailedFile[]): Promise<void> {
+    await this.call("filestore_search_fail", {
+      p_claim_id: claimId,
+      p_files: files.map(({ projectId, fileId, isFault }) => ({
+        project_id: projectId,
+        file_id: fileId,
+        is_fault: isFault,
+      })),
+    });
+  }
+
+  async requeue(model: string | null): Promise<number> {
+    const parameters = {
+      p_model: model,
+      p_files: SEARCH_REQUEUED_FILES,
+      p_given_up_seconds: SEARCH_GIVEN_UP_SECONDS,
+    };
     return z.number().parse(await this.call("filestore_search_requeue", parameters));
   }
 
-  private async claim(stage: number, files: number, model: string | null): Promise<Claim> {
+  private async claim(
+    stage: number,
+    files: number,
+    model: string | null,
+    { after, isLight }: ClaimOptions,
+  ): Promise<Claim> {
     return claim.parse(
       await this.call("filestore_search_claim", {
         p_stage: stage,
@@ -61,12 +91,15 @@ export class SupabaseSearchIndex implements SearchIndex {
         p_chunks: SEARCH_CLAIM_CHUNKS,
         p_lease_seconds: SEARCH_LEASE_SECONDS,
         p_model: model,
+        p_after: after,
+        p_claim_bytes: stage === STAGES.texts ? SEARCH_CLAIM_BYTES : null,
+        p_is_light: isLight,
       }),
     );
   }
 
   /** May be repeated: a claim whose answer was lost expires, and a store stores the same again or nothing. */
   private call(name: string, parameters: Record<string, unknown>): Promise<unknown> {
-    return callFunction(this.client(), this.log, name, parameters);
+    return callFunction(this.client(), this.parts, name, parameters, { mayBeNull: true });
   }
 }

@@ -3,21 +3,62 @@ import type { SupabaseClient } from "@supabase/supabase-js";
 import { detach } from "../runtime/detach.ts";
 import { sha256Hex, unshared } from "../runtime/sha256.ts";
 import { ApiError } from "../errors.ts";
-import { SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
-import type { Log } from "../runtime/log.ts";
+import { BACKEND_TRIES_MAX, SEGMENT_CACHE_BYTES_MAX, SWEEP_PAGE_OBJECTS } from "../limits.ts";
 import { dayOfFolder, segmentFolder } from "../ports/segment_name.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
 import { LruCache } from "../runtime/lru_cache.ts";
-import { type Outcome, withRetries } from "./backend.ts";
+import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 
 /** Created by the database schema. */
 export const BUCKET = "filestore-segments";
 
-/** Storage reports some errors as HTTP 400 with the real status in the body. */
-function storageStatus(error: unknown): number {
-  if (typeof error !== "object" || error === null) return 0;
-  const { statusCode, status } = { statusCode: undefined, status: undefined, ...error };
-  return Number(statusCode ?? status ?? 0) || 0;
+/** One small object outside the folders of all projects. Always the same bytes, so several isolates may write it at once. */
+const PROBE_OBJECT = "health/probe";
+const PROBE_BYTES = new TextEncoder().encode(
+  "The function wrote this to see whether objects can be stored.\n",
+);
+
+interface StorageFailure {
+  readonly status: number;
+  /** Whether the storage itself says so, not a gateway's page. */
+  readonly isItsOwn: boolean;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What an error of storage-js says. Some servers answer HTTP 400 with the real status in the body. */
+function failureOf(error: unknown): StorageFailure {
+  const { statusCode, status, code, message }: Record<string, unknown> = { ...Object(error) };
+  // Of a class: its message is no property of its own.
+  const text = error instanceof Error ? error.message : message;
+  // `statusCode` may be the name of the error instead: then it says no more than `code`.
+  return {
+    status: Number(statusCode) || Number(status) || 0,
+    isItsOwn: code !== undefined || Number(statusCode) !== Number(status),
+    code: String(code ?? ""),
+    message: String(text ?? ""),
+  };
+}
+
+/** Object names are random and an upload may be repeated, so every failure of storage is one that a retry may end. */
+function transientFailure(error: unknown): Outcome<never> {
+  const { status, isItsOwn, code, message } = failureOf(error);
+  const isBucketMissing = code === "NoSuchBucket" || message === "Bucket not found";
+  const isRefused = status === 401 || code === "InvalidJWT" || (status === 403 && isItsOwn);
+  const notice = isRefused
+    ? "secret_key_refused"
+    : isBucketMissing
+    ? "bucket_missing"
+    : code === "DatabaseReadOnly"
+    ? "database_read_only"
+    : undefined;
+  return { transient: code || String(status), notice };
+}
+
+/** Whether the storage itself says that it has no such object. A gateway's 404 says nothing about objects. */
+function isObjectMissing(error: unknown): boolean {
+  const { status, code, message } = failureOf(error);
+  return code === "NoSuchKey" || (status === 404 && message === "Object not found");
 }
 
 /** storage-js returns the errors that it knows, but throws where a response ends early, after its headers. */
@@ -49,19 +90,18 @@ export class SupabaseSegments implements Segments {
   /** Several instances may share a cache. */
   constructor(
     private readonly client: () => SupabaseClient,
-    private readonly log: Log,
+    private readonly parts: CallParts,
     private readonly cache = segmentCache(),
   ) {}
 
   async put(segment: Segment, bytes: Uint8Array): Promise<void> {
-    await withRetries("upload", this.log, async (tryNumber): Promise<Outcome<true>> => {
+    await withRetries(this.parts, "upload", async (tryNumber): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.from(BUCKET).upload(segment.name, unshared(bytes), {
         contentType: "application/octet-stream",
         // The name is random: an object that an ambiguous try may have left there has these bytes.
         upsert: tryNumber > 1,
       }).catch(endedEarly);
-      if (error === null) return { value: true };
-      return { transient: String(storageStatus(error)) };
+      return error === null ? { value: true } : transientFailure(error);
     });
     this.cache.set(segment.name, bytes);
   }
@@ -69,19 +109,24 @@ export class SupabaseSegments implements Segments {
   async get(segment: Segment, isKept = true): Promise<Uint8Array> {
     const cached = this.cache.get(segment.name);
     if (cached !== undefined) return cached;
-    const bytes = await withRetries("download", this.log, async (): Promise<Outcome<Uint8Array>> => {
-      // As a stream: a Blob would hold a second copy of the bytes that the garbage collector does not account for.
-      const { data, error } = await this.client().storage.from(BUCKET).download(segment.name).asStream()
-        .catch(endedEarly);
-      if (error === null) {
-        const bytes = await readExactly(data, segment.size).catch(() => undefined);
-        if (bytes === null) throw this.corrupt(segment, "wrong size");
-        return bytes ? { value: bytes } : { transient: "truncated" };
-      }
-      const status = storageStatus(error);
-      if (status === 404) throw this.corrupt(segment, "missing");
-      return { transient: String(status) };
-    });
+    const bytes = await withRetries(
+      this.parts,
+      "download",
+      async (tryNumber): Promise<Outcome<Uint8Array>> => {
+        // As a stream: a Blob would hold a second copy of the bytes that the garbage collector does not account for.
+        const { data, error } = await this.client().storage.from(BUCKET).download(segment.name).asStream()
+          .catch(endedEarly);
+        if (error === null) {
+          const bytes = await readExactly(data, segment.size).catch(() => undefined);
+          if (bytes === null) throw this.corrupt(segment, "wrong size");
+          return bytes ? { value: bytes } : { transient: "truncated" };
+        }
+        // A storage that has just failed over may not see it yet.
+        const isLastTry = tryNumber === BACKEND_TRIES_MAX;
+        if (isObjectMissing(error) && isLastTry) throw this.corrupt(segment, "missing");
+        return transientFailure(error);
+      },
+    );
     if (await sha256Hex(bytes) !== segment.sha256) throw this.corrupt(segment, "wrong checksum");
     if (isKept) this.cache.set(segment.name, bytes);
     return bytes;
@@ -89,9 +134,9 @@ export class SupabaseSegments implements Segments {
 
   async remove(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
-    await withRetries("remove", this.log, async (): Promise<Outcome<true>> => {
+    await withRetries(this.parts, "remove", async (): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.from(BUCKET).remove([...names]).catch(endedEarly);
-      return error === null ? { value: true } : { transient: String(storageStatus(error)) };
+      return error === null ? { value: true } : transientFailure(error);
     });
   }
 
@@ -111,11 +156,11 @@ export class SupabaseSegments implements Segments {
 
   /** Names relative to the folder. Storage lists its direct children, @supabase/lite everything below it. */
   private names(folder: string, offset: number, limit: number): Promise<readonly string[]> {
-    return withRetries("list", this.log, async (): Promise<Outcome<readonly string[]>> => {
+    return withRetries(this.parts, "list", async (): Promise<Outcome<readonly string[]>> => {
       const sortBy = { column: "name", order: "asc" };
       const { data, error } = await this.client().storage.from(BUCKET).list(folder, { limit, offset, sortBy })
         .catch(endedEarly);
-      if (error !== null) return { transient: String(storageStatus(error)) };
+      if (error !== null) return transientFailure(error);
       const inFolder = `${folder}/`;
       return {
         value: data.map(({ name }) => name.startsWith(inFolder) ? name.slice(inFolder.length) : name),
@@ -123,15 +168,26 @@ export class SupabaseSegments implements Segments {
     });
   }
 
-  async ping(): Promise<void> {
-    await withRetries("bucket", this.log, async (): Promise<Outcome<true>> => {
-      const { error } = await this.client().storage.getBucket(BUCKET).catch(endedEarly);
-      return error === null ? { value: true } : { transient: String(storageStatus(error)) };
+  async probe(): Promise<void> {
+    const bucket = this.client().storage.from(BUCKET);
+    await withRetries(this.parts, "probe upload", async (): Promise<Outcome<true>> => {
+      const { error } = await bucket.upload(PROBE_OBJECT, unshared(PROBE_BYTES), {
+        contentType: "text/plain",
+        upsert: true,
+      }).catch(endedEarly);
+      return error === null ? { value: true } : transientFailure(error);
+    });
+    await withRetries(this.parts, "probe download", async (): Promise<Outcome<true>> => {
+      const { data, error } = await bucket.download(PROBE_OBJECT).asStream().catch(endedEarly);
+      if (error !== null) return transientFailure(error);
+      const bytes = await readExactly(data, PROBE_BYTES.length).catch(() => null);
+      const isIntact = bytes !== null && bytes.every((byte, index) => byte === PROBE_BYTES[index]);
+      return isIntact ? { value: true } : { transient: "other bytes" };
     });
   }
 
   private corrupt(segment: Segment, reason: string): ApiError {
-    this.log.corruptSegment(segment.id, reason);
+    this.parts.log.corruptSegment(segment.id, reason);
     return new ApiError(
       "CONTENT_CORRUPT",
       "Stored content fails its checksum. Wrong content is never returned.",

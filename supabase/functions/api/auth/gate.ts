@@ -32,7 +32,7 @@ export class Gate {
 
   constructor(private readonly parts: GateParts, private readonly requestId: string) {}
 
-  /** What the rate headers show: the project's window, once it is known, else that of the client's address. */
+  /** What the rate headers show: the project's or account's window, once it is known, else the client address's. */
   get rate(): RateView {
     return this.window ?? this.parts.failedAuth.view(this.parts.address, this.parts.now());
   }
@@ -75,7 +75,7 @@ export class Gate {
    * of `scopes`, or 429 for an address that failed too often or a project whose window is known to be used up.
    */
   async enter(headers: Headers, credentials: Credentials, scopes: readonly Scope[]): Promise<void> {
-    const identity = await identify(headers, credentials, this.parts);
+    const identity = await identify(headers, credentials, this.parts, (rate) => this.window = rate);
     this.identity = identity;
     if (identity.kind === "account" && identity.hasBadProjectId) {
       await this.authorize();
@@ -136,8 +136,10 @@ export class Gate {
     return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
   }
 
+  /** The same of an answer to an account. */
   unwrapAccount<T>(answer: AccountAnswer<T>): T {
     this.isAnswered = true;
+    if (answer.rate) this.window = answer.rate;
     return answer.ok ? answer.value : this.throwRefusal(answer.refusal);
   }
 

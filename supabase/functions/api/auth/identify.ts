@@ -1,13 +1,13 @@
 /** From a request's headers to who is calling, as far as that can be decided without asking the database about a key. */
 import { fail } from "../errors.ts";
 import type { Accounts } from "../ports/accounts.ts";
-import type { KeyHash } from "../ports/answer.ts";
+import type { KeyHash, RateView } from "../ports/answer.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import { isAccessToken } from "./access_token.ts";
+import { hasOwnAudience, isAccessToken, subjectOf } from "./access_token.ts";
 import { hashApiKey, isWellFormedApiKey } from "./api_key.ts";
 import type { ConsoleSessions } from "./console_sessions.ts";
 import type { KeyCache } from "./key_cache.ts";
-import { type Client, throwRefusal, throwUnauthenticated } from "./refusals.ts";
+import { type Client, countFailure, throwRefusal, throwUnauthenticated } from "./refusals.ts";
 
 /** What a route requires: `key` takes a project's key, or the access token of the project's owner. */
 export type Credentials = "none" | "key" | "account" | "account or key" | "secret key";
@@ -46,38 +46,43 @@ export interface IdentifyParts extends Client {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Is told the account's window, where it is what a response has to show. */
+type OnRate = (rate: RateView) => void;
+
 /** Throws 401, 429 for an address that failed too often, or what opening a console session is refused with. */
 export async function identify(
   headers: Headers,
   credentials: Credentials,
   parts: IdentifyParts,
+  onRate: OnRate,
 ): Promise<Identity> {
   switch (credentials) {
     case "none":
       return { kind: "anonymous" };
     case "secret key":
-      return await identifyOperator(headers, parts.secretKeys);
+      return await identifyOperator(headers, parts);
     case "key":
-      return await identifyKey(headers, parts);
+      return await identifyKey(headers, parts, onRate);
     case "account":
     case "account or key":
-      return await identifyAccount(headers, credentials === "account or key", parts);
+      return await identifyAccount(headers, credentials === "account or key", parts, onRate);
   }
 }
 
-/** Digests are compared, so the time it takes reveals nothing. */
-async function identifyOperator(headers: Headers, secretKeys: readonly string[]): Promise<Identity> {
+/** Digests are compared, so the time it takes reveals nothing. A wrong key counts as any failed authentication. */
+async function identifyOperator(headers: Headers, parts: IdentifyParts): Promise<Identity> {
   const digest = (text: string) => sha256Hex(new TextEncoder().encode(text));
   const given = bearerOf(headers) ?? headers.get("apikey");
-  const expected = await Promise.all(secretKeys.map(digest));
+  const expected = await Promise.all(parts.secretKeys.map(digest));
   if (given && expected.includes(await digest(given))) return { kind: "operator" };
+  countFailure(parts);
   fail("INVALID_API_KEY", "This route requires the Supabase project's secret key.");
 }
 
-async function identifyKey(headers: Headers, parts: IdentifyParts): Promise<Identity> {
+async function identifyKey(headers: Headers, parts: IdentifyParts, onRate: OnRate): Promise<Identity> {
   const bearer = bearerOf(headers) ?? "";
   const isOwner = !headers.has("x-api-key") && isAccessToken(bearer);
-  if (isOwner) return await openConsole(bearer, headers, parts);
+  if (isOwner) return await openConsole(bearer, headers, parts, onRate);
   const key = headers.get("x-api-key") ?? bearer;
   if (!isWellFormedApiKey(key)) throwUnauthenticated("INVALID_API_KEY", parts);
   const keyHash = await hashApiKey(key);
@@ -86,16 +91,25 @@ async function identifyKey(headers: Headers, parts: IdentifyParts): Promise<Iden
 }
 
 /** The owner of a project uses every file route with a token that stands for a key of it. */
-async function openConsole(accessToken: string, headers: Headers, parts: IdentifyParts): Promise<Identity> {
+async function openConsole(
+  accessToken: string,
+  headers: Headers,
+  parts: IdentifyParts,
+  onRate: OnRate,
+): Promise<Identity> {
   const { sessions, accounts, now } = parts;
+  if (!hasOwnAudience(accessToken)) throwUnauthenticated("INVALID_SESSION", parts);
   const projectId = headers.get("x-project-id") ?? "";
   if (!UUID.test(projectId)) throwInvalidProjectId();
-  const keyHash = await sessions.tokenHash(projectId.toLowerCase());
+  const keyHash = await sessions.tokenHash(projectId.toLowerCase(), subjectOf(accessToken));
   const owner = { accessToken, projectId };
   const isOpen = await sessions.isOpen(accessToken, projectId, now());
   if (!isOpen) {
     const answer = await accounts.openSession(accessToken, projectId, keyHash);
-    if (!answer.ok) throwRefusal(answer.refusal, parts, parts.failedAuth.view(parts.address, now()));
+    if (!answer.ok) {
+      if (answer.rate) onRate(answer.rate);
+      throwRefusal(answer.refusal, parts, answer.rate ?? parts.failedAuth.view(parts.address, now()));
+    }
     await sessions.remember(accessToken, projectId, now());
   }
   return { kind: "key", keyHash, owner, isConfirmed: !isOpen };
@@ -106,11 +120,14 @@ async function identifyAccount(
   headers: Headers,
   mayBeKey: boolean,
   parts: IdentifyParts,
+  onRate: OnRate,
 ): Promise<Identity> {
   const bearer = bearerOf(headers) ?? "";
   const isKey = headers.has("x-api-key") || isWellFormedApiKey(bearer);
-  if (mayBeKey && isKey) return await identifyKey(headers, parts);
-  if (isKey || !isAccessToken(bearer)) throwUnauthenticated("INVALID_SESSION", parts);
+  if (mayBeKey && isKey) return await identifyKey(headers, parts, onRate);
+  if (isKey || !isAccessToken(bearer) || !hasOwnAudience(bearer)) {
+    throwUnauthenticated("INVALID_SESSION", parts);
+  }
   const projectId = headers.get("x-project-id");
   const hasBadProjectId = projectId !== null && !UUID.test(projectId);
   const account = { accessToken: bearer, projectId: hasBadProjectId ? null : projectId };

@@ -25,14 +25,15 @@ export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, o
 }
 
 /** 401, the same for every kind of bad key; 429 once the address has failed too often. */
-export function throwUnauthenticated(
-  code: "INVALID_API_KEY" | "INVALID_SESSION",
-  { address, failedAuth, now }: Client,
-): never {
-  if (!failedAuth.consume(address, now())) {
-    throwRateLimitExceeded(failedAuth.view(address, now()).reset, now());
-  }
+export function throwUnauthenticated(code: "INVALID_API_KEY" | "INVALID_SESSION", client: Client): never {
+  countFailure(client);
   fail(code, ERRORS[code].message);
+}
+
+/** Counts a failed authentication of the address; 429 once it has failed too often. */
+export function countFailure({ address, failedAuth, now }: Client): void {
+  if (failedAuth.consume(address, now())) return;
+  throwRateLimitExceeded(failedAuth.view(address, now()).reset, now());
 }
 
 /** `reset` in UTC epoch seconds, `now` in milliseconds. */

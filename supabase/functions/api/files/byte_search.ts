@@ -8,6 +8,12 @@
 const SKIP_PATTERN_BYTES_MIN = 4;
 /** Comparisons that skipping may make per byte it advances, before it is abandoned for the rest of the piece. */
 const SKIP_COMPARISONS_PER_BYTE_MAX = 2;
+/** The pattern's first byte is looked for this far here, and beyond it by the engine, … */
+const NEAR_BYTES = 64;
+/** … which looks at this many bytes in the time of one. */
+const NATIVE_BYTES_PER_STEP = 8;
+/** Where every byte is compared, one takes as long as so many that are skipped over. */
+const MATCHED_BYTE_STEPS = 2;
 
 /** A pattern and how much of it the bytes so far have matched. Matches do not overlap; the leftmost one counts. */
 export class ByteSearch {
@@ -18,6 +24,7 @@ export class ByteSearch {
   readonly #fallbacks: Int32Array;
   /** By the byte aligned with the pattern's last one: how far the pattern may move. */
   readonly #shifts: Int32Array;
+  #steps: number;
 
   /** Throws RangeError for an empty pattern. */
   constructor(pattern: Uint8Array) {
@@ -25,6 +32,14 @@ export class ByteSearch {
     this.pattern = pattern;
     this.#fallbacks = buildFallbacks(pattern);
     this.#shifts = buildShifts(pattern);
+    this.#steps = 2 * pattern.length;
+  }
+
+  /** What the search has cost since this was last asked: bytes looked at, however often. */
+  takeSteps(): number {
+    const steps = this.#steps;
+    this.#steps = 0;
+    return steps;
   }
 
   /**
@@ -34,16 +49,26 @@ export class ByteSearch {
   next(bytes: Uint8Array, from: number): number {
     const pattern = this.pattern;
     const fallbacks = this.#fallbacks;
-    const first = pattern[0];
+    const first = pattern[0] ?? 0;
     let matched = this.matched;
     let at = from;
     if (matched === 0 && pattern.length >= SKIP_PATTERN_BYTES_MIN) {
       at = this.#skip(bytes, from);
       if (at < 0) return -at;
     }
+    let steps = 0;
+    let counted = at;
     while (at < bytes.length) {
       if (matched === 0) {
-        while (at < bytes.length && bytes[at] !== first) at++;
+        const near = Math.min(bytes.length, at + NEAR_BYTES);
+        while (at < near && bytes[at] !== first) at++;
+        if (at === near && at < bytes.length) {
+          steps += at - counted;
+          counted = bytes.indexOf(first, at);
+          if (counted < 0) counted = bytes.length;
+          steps += Math.floor((counted - at) / NATIVE_BYTES_PER_STEP);
+          at = counted;
+        }
         if (at === bytes.length) break;
       } else if (bytes[at] !== pattern[matched]) {
         matched = fallbacks[matched] ?? 0;
@@ -52,10 +77,12 @@ export class ByteSearch {
       at++;
       if (++matched === pattern.length) {
         this.matched = 0;
+        this.#steps += steps + MATCHED_BYTE_STEPS * (at - counted);
         return at;
       }
     }
     this.matched = matched;
+    this.#steps += steps + MATCHED_BYTE_STEPS * (at - counted);
     return -1;
   }
 
@@ -66,18 +93,24 @@ export class ByteSearch {
     const last = pattern.length - 1;
     const lastByte = pattern[last];
     let comparisons = 0;
+    let places = 0;
     let start = from;
     while (start + last < bytes.length) {
+      places++;
       const byte = bytes[start + last] ?? 0;
       if (byte === lastByte) {
         let index = 0;
         while (index < last && bytes[start + index] === pattern[index]) index++;
-        if (index === last) return -(start + pattern.length);
         comparisons += index;
-        if (comparisons > SKIP_COMPARISONS_PER_BYTE_MAX * (start - from + pattern.length)) return start;
+        if (index === last) {
+          this.#steps += places + comparisons;
+          return -(start + pattern.length);
+        }
+        if (comparisons > SKIP_COMPARISONS_PER_BYTE_MAX * (start - from + pattern.length)) break;
       }
       start += shifts[byte] ?? 1;
     }
+    this.#steps += places + comparisons;
     return start;
   }
 }

@@ -1,12 +1,16 @@
 /** From uploaded segments to a version. */
 import type { Gate } from "../auth/gate.ts";
-import { ApiError, unavailable } from "../errors.ts";
-import { FULL_SEGMENT_LIST_COMPACTIONS_MAX } from "../limits.ts";
-import type { Refusal } from "../ports/answer.ts";
+import { unavailable } from "../errors.ts";
+import type { Answer, Refusal } from "../ports/answer.ts";
 import type { Commit, Committed } from "../ports/commit.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { compactSegments } from "./compact.ts";
+import type { Deadline } from "../runtime/deadline.ts";
+import type { Log } from "../runtime/log.ts";
+import type { EndTurn, Turns } from "../runtime/turns.ts";
+import { segmentListMax } from "./compaction_plan.ts";
+import type { EditTurns } from "./edit_turns.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { PendingCompactions } from "./pending_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
@@ -14,10 +18,15 @@ import { discard, type Uploader } from "./upload.ts";
 
 /** What a commit uses: the database, and storage for compactions. */
 export interface Committer extends Uploader, SegmentSource {
-  readonly gate: Pick<Gate, "projectId" | "caller" | "observe" | "throwRefusal">;
+  readonly gate: Pick<Gate, "grant" | "projectId" | "caller" | "observe" | "throwRefusal">;
   readonly metadata: Pick<Metadata, "commit" | "compact">;
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
+  /** At commits to one file: more of them at a time would only wait in the database, and hold its connections. */
+  readonly commitTurns: Turns;
+  readonly editTurns: Pick<EditTurns, "isBusy">;
+  readonly deadline: Deadline;
+  readonly log: Pick<Log, "backgroundFault">;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
   readonly onCommit: () => void;
 }
@@ -34,24 +43,47 @@ export async function tryCommit(
   commit: Commit,
   mayDefer = false,
 ): Promise<CommitResult> {
-  const { gate, metadata } = committer;
+  const { segments } = committer;
   const uploaded = "segments" in commit ? commit.segments : [];
-  for (let compactions = 0;; compactions++) {
-    const answer = gate.observe(await metadata.commit(gate.caller, commit));
-    const isReferenced = answer.ok && !answer.value.isReplayed;
-    const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
-    if (isFull && compactions < FULL_SEGMENT_LIST_COMPACTIONS_MAX) {
-      if (await makeRoom(committer, commit.path, answer.refusal.segments ?? [])) continue;
-    }
-    if (!isReferenced && !answer.isAmbiguous) await discard(committer.segments, uploaded);
+  const endTurn = await takeTurn(committer, commit.path).catch(async (error) => {
+    await discard(segments, uploaded);
+    throw error;
+  });
+  const answer = await commitInTurn(committer, commit).finally(endTurn);
+  const isReferenced = answer.ok && !answer.value.isReplayed;
+  if (!isReferenced && !answer.isAmbiguous) await discard(segments, uploaded);
+  if (!answer.ok) {
     // Others fill the list as fast as it is compacted: nothing was done, and later there is room.
-    if (isFull) {
+    if (answer.refusal.code === "SEGMENT_LIST_FULL") {
       throw unavailable("The file is written to faster than its segments are compacted. Try again.");
     }
-    if (!answer.ok) return { refusal: answer.refusal };
-    committer.onCommit();
-    await compactIfDue(committer, answer.value, mayDefer);
-    return { committed: answer.value };
+    return { refusal: answer.refusal };
+  }
+  await followUp(committer, answer.value, mayDefer);
+  return { committed: answer.value };
+}
+
+/**
+ * A turn at commits to the file. Without content, such as a deletion, a commit may be the first that the isolate sees of
+ * its key: then the file's project is not known, and the commit goes ahead.
+ */
+async function takeTurn(committer: Committer, path: string): Promise<EndTurn> {
+  const { gate, commitTurns, deadline } = committer;
+  return gate.grant ? await commitTurns.take(fileKey(committer, path), deadline) : () => {};
+}
+
+/** Commits once there is room. What waits for its turn meanwhile could not be committed either. */
+async function commitInTurn(committer: Committer, commit: Commit): Promise<Answer<Committed>> {
+  const { gate, metadata, inFlightCompactions, deadline } = committer;
+  for (;;) {
+    if (commit.kind === "append") {
+      await inFlightCompactions.room(fileKey(committer, commit.path), deadline);
+    }
+    const answer = gate.observe(await metadata.commit(gate.caller, commit));
+    const isFull = !answer.ok && answer.refusal.code === "SEGMENT_LIST_FULL";
+    // The appends of other isolates may take the room that was made.
+    if (!isFull || deadline.remainingMilliseconds <= 0) return answer;
+    if (!await makeRoom(committer, commit.path, answer.refusal.segments ?? [])) return answer;
   }
 }
 
@@ -71,22 +103,33 @@ export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal:
 /** Compacts some of a full segment list. Returns whether there may be room now. */
 function makeRoom(committer: Committer, path: string, segments: readonly Segment[]): Promise<boolean> {
   const file = fileKey(committer, path);
-  return committer.inFlightCompactions.run(file, () => compactSegments(committer, path, segments, true));
+  const compact = () => compactSegments(committer, path, segments, true);
+  return committer.inFlightCompactions.run(file, segments, compact, committer.deadline);
 }
 
-/** The version is committed, so a compaction that fails is no error: a later one does its work. */
+/** The version is committed: whatever fails now is no error of the request, and is done again by a later one. */
+async function followUp(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
+  try {
+    committer.onCommit();
+    await compactIfDue(committer, committed, mayDefer);
+  } catch (error) {
+    committer.log.backgroundFault("compaction", error);
+  }
+}
+
 async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
-  const { pendingCompactions, inFlightCompactions } = committer;
-  const { segments, file: { path, version } } = committed;
+  const { pendingCompactions, inFlightCompactions, commitTurns, editTurns } = committer;
+  const { segments, file: { path, version, size } } = committed;
   const file = fileKey(committer, path);
   pendingCompactions.forgetOlderThan(file, version);
   if (!segments || inFlightCompactions.has(file)) return;
-  if (mayDefer && pendingCompactions.defer(file, version, segments)) return;
-  try {
-    await inFlightCompactions.run(file, () => compactSegments(committer, path, segments, false));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-  }
+  // An edit would be in vain if the segments that it replaces were gone.
+  if (editTurns.isBusy(file) && segments.length < segmentListMax(size) / 2) return;
+  // Where others are about to commit, the version would not be the latest any more.
+  const isAlone = !commitTurns.isBusy(file);
+  if (mayDefer && isAlone && pendingCompactions.defer(file, version, segments)) return;
+  const compact = () => compactSegments(committer, path, segments, false);
+  await inFlightCompactions.run(file, segments, compact, committer.deadline);
 }
 
 /** Identifies the file among those of all projects. */

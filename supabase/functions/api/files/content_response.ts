@@ -7,7 +7,8 @@ import { type LineQuery, lineWindow } from "./line_window.ts";
 import { fail } from "../errors.ts";
 import { READ_AT_ONCE_BYTES } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
-import { JSON_HEADERS } from "../http/respond.ts";
+import { JSON_TYPE, taggedHeaders } from "../http/respond.ts";
+import type { Deadline } from "../runtime/deadline.ts";
 import { isBinary, isText } from "./presentation.ts";
 import { readLines, readRange, readSegments, type SegmentSource } from "./read_segments.ts";
 import { streamResponse } from "../http/stream_response.ts";
@@ -15,6 +16,18 @@ import { streamResponse } from "../http/stream_response.ts";
 /** The request that is answered, and where the content comes from. */
 export interface ReadContext extends SegmentSource {
   readonly request: Request;
+  readonly deadline: Deadline;
+}
+
+/** Pieces on their way to the client, each of which gives the rest more time. */
+async function* extending(
+  { deadline }: ReadContext,
+  pieces: AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const piece of pieces) {
+    deadline.extend(piece.length);
+    yield piece;
+  }
 }
 
 /** The content as JSON, whole or some lines of it. Throws NOT_TEXT and RANGE_NOT_SATISFIABLE. */
@@ -31,7 +44,9 @@ export function jsonResponse(
   }
   const window = lines && (lineWindow(content.segments, lines) ??
     fail("RANGE_NOT_SATISFIABLE", "The lines begin beyond the end of the file.", { version: file.version }));
-  const init = { headers: { ...JSON_HEADERS, ETag: entityTag(file, "j"), Vary: "Accept" } };
+  const init = {
+    headers: { "Content-Type": JSON_TYPE, ...taggedHeaders(entityTag(file, "j")), Vary: "Accept" },
+  };
   if (context.request.method === "HEAD") return Promise.resolve(new Response(null, init));
   return streamResponse(
     jsonContent({
@@ -40,7 +55,10 @@ export function jsonResponse(
         ...(window &&
           { startLine: window.startLine, endLine: window.endLine, totalLines: window.totalLines }),
       },
-      segments: window ? readLines(context, window.parts) : readSegments(context, content.segments),
+      segments: extending(
+        context,
+        window ? readLines(context, window.parts) : readSegments(context, content.segments),
+      ),
       isBase64: encoding ? encoding === "base64" : isBinary(content),
       operation: "read_file",
       message: `Version ${file.version}.`,
@@ -70,8 +88,7 @@ export async function rawResponse(context: ReadContext, content: Content): Promi
       "Content-Type": isTextual ? `${file.mimeType}; charset=utf-8` : file.mimeType,
       "Content-Length": String(range.end - range.start + 1),
       "Accept-Ranges": "bytes",
-      "Cache-Control": "private, no-cache",
-      ETag: entityTag(file, "r"),
+      ...taggedHeaders(entityTag(file, "r")),
       Vary: "Accept",
       // Whatever the bytes are, a browser must not execute them.
       "X-Content-Type-Options": "nosniff",
@@ -81,7 +98,7 @@ export async function rawResponse(context: ReadContext, content: Content): Promi
   };
   if (method === "HEAD" || file.size === 0) return new Response(null, init);
   return await streamResponse(
-    readRange(context, content.segments, range),
+    extending(context, readRange(context, content.segments, range)),
     range.end - range.start + 1 <= READ_AT_ONCE_BYTES,
     init,
   );

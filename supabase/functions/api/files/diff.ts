@@ -1,9 +1,10 @@
 /** Unified diffs: of two versions, and of what an edit would do. */
-import type { StructuredPatchHunk } from "diff";
 import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
-import { DIFF_BYTES_MAX, DIFF_TIMEOUT_MILLISECONDS } from "../limits.ts";
+import { DIFF_BYTES_MAX, DIFF_CONTEXT_LINES } from "../limits.ts";
+import { type Change, lineAt, lineChanges, lineCount, type Lines, splitLines } from "./line_changes.ts";
 import type { Side } from "../ports/files.ts";
+import { Work } from "../runtime/work.ts";
 import { readText, type SegmentSource } from "./read_segments.ts";
 
 export interface Diff {
@@ -34,52 +35,124 @@ export async function readSide(source: SegmentSource, side: Side | null): Promis
 }
 
 /** The diff from one text to another, both of the file at `path`. */
-export async function diffTexts(path: string, before: string, after: string): Promise<Diff> {
+export async function diffTexts(
+  path: string,
+  before: string,
+  after: string,
+  work = new Work(),
+): Promise<Diff> {
   if (before === after) return { diff: "", additions: 0, deletions: 0 };
-  // Loaded with the first diff, so that a cold start does not pay for it.
-  const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
-  const options = { context: 3, timeout: DIFF_TIMEOUT_MILLISECONDS };
-  const compare = () => structuredPatch(path, path, before, after, undefined, undefined, options);
-  const hasTwoSides = before !== "" && after !== "";
-  const patch = hasTwoSides ? compare() : undefined;
-  // No diff, or none found in time: everything is removed and everything added.
-  const hunks = patch?.hunks ?? [wholeHunk(before, after)];
-  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const old = await splitLines(before, work);
+  const now = await splitLines(after, work);
+  const changes = await lineChanges(old, now, work);
+  const name = quoteName(path);
+  const text = new DiffText(work, `--- ${name}\n+++ ${name}\n`);
+  for (const hunk of hunksOf(changes)) await writeHunk(text, old, now, hunk);
   return {
-    diff: formatPatch({
-      oldFileName: path,
-      newFileName: path,
-      oldHeader: undefined,
-      newHeader: undefined,
-      hunks,
-    }, FILE_HEADERS_ONLY),
-    additions: lines.filter((line) => line.startsWith("+")).length,
-    deletions: lines.filter((line) => line.startsWith("-")).length,
+    diff: text.finish(),
+    additions: changes.reduce((sum, { newFrom, newTo }) => sum + newTo - newFrom, 0),
+    deletions: changes.reduce((sum, { oldFrom, oldTo }) => sum + oldTo - oldFrom, 0),
   };
 }
 
-/** One hunk that removes all old lines and adds all new ones: maybe longer than necessary, but correct. */
-function wholeHunk(before: string, after: string): StructuredPatchHunk {
-  const removed = linesOf(before);
-  const added = linesOf(after);
-  return {
-    // formatPatch writes 0 for a side without lines.
-    oldStart: 1,
-    oldLines: removed.length,
-    newStart: 1,
-    newLines: added.length,
-    lines: [...marked("-", before, removed), ...marked("+", after, added)],
-  };
+/** Changes whose lines of context meet or overlap, together. */
+function hunksOf(changes: readonly Change[]): Change[][] {
+  const hunks: Change[][] = [];
+  let last: Change | undefined;
+  for (const change of changes) {
+    const isNear = last && change.oldFrom - last.oldTo <= 2 * DIFF_CONTEXT_LINES;
+    if (isNear) hunks.at(-1)?.push(change);
+    else hunks.push([change]);
+    last = change;
+  }
+  return hunks;
 }
 
-function linesOf(text: string): string[] {
-  const lines = text.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
+async function writeHunk(text: DiffText, old: Lines, now: Lines, changes: readonly Change[]): Promise<void> {
+  const [first, last] = [changes[0], changes.at(-1)];
+  if (!first || !last) return;
+  const lead = Math.min(DIFF_CONTEXT_LINES, first.oldFrom);
+  const trail = Math.min(DIFF_CONTEXT_LINES, lineCount(old) - last.oldTo);
+  const oldFrom = first.oldFrom - lead;
+  text.write(
+    `@@ -${range(oldFrom, last.oldTo + trail)} +${range(first.newFrom - lead, last.newTo + trail)} @@\n`,
+  );
+  let at = oldFrom;
+  for (const change of changes) {
+    await text.writeLines(" ", old, at, change.oldFrom);
+    await text.writeLines("-", old, change.oldFrom, change.oldTo);
+    await text.writeLines("+", now, change.newFrom, change.newTo);
+    at = change.oldTo;
+  }
+  await text.writeLines(" ", old, at, at + trail);
 }
 
-function marked(sign: "-" | "+", text: string, lines: readonly string[]): string[] {
-  const result = lines.map((line) => sign + line);
-  if (lines.length > 0 && !text.endsWith("\n")) result.push("\\ No newline at end of file");
-  return result;
+/** Lines `from` to `to` (exclusive, from 0) as a hunk's header has them: of no lines, the line before. */
+function range(from: number, to: number): string {
+  return `${to > from ? from + 1 : from},${to - from}`;
+}
+
+/** Units of work for each line besides its length. */
+const WRITE_UNITS = 32;
+/** Length of the parts that the text is joined from at the end. */
+const PART_LENGTH = 65_536;
+
+/** Joined part by part: one join of a million lines would take too long at a time. */
+class DiffText {
+  readonly #parts: string[] = [];
+  #lines: string[];
+  #length = 0;
+
+  constructor(private readonly work: Work, start: string) {
+    this.#lines = [start];
+  }
+
+  write(text: string): void {
+    this.#lines.push(text);
+    this.#length += text.length;
+    if (this.#length < PART_LENGTH) return;
+    this.#parts.push(this.#lines.join(""));
+    this.#lines = [];
+    this.#length = 0;
+  }
+
+  async writeLines(sign: string, lines: Lines, from: number, to: number): Promise<void> {
+    for (let index = from; index < to; index++) {
+      const line = lineAt(lines, index);
+      this.write(sign + line);
+      if (!line.endsWith("\n")) this.write("\n\\ No newline at end of file\n");
+      if (this.work.add(WRITE_UNITS + line.length)) await this.work.pause();
+    }
+  }
+
+  finish(): string {
+    return [...this.#parts, ...this.#lines].join("");
+  }
+}
+
+/** The letters of escapes in C. */
+const ESCAPES = new Map([
+  [7, "a"],
+  [8, "b"],
+  [9, "t"],
+  [10, "n"],
+  [11, "v"],
+  [12, "f"],
+  [13, "r"],
+  [34, '"'],
+  [
+    92,
+    "\\",
+  ],
+]);
+
+/** A file name as `diff` and `git` write it: quoted as a string in C where it has other characters than simple ones. */
+function quoteName(name: string): string {
+  if (/^[ !#-[\]-~]*$/.test(name)) return name;
+  const quoted = Array.from(new TextEncoder().encode(name), (byte) => {
+    const letter = ESCAPES.get(byte);
+    if (letter !== undefined) return `\\${letter}`;
+    return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, "0")}`;
+  });
+  return `"${quoted.join("")}"`;
 }

@@ -2,8 +2,9 @@
 import { countOccurrences, type Piece, rewrite, sizeOf } from "./rewrite.ts";
 import { nearMisses } from "./near_misses.ts";
 import { fail } from "../errors.ts";
-import { EDIT_MEMORY_BYTES } from "../limits.ts";
+import { EDIT_MEMORY_BYTES, EDIT_UNITS_MAX, READ_KEPT_BYTES_MAX } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
+import { Work } from "../runtime/work.ts";
 import { discard, type Uploader, Uploads } from "./upload.ts";
 
 /** One replacement, as the client requested it. */
@@ -21,11 +22,24 @@ export interface EditedText {
   readonly replacements: number;
 }
 
+/** The work of all edits of a request. Throws SEARCH_TOO_BROAD once it is more than EDIT_UNITS_MAX. */
+export function editWork(): Work {
+  return new Work(EDIT_UNITS_MAX, () =>
+    fail(
+      "SEARCH_TOO_BROAD",
+      "The edits would search and rewrite too much text. Send fewer at once, or replace longer strings.",
+      { rule: "edit_units", limit: EDIT_UNITS_MAX },
+    ));
+}
+
 /** Applies edits to one text, one after the other. Tracks what it stores meanwhile, so that it can be removed. */
 export class TextEditor {
   private pieces: readonly Piece[];
   private replacements = 0;
   private readonly uploads: Uploads;
+  /** Names of the segments that were loaded. */
+  private readonly loaded = new Set<string>();
+  private readonly isKept: boolean;
 
   constructor(
     private readonly uploader: Uploader,
@@ -33,12 +47,14 @@ export class TextEditor {
     private readonly version: number,
     /** Throws if the text would be too large. */
     private readonly checkSize: (sizeBytes: number) => void,
+    private readonly work: Work = editWork(),
   ) {
     this.pieces = segments.map((segment) => ({ kind: "stored", segment }));
     this.uploads = new Uploads(uploader);
+    this.isKept = segments.reduce((bytes, { size }) => bytes + size, 0) <= READ_KEPT_BYTES_MAX;
   }
 
-  /** Applies all edits in order. Throws STRING_NOT_FOUND, STRING_NOT_UNIQUE and what `checkSize` throws. */
+  /** Applies all edits in order. Throws STRING_NOT_FOUND, STRING_NOT_UNIQUE and what `checkSize` and `work` throw. */
   async apply(edits: readonly Edit[]): Promise<EditedText> {
     for (const [index, edit] of edits.entries()) {
       const where = edits.length > 1 ? { edit: index } : {};
@@ -68,12 +84,19 @@ export class TextEditor {
     await this.uploads.discard();
   }
 
-  private readonly load = (piece: Piece): Promise<Uint8Array> =>
-    piece.kind === "stored" ? this.uploader.segments.get(piece.segment) : Promise.resolve(piece.bytes);
+  private readonly load = async (piece: Piece): Promise<Uint8Array> => {
+    if (piece.kind === "new") return piece.bytes;
+    const { name, size } = piece.segment;
+    // A segment is fetched and verified once where all of them stay in the cache.
+    if (!this.isKept || !this.loaded.has(name)) this.work.add(size);
+    this.loaded.add(name);
+    return await this.uploader.segments.get(piece.segment);
+  };
 
   private async applyOne(edit: Edit, where: { edit?: number }): Promise<Piece[]> {
-    const found = await countOccurrences(this.pieces, this.load, edit.oldString);
-    await this.checkOccurrences(edit, found.count, found.lines, where);
+    // Lines are numbered only where they have to be reported: line feeds take longer to count than strings to find.
+    const found = await countOccurrences(this.pieces, this.load, edit.oldString, this.work, 0);
+    await this.checkOccurrences(edit, found.count, where);
     const growth = byteLength(edit.newString) - byteLength(edit.oldString);
     const sizeBytes = this.pieces.reduce((total, piece) => total + sizeOf(piece), 0);
     this.checkSize(sizeBytes + growth * found.count);
@@ -83,7 +106,15 @@ export class TextEditor {
     let bytesInMemory = 0;
     const which = found.count > 1 ? "all" : "first";
     for await (
-      const piece of rewrite(this.pieces, this.load, edit.oldString, edit.newString, which, found.touched)
+      const piece of rewrite(
+        this.pieces,
+        this.load,
+        edit.oldString,
+        edit.newString,
+        which,
+        found.touched,
+        this.work,
+      )
     ) {
       bytesInMemory += piece.kind === "new" ? piece.bytes.length : 0;
       result.push(bytesInMemory > EDIT_MEMORY_BYTES ? await this.storeEarly(piece) : piece);
@@ -94,7 +125,6 @@ export class TextEditor {
   private async checkOccurrences(
     edit: Edit,
     occurrences: number,
-    lines: readonly number[],
     where: { edit?: number },
   ): Promise<void> {
     const { version } = this;
@@ -113,6 +143,7 @@ export class TextEditor {
     const message = expectedOccurrences === undefined
       ? "The old string occurs more than once; add context or set replaceAll."
       : "The old string does not occur as often as expected.";
+    const { lines } = await countOccurrences(this.pieces, this.load, edit.oldString, new Work());
     fail("STRING_NOT_UNIQUE", message, {
       occurrences,
       ...(expectedOccurrences !== undefined && { expectedOccurrences }),

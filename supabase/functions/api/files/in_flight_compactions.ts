@@ -1,21 +1,67 @@
 /** Compactions that are running in this isolate, at most one per file: a second one would do the same work again. */
+import { unavailable } from "../errors.ts";
+import type { Segment } from "../ports/segments.ts";
+import { type Deadline, LATE } from "../runtime/deadline.ts";
+import { segmentListMax } from "./compaction_plan.ts";
+
+interface InFlight {
+  /** Resolves once it has ended, however. */
+  readonly ended: Promise<boolean>;
+  /** Appends that may still be committed before that. */
+  room: number;
+}
+
 export class InFlightCompactions {
-  private readonly byFile = new Map<string, Promise<boolean>>();
+  private readonly byFile = new Map<string, InFlight>();
 
   has(file: string): boolean {
     return this.byFile.has(file);
   }
 
-  /** Runs `compact`, or waits for the file's running compaction instead. Returns whether there may be fewer segments. */
-  async run(file: string, compact: () => Promise<boolean>): Promise<boolean> {
+  /**
+   * Runs `compact` on a segment list, or waits for the file's running compaction instead. Returns whether there may be
+   * fewer segments. Throws SERVICE_UNAVAILABLE where the other one takes longer than this request may wait.
+   */
+  async run(
+    file: string,
+    segments: readonly Segment[],
+    compact: () => Promise<boolean>,
+    deadline: Deadline,
+  ): Promise<boolean> {
     const other = this.byFile.get(file);
-    if (other) return await other.then(() => true, () => true);
+    if (other) return await endOf(other, deadline);
     const own = compact();
-    this.byFile.set(file, own);
+    this.byFile.set(file, {
+      ended: own.then(() => true, () => true),
+      room: roomWhileCompacting(segments),
+    });
     try {
       return await own;
     } finally {
       this.byFile.delete(file);
     }
   }
+
+  /**
+   * Resolves when one more append may be committed: at once, unless those before it have used up the room that there was
+   * when the compaction began. So appends wait for a compaction instead of filling the segment list before it ends.
+   */
+  async room(file: string, deadline: Deadline): Promise<void> {
+    for (let running = this.byFile.get(file); running; running = this.byFile.get(file)) {
+      if (running.room-- > 0) return;
+      await endOf(running, deadline);
+    }
+  }
+}
+
+async function endOf({ ended }: InFlight, deadline: Deadline): Promise<boolean> {
+  const result = await deadline.count(() => deadline.within(Infinity, ended));
+  if (result === LATE) throw unavailable();
+  return result;
+}
+
+/** Half of what the segment list has room for: the other half is for the appends of other isolates. */
+function roomWhileCompacting(segments: readonly Segment[]): number {
+  const bytes = segments.reduce((sum, { size }) => sum + size, 0);
+  return Math.floor((segmentListMax(bytes) - segments.length) / 2);
 }

@@ -71,6 +71,6 @@ export function cutLines(bytes: Uint8Array, { skipped, until }: SegmentLines): U
 /** The offset after the n-th line feed. */
 function afterNewline(bytes: Uint8Array, n: number): number {
   let offset = 0;
-  for (let count = 0; count < n; count++) offset = bytes.indexOf(0x0a, offset) + 1;
+  for (let count = 0; count < n && offset < bytes.length; offset++) if (bytes[offset] === 0x0a) count++;
   return offset;
 }

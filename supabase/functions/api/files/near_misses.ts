@@ -13,6 +13,7 @@ import { ByteSearch } from "./byte_search.ts";
 import type { LoadPiece, Piece } from "./rewrite.ts";
 import { type Difference, DIFFERENCES } from "./text_differences.ts";
 import { cutAtCharacter } from "../runtime/utf8.ts";
+import { Work } from "../runtime/work.ts";
 
 export interface NearMisses {
   /** The lines most similar to the string's first line that is not blank, best first; long ones as an excerpt. */
@@ -35,6 +36,9 @@ interface Candidate {
 const LINE_FEED = 0x0a;
 /** With less room than this a character might not fit. */
 const CHARACTER_BYTES_MAX = 4;
+/** Units of work for each byte that is compared by trigrams, and for each that is normalized and searched. */
+const NEAREST_UNITS_PER_BYTE = 3;
+const NORMALIZED_UNITS_PER_BYTE = 2;
 /** Trigrams are hashed to 16 bits. */
 const HASHES = 65536;
 
@@ -46,11 +50,14 @@ export async function nearMisses(
 ): Promise<NearMisses> {
   const text = await readBeginning(pieces, load);
   const old = new TextEncoder().encode(oldString);
+  // What is looked at is bounded already: only slices are counted.
+  const work = new Work();
+  if (work.add(NEAREST_UNITS_PER_BYTE * text.length)) await work.pause();
   const nearest = nearestLines(text, firstLine(oldString)).map((candidate) => ({
     line: candidate.line,
     text: excerpt(text, candidate),
   }));
-  return { nearest, differsOnlyBy: findDifference(text, old) };
+  return { nearest, differsOnlyBy: await findDifference(text, old, work) };
 }
 
 async function readBeginning(pieces: readonly Piece[], load: LoadPiece): Promise<Uint8Array> {
@@ -71,8 +78,9 @@ function firstLine(text: string): Uint8Array {
   return new TextEncoder().encode(line.trim());
 }
 
-function findDifference(text: Uint8Array, old: Uint8Array): Difference | null {
+async function findDifference(text: Uint8Array, old: Uint8Array, work: Work): Promise<Difference | null> {
   for (const [name, normalize] of DIFFERENCES) {
+    if (work.add(NORMALIZED_UNITS_PER_BYTE * text.length)) await work.pause();
     const pattern = normalize(old);
     if (pattern.length > 0 && new ByteSearch(pattern).next(normalize(text), 0) >= 0) return name;
   }

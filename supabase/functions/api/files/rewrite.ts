@@ -3,8 +3,9 @@
  * enough). Pieces are processed in order, a match may span any number of them, and pieces without a match are kept.
  * The result is such a list again, so edits can follow one another.
  */
-import { EDIT_LINES_REPORTED_MAX, READ_AHEAD_SEGMENTS } from "../limits.ts";
+import { EDIT_LINES_REPORTED_MAX, EDIT_MATCH_UNITS, READ_AHEAD_SEGMENTS } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
+import { Work } from "../runtime/work.ts";
 import { ByteSearch } from "./byte_search.ts";
 import { SegmentCutter } from "./segment.ts";
 import { countNewlines } from "../runtime/utf8.ts";
@@ -29,35 +30,92 @@ export interface Occurrences {
 /** Which occurrences are replaced. */
 export type Which = "first" | "all";
 
-/** Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. */
+/**
+ * Finds a well-formed, non-empty string. Holds a few pieces at a time; linear in the size of the text. `linesMax`: lines
+ * to report, for which the line feeds of the text have to be counted.
+ */
 export async function countOccurrences(
   pieces: readonly Piece[],
   load: LoadPiece,
   oldString: string,
+  work: Work = new Work(),
+  linesMax: number = EDIT_LINES_REPORTED_MAX,
 ): Promise<Occurrences> {
-  const search = new ByteSearch(new TextEncoder().encode(oldString));
-  const newlinesOfMatch = countNewlines(search.pattern);
-  const touched = pieces.map(() => false);
-  const lines: number[] = [];
-  let count = 0;
-  let newlinesBefore = 0;
-  let index = 0;
+  const counter = new Counter(pieces, oldString, linesMax);
   for await (const bytes of loadInOrder(pieces, load)) {
-    let line = 1 + newlinesBefore;
-    let counted = 0;
-    for (let end = search.next(bytes, 0); end >= 0; end = search.next(bytes, end)) {
-      count++;
-      touch(touched, pieces, index, search.pattern.length - end);
-      if (lines.length === EDIT_LINES_REPORTED_MAX) continue;
-      line += countNewlines(bytes, counted, end);
-      counted = end;
-      // The match may begin in an earlier piece, but it has as many line feeds as the string.
-      lines.push(line - newlinesOfMatch);
+    for (let at = counter.advance(bytes, 0, work); at >= 0; at = counter.advance(bytes, at, work)) {
+      await work.pause();
     }
-    const piece = pieces[index++];
-    newlinesBefore += piece?.kind === "stored" ? piece.segment.newlines : countNewlines(bytes);
+    if (work.add(counter.endPiece(bytes))) await work.pause();
   }
-  return { count, lines, touched };
+  return counter;
+}
+
+/** Matches after which the work is counted. */
+const MATCHES_COUNTED = 256;
+/** Bytes that are copied in the time of one unit of work. */
+const WRITTEN_BYTES_PER_UNIT = 2;
+
+/** Counts occurrences piece by piece. */
+class Counter implements Occurrences {
+  count = 0;
+  readonly lines: number[] = [];
+  readonly touched: boolean[];
+  readonly #search: ByteSearch;
+  readonly #newlinesOfMatch: number;
+  /** The piece that is searched. */
+  #index = 0;
+  #newlinesBefore = 0;
+  /** Of the current piece, how far line feeds are counted, and how many there are. */
+  #countedTo = 0;
+  #newlines = 0;
+
+  constructor(
+    private readonly pieces: readonly Piece[],
+    oldString: string,
+    private readonly linesMax: number,
+  ) {
+    this.#search = new ByteSearch(new TextEncoder().encode(oldString));
+    this.#newlinesOfMatch = countNewlines(this.#search.pattern);
+    this.touched = pieces.map(() => false);
+  }
+
+  /** Continues with the piece at `from`. Returns where it stopped because the slice is over, or -1 at the piece's end. */
+  advance(bytes: Uint8Array, from: number, work: Work): number {
+    const search = this.#search;
+    let matches = 0;
+    for (let end = search.next(bytes, from); end >= 0; end = search.next(bytes, end)) {
+      this.count++;
+      touch(this.touched, this.pieces, this.#index, search.pattern.length - end);
+      if (this.lines.length < this.linesMax) this.#addLine(bytes, end);
+      if (++matches < MATCHES_COUNTED) continue;
+      matches = 0;
+      if (work.add(search.takeSteps() + MATCHES_COUNTED * EDIT_MATCH_UNITS)) return end;
+    }
+    return -1;
+  }
+
+  #addLine(bytes: Uint8Array, end: number): void {
+    this.#newlines += countNewlines(bytes, this.#countedTo, end);
+    this.#countedTo = end;
+    // The match may begin in an earlier piece, but it has as many line feeds as the string.
+    this.lines.push(1 + this.#newlinesBefore + this.#newlines - this.#newlinesOfMatch);
+  }
+
+  /** Goes on to the next piece. Returns the units of work that were not counted yet. */
+  endPiece(bytes: Uint8Array): number {
+    const piece = this.pieces[this.#index++];
+    let units = this.#search.takeSteps();
+    if (piece?.kind === "stored") {
+      this.#newlinesBefore += piece.segment.newlines;
+    } else if (this.lines.length < this.linesMax) {
+      this.#newlinesBefore += countNewlines(bytes);
+      units += bytes.length;
+    }
+    this.#countedTo = 0;
+    this.#newlines = 0;
+    return units;
+  }
 }
 
 /**
@@ -72,8 +130,9 @@ export async function* rewrite(
   newString: string,
   which: Which,
   touched?: readonly boolean[],
+  work: Work = new Work(),
 ): AsyncGenerator<Piece> {
-  const isTouched = touched ?? (await countOccurrences(pieces, load, oldString)).touched;
+  const isTouched = touched ?? (await countOccurrences(pieces, load, oldString, work, 0)).touched;
   const loaded = loadInOrder(pieces.filter((_, index) => isTouched[index]), load);
   let run: RunRewriter | null = null;
   let isDone = false;
@@ -81,7 +140,7 @@ export async function* rewrite(
     if (isTouched[index] && !isDone) {
       run ??= new RunRewriter(oldString, newString, which);
       const { value } = await loaded.next();
-      if (value) yield* run.push(value).map(newPiece);
+      if (value) { for await (const bytes of run.push(value, work)) yield newPiece(bytes); }
       isDone = run.isDone;
     } else {
       if (run) yield* run.finish().map(newPiece);
@@ -121,6 +180,8 @@ class RunRewriter {
   readonly #finished: Uint8Array[] = [];
   /** Bytes before the current piece that may begin a match: not written yet, equal to a prefix of the pattern. */
   #held = 0;
+  /** Work since it was last counted: bytes written, and matches. */
+  #units = 0;
   /** Whether all requested occurrences are replaced. */
   isDone = false;
 
@@ -130,21 +191,32 @@ class RunRewriter {
     this.#isFirstOnly = which === "first";
   }
 
-  /** Takes the next piece; returns the new pieces that are finished. */
-  push(bytes: Uint8Array): Uint8Array[] {
-    let written = 0;
-    let end = this.isDone ? -1 : this.#search.next(bytes, 0);
-    while (end >= 0) {
+  /** Takes the next piece; yields the new pieces as they are finished. */
+  async *push(bytes: Uint8Array, work: Work): AsyncGenerator<Uint8Array, void, void> {
+    for (let at = 0; at >= 0;) {
+      at = this.#replace(bytes, at);
+      yield* this.#finished.splice(0);
+      if (work.add(this.#takeUnits())) await work.pause();
+    }
+  }
+
+  /** Continues with the piece at `from`, after a match. Returns where it stopped after some, or -1 at the piece's end. */
+  #replace(bytes: Uint8Array, from: number): number {
+    let written = from;
+    let end = this.isDone ? -1 : this.#search.next(bytes, from);
+    for (let matches = 1; end >= 0; matches++) {
       this.#keep(bytes, written, end - this.#search.pattern.length);
       this.#write(this.#newBytes, 0, this.#newBytes.length);
       this.#held = 0;
       written = end;
       this.isDone = this.#isFirstOnly;
+      this.#units += EDIT_MATCH_UNITS;
+      if (matches >= MATCHES_COUNTED || this.#finished.length > 0) return end;
       end = this.isDone ? -1 : this.#search.next(bytes, end);
     }
     this.#keep(bytes, written, bytes.length - this.#search.matched);
     this.#held = this.#search.matched;
-    return this.#finished.splice(0);
+    return -1;
   }
 
   /** Returns the last new pieces. */
@@ -160,7 +232,15 @@ class RunRewriter {
   }
 
   #write(bytes: Uint8Array, from: number, to: number): void {
-    if (from < to) this.#finished.push(...this.#cutter.push(bytes, from, to));
+    if (from >= to) return;
+    this.#units += Math.floor((to - from) / WRITTEN_BYTES_PER_UNIT);
+    for (const piece of this.#cutter.push(bytes, from, to)) this.#finished.push(piece);
+  }
+
+  #takeUnits(): number {
+    const units = this.#search.takeSteps() + this.#units;
+    this.#units = 0;
+    return units;
   }
 }
 

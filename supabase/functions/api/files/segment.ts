@@ -11,6 +11,8 @@ import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
 const FIRST_BUFFER_BYTES = 1024;
 /** Below this many bytes a loop is faster than `subarray` and `set`. */
 const SHORT_COPY_BYTES = 32;
+/** Most bytes come without finishing a piece. */
+const NOTHING: readonly Uint8Array[] = [];
 
 /**
  * Cuts bytes of unknown total into pieces of at most SEGMENT_BYTES_MAX. Never splits a character when the whole is
@@ -22,7 +24,11 @@ export class SegmentCutter {
   #length = 0;
 
   /** Copies the bytes from `from` to `to` (exclusive); returns the pieces that are finished. */
-  push(bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array[] {
+  push(bytes: Uint8Array, from = 0, to = bytes.length): readonly Uint8Array[] {
+    if (this.#length + to - from < 2 * SEGMENT_BYTES_MAX) {
+      this.#take(bytes, from, to);
+      return NOTHING;
+    }
     const finished: Uint8Array[] = [];
     for (let at = from; at < to;) {
       const count = Math.min(to - at, 2 * SEGMENT_BYTES_MAX - this.#length);

@@ -8,13 +8,13 @@ import {
   ensureUnencoded,
   isLargeBody,
   isRawPut,
+  openBody,
   requestChunks,
 } from "../http/body.ts";
 import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
-import { isPresent } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { BODY_BUDGET_WAIT_MILLISECONDS, COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
+import { COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
@@ -41,8 +41,6 @@ export interface WriteRequest extends Preconditions {
 
 /** Of a PUT with new content for an existing file. */
 export function parseReplacement(kind: "overwrite" | "append", data: RequestData): WriteRequest {
-  // Throws if `raw` has a value.
-  isPresent(data.query, "raw");
   return { kind, isRaw: isRawPut(data.query, data.headers), ...parseCommitRequest(data) };
 }
 
@@ -100,7 +98,7 @@ async function storeJson(
     mayStoreUnauthorized(writer) ? null : () => authorize(writer, request),
   );
   const path = request.path ?? checkPath(fields.path ?? "");
-  const chunks = contentBytes(content, fields.isBase64 ?? false);
+  const chunks = await contentBytes(content, fields.isBase64 ?? false);
   ensureExists(authorization);
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
   ensureWithinTier(writer.gate, existingBytes(request, authorization) + addedBytes);
@@ -113,18 +111,25 @@ async function storeJson(
 
 /** Stores the body while it arrives. It is refused as soon as it is known to be too large. */
 async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
-  const { gate, bodyBudget, onEnd, request: { headers, signal } } = writer;
+  const { gate, deadline, request: { headers } } = writer;
   const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
   ensureExists(authorization);
   ensureUnencoded(headers);
   const before = existingBytes(request, authorization);
-  ensureWithinTier(gate, before + (declaredBytes(headers) ?? 0));
-  onEnd(await bodyBudget.acquire(RAW_UPLOAD_BYTES, BODY_BUDGET_WAIT_MILLISECONDS, signal));
+  const declared = declaredBytes(headers);
+  ensureWithinTier(gate, before + (declared ?? 0));
+  const body = isLargeBody(headers)
+    ? await openBody(writer, Math.min(declared ?? RAW_UPLOAD_BYTES, RAW_UPLOAD_BYTES))
+    : undefined;
   let addedBytes = 0;
   async function* counted() {
-    for await (const chunk of requestChunks(writer.request, "VALIDATION_ERROR")) {
+    for await (const chunk of requestChunks(writer, "VALIDATION_ERROR")) {
       addedBytes += chunk.length;
       ensureWithinTier(gate, before + addedBytes);
+      const room = body?.hold(Math.min(addedBytes, RAW_UPLOAD_BYTES));
+      if (room) await room;
+      // No more than RAW_UPLOAD_BYTES are in memory, so what comes after them has moved as much into storage.
+      if (addedBytes > RAW_UPLOAD_BYTES) deadline.extend(chunk.length);
       yield chunk;
     }
   }

@@ -1,19 +1,25 @@
 /** What the headers say about a request's body, and reading it in chunks. */
 import { type ErrorCode, fail } from "../errors.ts";
 import {
+  BODY_BUDGET_WAIT_MILLISECONDS,
   BODY_BYTES_MAX,
   BODY_IDLE_MILLISECONDS,
+  BODY_MILLISECONDS_PER_MIB,
   DRAIN_MILLISECONDS,
   UNAUTHORIZED_BODY_BYTES_MAX,
 } from "../limits.ts";
-import type { ByteBudget } from "../runtime/byte_budget.ts";
-import type { Query } from "./query.ts";
+import type { Body, BodyBudget } from "../runtime/body_budget.ts";
+import { Deadline, LATE } from "../runtime/deadline.ts";
+import { isSet, type Query } from "./query.ts";
 
 /** A request whose body is read, and the memory for it. */
 export interface BodySource {
   readonly request: Request;
   /** Shared by all large bodies of the isolate. */
-  readonly bodyBudget: ByteBudget;
+  readonly bodyBudget: BodyBudget;
+  /** The project whose request it is, once that is known: large bodies are authorized first. */
+  readonly gate: { readonly grant: { readonly projectId: string } | undefined };
+  readonly deadline: Deadline;
   /** Runs `release` when the request's handler has ended. */
   readonly onEnd: (release: () => void) => void;
 }
@@ -32,9 +38,9 @@ export function isJsonType(headers: Headers): boolean {
   return JSON_TYPES.includes(type) || /^application\/[^/]+\+json$/.test(type);
 }
 
-/** Whether the body of a PUT is the bytes themselves: `?raw`, or a media type that is neither JSON nor a form. */
+/** Whether the body of a PUT is the bytes themselves: `?raw`, or a media type that is neither JSON nor a form. Throws VALIDATION_ERROR. */
 export function isRawPut(query: Query, headers: Headers): boolean {
-  return query.has("raw") || !(isJsonType(headers) || mediaTypeOf(headers) === "multipart/form-data");
+  return isSet(query, "raw") || !(isJsonType(headers) || mediaTypeOf(headers) === "multipart/form-data");
 }
 
 /** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
@@ -85,37 +91,46 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
   }
 }
 
-/** The next chunk. Rejects if the body ends early, or if none arrives within BODY_IDLE_MILLISECONDS. */
-async function nextChunk(reader: ReadableStreamDefaultReader<Uint8Array>) {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const idle = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no data received")), BODY_IDLE_MILLISECONDS);
-  });
-  try {
-    return await Promise.race([reader.read(), idle]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** The body in chunks. Throws `code` if it ends early; the client has usually disconnected then. */
+/**
+ * The body in chunks. Throws `code` if it ends early (the client has usually disconnected then), if none arrives within
+ * BODY_IDLE_MILLISECONDS, and if the body comes more slowly than BODY_MILLISECONDS_PER_MIB for as long as that. The time
+ * that the client waits for us does not count.
+ */
 export async function* requestChunks(
-  request: Request,
+  { request, deadline: { clock } }: Pick<BodySource, "request" | "deadline">,
   code: ErrorCode,
 ): AsyncGenerator<Uint8Array, void, void> {
   if (request.body === null) return;
   const reader = request.body.getReader();
+  const deadline = new Deadline(BODY_IDLE_MILLISECONDS, clock);
   try {
     for (;;) {
-      const { value, done } = await nextChunk(reader).catch(() =>
+      const next = await deadline.count(() => deadline.within(Infinity, reader.read())).catch(() =>
         fail(code, "The request body ended early.")
       );
-      if (done) return;
-      yield value;
+      if (next === LATE) fail(code, "The request body came too slowly.");
+      if (next.done) return;
+      const { length } = next.value;
+      deadline.regain(length / (1024 * 1024) * BODY_MILLISECONDS_PER_MIB, BODY_IDLE_MILLISECONDS);
+      yield next.value;
     }
   } finally {
     await drain(reader);
   }
+}
+
+/**
+ * Room for a body of up to `mostBytes` (null: not known), of which it holds what has arrived. Waits while other bodies of the project take
+ * what the project has. Throws 503 `SERVICE_UNAVAILABLE`.
+ */
+export async function openBody(
+  { request, bodyBudget, gate, onEnd }: BodySource,
+  mostBytes: number | null,
+): Promise<Body> {
+  const projectId = gate.grant?.projectId ?? "";
+  const body = await bodyBudget.open(projectId, mostBytes, BODY_BUDGET_WAIT_MILLISECONDS, request.signal);
+  onEnd(() => body.release());
+  return body;
 }
 
 /** Whether the request must be authorized by the database before its body is read. */

@@ -14,6 +14,9 @@ function throwInvalid(header: string, reason: string): never {
 function entityTags(headers: Headers, name: string) {
   const value = headers.get(name);
   if (value === null) return undefined;
+  if (value.trim() === "") {
+    throwInvalid(name, "is empty; send the ETag of a read, or leave the header out");
+  }
   return parseEntityTags(value) ?? throwInvalid(name, "must be * or a list of entity tags in double quotes");
 }
 
@@ -26,8 +29,12 @@ function versions(headers: Headers, name: string): string[] | undefined {
   return tags.map(versionOfTag).filter((version) => version !== "*");
 }
 
-/** What a write requires. If-None-Match is for creating, so only POST /files regards it. */
+/**
+ * What a write requires. If-None-Match is for creating, so only POST /files regards it. Throws VALIDATION_ERROR, on
+ * every route for a header that comes empty: a variable that was not set must not turn a safe write into an unsafe one.
+ */
 export function preconditions(headers: Headers, mayCreate: boolean): Preconditions {
+  refuseEmpty(headers);
   return {
     ifMatch: versions(headers, "If-Match"),
     ifNoneMatch: mayCreate ? versions(headers, "If-None-Match") : undefined,
@@ -46,8 +53,15 @@ export function isNotModified(headers: Headers, file: FileRecord, representation
   return tags.some((tag) => `"${tag.opaque}"` === entityTag(file, representation));
 }
 
-/** Throws VALIDATION_ERROR for a malformed If-None-Match, before the database is called. */
+function refuseEmpty(headers: Headers): void {
+  for (const name of ["If-Match", "If-None-Match"]) {
+    if (headers.get(name)?.trim() === "") entityTags(headers, name);
+  }
+}
+
+/** Throws VALIDATION_ERROR for a malformed If-None-Match, or an empty If-Match, before the database is called. */
 export function ensureReadConditions(headers: Headers): void {
+  refuseEmpty(headers);
   entityTags(headers, "If-None-Match");
 }
 

@@ -1,12 +1,17 @@
 /** JSON bodies: authorization before large ones, strict decoding, validation, and the content streamed out. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
-import { BODY_BUDGET_WAIT_MILLISECONDS, BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
+import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
+import type { Body } from "../runtime/body_budget.ts";
 import { drainAndDetach } from "../runtime/detach.ts";
+import { Work } from "../runtime/work.ts";
 import { Base64Decoder } from "./base64.ts";
-import { type BodySource, declaredBytes, ensureJson, isLargeBody, requestChunks } from "./body.ts";
+import { type BodySource, declaredBytes, ensureJson, isLargeBody, openBody, requestChunks } from "./body.ts";
 import { readJsonBody } from "./json_body.ts";
 import { validate } from "./validate.ts";
+
+/** Units of work for each character of base64. */
+const BASE64_UNITS = 4;
 
 /** The string `content` of a body, in UTF-8: it is never held as one JavaScript string. */
 export class ContentText {
@@ -53,11 +58,12 @@ export async function readBody<Fields, Authorization = undefined>(
   const { request } = source;
   const authorization = await authorize?.();
   ensureJson(request.headers);
-  await reserveMemory(source);
-  const { fields, streamed } = await readJsonBody(requestChunks(request, "INVALID_JSON"), {
+  const body = await reserveMemory(source);
+  const { fields, streamed } = await readJsonBody(requestChunks(source, "INVALID_JSON"), {
     limitBytes: BODY_BYTES_MAX,
     streamedField: "content",
     maxStreamedLength: CONTENT_LENGTH_MAX,
+    ...(body && { hold: (bytes) => body.hold(bytes) }),
     ...(fieldsBytesMax !== undefined && { fieldsBytesMax }),
   });
   const content = streamed?.kind === "text"
@@ -67,22 +73,21 @@ export async function readBody<Fields, Authorization = undefined>(
   return { fields: validate(schema, isObject && streamed ? { ...fields, content } : fields), authorization };
 }
 
-/** Throws CONTENT_TOO_LARGE for a declared size over the limit; waits for memory for a large body. */
-async function reserveMemory({ request, bodyBudget, onEnd }: BodySource): Promise<void> {
-  const declared = declaredBytes(request.headers);
+/** Throws CONTENT_TOO_LARGE for a declared size over the limit. A small body needs no room. */
+async function reserveMemory(source: BodySource): Promise<Body | undefined> {
+  const { headers } = source.request;
+  const declared = declaredBytes(headers);
   if (declared !== null && declared > BODY_BYTES_MAX) {
     fail("CONTENT_TOO_LARGE", "The body is too large.", { limitBytes: BODY_BYTES_MAX, sizeBytes: declared });
   }
-  if (!isLargeBody(request.headers)) return;
-  const bytes = declared ?? BODY_BYTES_MAX;
-  onEnd(await bodyBudget.acquire(bytes, BODY_BUDGET_WAIT_MILLISECONDS, request.signal));
+  return isLargeBody(headers) ? await openBody(source, declared) : undefined;
 }
 
 /**
  * The bytes to store. Base64 is detached while it is decoded. Throws CONTENT_TOO_LARGE, or VALIDATION_ERROR where
  * `isBase64` and the text is not base64.
  */
-export function contentBytes(content: ContentText, isBase64: boolean): readonly Uint8Array[] {
+export async function contentBytes(content: ContentText, isBase64: boolean): Promise<readonly Uint8Array[]> {
   if (content.length > CONTENT_LENGTH_MAX) {
     fail("CONTENT_TOO_LARGE", "The content is too long for one request.", {
       limit: CONTENT_LENGTH_MAX,
@@ -92,7 +97,9 @@ export function contentBytes(content: ContentText, isBase64: boolean): readonly 
   if (!isBase64) return content.chunks;
   const decoder = new Base64Decoder();
   const decoded: Uint8Array[] = [];
+  const work = new Work();
   for (const chunk of drainAndDetach(content.chunks)) {
+    if (work.add(BASE64_UNITS * chunk.length)) await work.pause();
     decoded.push(decoder.push(chunk) ?? throwInvalidBase64());
   }
   if (!decoder.finish()) throwInvalidBase64();

@@ -1,7 +1,7 @@
 /** Decoding one long JSON string (RFC 8259 section 7) into UTF-8 while it arrives. */
 import { fail } from "../errors.ts";
 
-/** Decoded bytes are stored in chunks: first a small one, since most strings are short, then of this size. */
+/** Decoded bytes are stored in chunks: first a small one, since most strings are short, then larger ones, up to this size. */
 const CHUNK_BYTES = 1024 * 1024;
 const FIRST_CHUNK_BYTES = 16 * 1024;
 /** Most bytes of a character in UTF-8. */
@@ -41,6 +41,7 @@ export class JsonStringDecoder {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #chunk = new Uint8Array(FIRST_CHUNK_BYTES);
   #used = 0;
+  #storedBytes = 0;
   #isEscape = false;
   /** Digits of `\uXXXX` still missing, and the value of those read so far. */
   #digitsLeft = 0;
@@ -51,6 +52,11 @@ export class JsonStringDecoder {
   /** A string of more than `maxLength` UTF-16 code units is validated and measured, but not stored. */
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
+  }
+
+  /** Bytes stored so far. */
+  get heldBytes(): number {
+    return this.#storedBytes + this.#used;
   }
 
   /**
@@ -176,7 +182,8 @@ export class JsonStringDecoder {
       this.chunks = [];
     } else {
       this.chunks.push(this.#chunk.subarray(0, this.#used));
-      this.#chunk = new Uint8Array(CHUNK_BYTES);
+      this.#storedBytes += this.#used;
+      this.#chunk = new Uint8Array(Math.min(CHUNK_BYTES, 4 * this.#chunk.length));
     }
     this.#used = 0;
   }

@@ -3,12 +3,13 @@
  * returned unchanged, or rejected.
  */
 import { fail } from "../errors.ts";
-import { PATH_BYTES_MAX } from "../limits.ts";
+import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../limits.ts";
 
 /** The rules, as `details.rule` names them. */
 export type PathRule =
   | "empty"
   | "too_long"
+  | "too_many_segments"
   | "not_well_formed"
   | "leading_slash"
   | "trailing_slash"
@@ -21,6 +22,7 @@ export type PathRule =
 const MESSAGES: Readonly<Record<PathRule, string>> = {
   empty: "The path is empty.",
   too_long: `The path is longer than ${PATH_BYTES_MAX} bytes of UTF-8.`,
+  too_many_segments: `The path has more than ${PATH_SEGMENTS_MAX} segments.`,
   not_well_formed: "The path contains a lone surrogate, so it cannot be written as UTF-8.",
   leading_slash: "The path begins with a slash.",
   trailing_slash: "The path ends with a slash.",
@@ -81,5 +83,6 @@ function brokenRule(path: string): PathRule | null {
   const segments = path.split("/");
   if (segments.includes("")) return "empty_segment";
   if (segments.includes(".") || segments.includes("..")) return "dot_segment";
+  if (segments.length > PATH_SEGMENTS_MAX) return "too_many_segments";
   return null;
 }

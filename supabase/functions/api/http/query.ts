@@ -38,11 +38,24 @@ function throwInvalid(name: string, reason: string): never {
 
 /** Whether a parameter without value is present. Throws VALIDATION_ERROR if it has a value or is repeated. */
 export function isPresent(query: Query, name: string): boolean {
-  const values = query.get(name);
-  if (!values) return false;
-  if (values.length > 1) throwInvalid(name, "must not be repeated");
-  if (values[0] !== null && values[0] !== "") throwInvalid(name, "must have no value");
+  const value = onlyValue(query, name);
+  if (value !== undefined && value !== "") throwInvalid(name, `must have no value; write \`?${name}\``);
+  return value !== undefined;
+}
+
+/** As `isPresent`, of a parameter that may also say `true` or `false`; `false` is as if it were absent. */
+export function isSet(query: Query, name: string): boolean {
+  const value = onlyValue(query, name);
+  if (value === undefined || value === "false") return false;
+  if (value !== "" && value !== "true") throwInvalid(name, "must be true, false or without a value");
   return true;
+}
+
+function onlyValue(query: Query, name: string): string | undefined {
+  const values = query.get(name);
+  if (!values) return undefined;
+  if (values.length > 1) throwInvalid(name, "must not be repeated");
+  return values[0] ?? "";
 }
 
 /** The named parameters as an object for a schema, without absent ones. Throws VALIDATION_ERROR for a repeated one. */

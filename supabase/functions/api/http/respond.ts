@@ -4,6 +4,7 @@ import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
 import type { RateView } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
+import { nextTurn, Work } from "../runtime/work.ts";
 
 export type Operation =
   | "read_file"
@@ -29,22 +30,88 @@ export type Operation =
   | "regenerate_api_key"
   | "list_activity";
 
-const JSON_TYPE = "application/json; charset=utf-8";
-/** Headers of a success. */
-export const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
+export const JSON_TYPE = "application/json; charset=utf-8";
+/** Headers of a success. The platform may compress it on the way. */
+const JSON_HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "private, no-cache" } as const;
 
-/** A success in the envelope. */
-export function success(operation: Operation, data: unknown, message: string): Response {
-  return new Response(JSON.stringify({ success: true, data, operation, message }), {
-    headers: JSON_HEADERS,
+/**
+ * Headers of a response with an entity tag. `no-transform` (RFC 9111, 5.2.2.6) keeps runtime and proxies from compressing
+ * it, which would weaken the tag and remove the length: decision 0024.
+ */
+export function taggedHeaders(tag: string) {
+  return { ETag: tag, "Cache-Control": "private, no-cache, no-transform" } as const;
+}
+
+/** A success in the envelope; `tag`, where it has one, is its entity tag. */
+export function success(operation: Operation, data: unknown, message: string, tag?: string): Response {
+  return new Response(bodyOf(JSON.stringify({ success: true, data, operation, message })), {
+    headers: { ...JSON_HEADERS, ...tag !== undefined && taggedHeaders(tag) },
   });
+}
+
+/** Strings are escaped in parts of this length. */
+const PART_LENGTH = 65_536;
+/** Units of work for each code unit that is escaped. */
+const ESCAPE_UNITS = 6;
+
+/** The same as `success`, for a record that may have long strings: they are escaped in slices. */
+export async function successInSlices(
+  operation: Operation,
+  data: Readonly<Record<string, unknown>>,
+  message: string,
+): Promise<Response> {
+  const work = new Work();
+  const fields: string[] = [];
+  for (const [name, value] of Object.entries(data)) {
+    if (value === undefined) continue;
+    const json = typeof value === "string" ? await escapeInSlices(value, work) : JSON.stringify(value);
+    fields.push(`${JSON.stringify(name)}:${json}`);
+  }
+  const end = JSON.stringify({ operation, message }).slice(1);
+  return new Response(bodyOf(`{"success":true,"data":{${fields.join()}},${end}`), { headers: JSON_HEADERS });
+}
+
+/**
+ * A text as the body of a response. The runtime compresses a body for clients who accept that, and does so with a whole
+ * text in one go: a long one is sent part by part.
+ */
+function bodyOf(text: string): BodyInit {
+  if (text.length <= PART_LENGTH) return text;
+  const encoder = new TextEncoder();
+  let from = 0;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (from > 0) await nextTurn();
+      const to = endOfPart(text, from);
+      controller.enqueue(encoder.encode(text.slice(from, to)));
+      from = to;
+      if (from === text.length) controller.close();
+    },
+  }, { highWaterMark: 0 });
+}
+
+/** Where a part of a text ends that begins at `from`: not between the halves of a surrogate pair. */
+function endOfPart(text: string, from: number): number {
+  const to = Math.min(from + PART_LENGTH, text.length);
+  return to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00 ? to + 1 : to;
+}
+
+async function escapeInSlices(text: string, work: Work): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const to = endOfPart(text, from);
+    parts.push(JSON.stringify(text.slice(from, to)).slice(1, -1));
+    if (work.add(ESCAPE_UNITS * (to - from))) await work.pause();
+    from = to;
+  }
+  return `"${parts.join("")}"`;
 }
 
 /** 304: the client already has this representation. */
 export function notModified(tag: string): Response {
   return new Response(null, {
     status: 304,
-    headers: { ETag: tag, Vary: "Accept", "Cache-Control": "private, no-cache" },
+    headers: { ...taggedHeaders(tag), Vary: "Accept" },
   });
 }
 
@@ -54,8 +121,7 @@ export function writeResponse(
   { file, isReplayed }: Committed,
   message: string,
 ): Response {
-  const response = success(operation, file, message);
-  response.headers.set("ETag", entityTag(file, "j"));
+  const response = success(operation, file, message, entityTag(file, "j"));
   if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
   return response;
 }

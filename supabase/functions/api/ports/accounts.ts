@@ -1,5 +1,5 @@
 /** What signed-in people may do with their projects. */
-import type { KeyHash, Refusal } from "./answer.ts";
+import type { KeyHash, RateView, Refusal } from "./answer.ts";
 
 /** What can be done with a project besides its files; see `filestore.administer`. */
 export type AdministrativeAction =
@@ -14,8 +14,11 @@ export type AdministrativeAction =
 
 /** The answer to a signed-in account. */
 export type AccountAnswer<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: Refusal };
+  & {
+    /** The account's own window, in which the call was counted; null where nobody was recognized. */
+    readonly rate: RateView | null;
+  }
+  & ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal });
 
 /**
  * Each method is one back-end call under the account's own access token, which the back end verifies: INVALID_SESSION
@@ -23,7 +26,7 @@ export type AccountAnswer<T> =
  * when the back end stays out of reach. Values are validated by the caller.
  */
 export interface Accounts {
-  /** The account's projects, oldest first. The first call creates one. */
+  /** The account's projects, oldest first. The first call creates one where the account may make any. */
   projects(accessToken: string): Promise<AccountAnswer<unknown>>;
   createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>>;
   /** Performs `action` on a project of the account, by default its oldest. */

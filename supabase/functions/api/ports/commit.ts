@@ -22,7 +22,8 @@ export interface Preconditions {
  * - `overwrite`: the same for a file that exists; its type is unchanged.
  * - `append`: adds the new segments at the end of the latest content. Never reads content, never loses an append.
  * - `edit`: `segmentIds` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when
- *   `baseVersion` is no longer the latest.
+ *   `baseVersion` is no longer the latest; with `baseSegmentIds`, its segment list as it was read, only when more was
+ *   done since than adding to its end: what was added is kept.
  * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, also of a deleted file.
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
  */
@@ -44,6 +45,7 @@ export type Commit =
       readonly segments: readonly Segment[];
       readonly baseVersion: number;
       readonly segmentIds: readonly string[];
+      readonly baseSegmentIds?: readonly string[] | undefined;
     }
     | { readonly kind: "delete" }
     | { readonly kind: "restore"; readonly version: number }

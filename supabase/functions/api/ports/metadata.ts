@@ -2,7 +2,16 @@
 import type { AdministrativeAction } from "./accounts.ts";
 import type { Answer, Caller } from "./answer.ts";
 import type { Commit, Committed, Idempotency } from "./commit.ts";
-import type { Comparison, Content, EditBase, FileRecord, ListPage, ListQuery, VersionPage } from "./files.ts";
+import type {
+  Comparison,
+  Content,
+  EditBase,
+  FileRecord,
+  ListPage,
+  ListQuery,
+  TurnTaken,
+  VersionPage,
+} from "./files.ts";
 import type { SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
@@ -42,6 +51,18 @@ export interface Metadata {
   content(caller: Caller, path: string, version?: number): Promise<Answer<Content>>;
   /** The latest content, for an edit; or the stored answer of its idempotency key. */
   editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>>;
+  /**
+   * The same, once `holder` (a UUID) has the turn to edit the file: those who asked earlier come first. The turn, or the
+   * place, expires after EDIT_TURN_SECONDS unless it is asked for again.
+   */
+  editTurn(
+    caller: Caller,
+    path: string,
+    holder: string,
+    idempotency: Idempotency | undefined,
+  ): Promise<Answer<EditBase | TurnTaken>>;
+  /** Hands the turn on. */
+  endEditTurn(caller: Caller, path: string, holder: string): Promise<void>;
   /** Two versions; `to` is by default the latest and `from` the one before `to`. */
   comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>>;
   versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>>;
@@ -73,6 +94,6 @@ export interface Metadata {
   unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Stores how far the sweep of a project has come. */
   noteSweep(sweep: Omit<Sweep, "through">): Promise<void>;
-  /** Throws unless the database is reachable. */
-  ping(): Promise<void>;
+  /** Throws unless the database takes a write and a read. */
+  probe(): Promise<void>;
 }

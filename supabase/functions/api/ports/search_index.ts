@@ -39,7 +39,7 @@ export type SearchQuery =
   );
 
 /** Why a file's text is not in the index: the file is found by its name only. */
-export type Skipped = "too_large" | "not_text";
+export type Skipped = "too_large" | "not_text" | "not_indexable";
 
 export interface FoundFile {
   readonly file: FileRecord;
@@ -74,6 +74,8 @@ export interface ClaimedFile {
   readonly mimeType: string;
   readonly size: number;
   readonly isDeleted: boolean;
+  /** Claims of this version so far, this one included. */
+  readonly tries: number;
   /** The version's segments, where its text is to be stored and small enough. */
   readonly segments: readonly Segment[];
   /** To be embedded. */
@@ -83,8 +85,30 @@ export interface ClaimedFile {
 export interface Claim {
   readonly claimId: string;
   readonly files: readonly ClaimedFile[];
+  /** The project after which the next claim is to begin; null where none had a file due. */
+  readonly after: string | null;
   /** When the next unclaimed file is due, at the earliest; null where there is none. */
   readonly nextDueMilliseconds: number | null;
+}
+
+/** Whose turn it is, and how much may be taken. */
+export interface ClaimOptions {
+  /** `after` of the claim before; null begins anywhere. */
+  readonly after: string | null;
+  /** Takes no text over SEARCH_CLAIM_BYTES. */
+  readonly isLight: boolean;
+}
+
+/** A claimed file that could not be indexed. */
+export interface FailedFile extends Pick<ClaimedFile, "projectId" | "fileId"> {
+  /** Its own fault, or something was out of reach: then it is not given up, however often. */
+  readonly isFault: boolean;
+}
+
+/** A chunk's vector; null where the model refuses its text. */
+export interface ChunkEmbedding {
+  readonly hash: string;
+  readonly embedding: readonly number[] | null;
 }
 
 /** What the index is to hold of a claimed file. */
@@ -103,9 +127,9 @@ export interface IndexedText
  */
 export interface SearchIndex {
   /** Claims files whose text is to be stored. */
-  claimTexts(): Promise<Claim>;
+  claimTexts(options: ClaimOptions): Promise<Claim>;
   /** Claims files with chunks that the model has not embedded. */
-  claimChunks(model: string): Promise<Claim>;
+  claimChunks(model: string, options: Pick<ClaimOptions, "after">): Promise<Claim>;
   /** Stores texts of a claim. Files that the claim no longer holds are left alone. */
   storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
   /** Stores embeddings by chunk hash and releases the file. */
@@ -113,10 +137,12 @@ export interface SearchIndex {
     claimId: string,
     file: Pick<ClaimedFile, "projectId" | "fileId">,
     model: string,
-    embeddings: readonly { readonly hash: string; readonly embedding: readonly number[] }[],
+    embeddings: readonly ChunkEmbedding[],
   ): Promise<void>;
-  /** Queues files that the model has not embedded; returns how many. */
-  requeue(model: string): Promise<number>;
+  /** Notes which files of a claim could not be indexed, so that they are tried again, each by itself. */
+  noteFailures(claimId: string, files: readonly FailedFile[]): Promise<void>;
+  /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
+  requeue(model: string | null): Promise<number>;
 }
 
 /** Turns texts into vectors of EMBEDDING_DIMENSIONS numbers and length 1; similar meanings give nearby vectors. */

@@ -39,6 +39,6 @@ export interface Segments {
   days(projectId: string): Promise<readonly string[]>;
   /** Ids of a day's objects in a fixed order, `limit` of them from the one at `offset`. */
   list(projectId: string, day: string, offset: number, limit: number): Promise<readonly string[]>;
-  /** Throws unless the storage is reachable. */
-  ping(): Promise<void>;
+  /** Throws unless the storage takes an object and returns it: always the same one, outside all projects. */
+  probe(): Promise<void>;
 }

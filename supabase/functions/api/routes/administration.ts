@@ -6,21 +6,30 @@ import { ADMINISTRATION_BYTES_MAX, NAME_LENGTH_MAX } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 
 /** Errors of every route about accounts. */
-export const ACCOUNT_ERRORS = ["INVALID_SESSION", "PROJECT_NOT_FOUND", "SERVICE_UNAVAILABLE"] as const;
+export const ACCOUNT_ERRORS = [
+  "INVALID_SESSION",
+  "PROJECT_NOT_FOUND",
+  "RATE_LIMIT_EXCEEDED",
+  "SERVICE_UNAVAILABLE",
+] as const;
 /** Errors of those that also take a key. */
 export const ACCOUNT_OR_KEY_ERRORS = [
   ...ACCOUNT_ERRORS,
   "INVALID_API_KEY",
   "FORBIDDEN_SCOPE",
-  "RATE_LIMIT_EXCEEDED",
+  // x-project-id may be malformed.
+  "VALIDATION_ERROR",
 ] as const;
 export const PROJECT_HEADERS = ["x-project-id"] as const;
 
-/** The name of a project or key: no control characters, no space at either end. */
+/** The name of a project or key: no control characters, no changes of direction, no space at either end. */
 export function nameSchema(minimum: number) {
   return z.string().min(minimum, "must not be empty")
     .max(NAME_LENGTH_MAX, `must have at most ${NAME_LENGTH_MAX} characters`)
-    .regex(/^(?!\s)[^\p{Cc}]*(?<!\s)$/u, "must have no control characters and no space at either end")
+    .regex(
+      /^(?!\s)[^\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*(?<!\s)$/u,
+      "must have no control characters and no space at either end",
+    )
     .refine((text) => text.isWellFormed(), "must be well-formed Unicode");
 }
 

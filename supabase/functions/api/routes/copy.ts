@@ -5,7 +5,7 @@ import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 export const copy = defineRoute({
   method: "PUT",
@@ -32,6 +32,7 @@ export const copy = defineRoute({
     body: copyBody,
     headers: WRITE_HEADERS,
     answer: fileRecord,
-    errors: [...WRITE_ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS"],
+    errors: [...WRITE_ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
+    example: { body: { destination: "notes/copy.md" }, data: [EXAMPLE_RECORD] },
   },
 });

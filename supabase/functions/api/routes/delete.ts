@@ -4,7 +4,7 @@ import { commit } from "../files/commit.ts";
 import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
-import { fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 export const deleteFile = defineRoute({
   method: "DELETE",
@@ -28,5 +28,6 @@ export const deleteFile = defineRoute({
     headers: WRITE_HEADERS,
     answer: fileRecord.extend({ deleted: z.literal(true) }),
     errors: WRITE_ERRORS,
+    example: { data: [{ ...EXAMPLE_RECORD, size: 0, deleted: true }] },
   },
 });

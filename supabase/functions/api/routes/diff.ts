@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { pick } from "../http/query.ts";
 import { diffTexts, readSide } from "../files/diff.ts";
-import { success } from "../http/respond.ts";
+import { successInSlices } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
 import { wholeNumber } from "./schemas.ts";
@@ -45,7 +45,7 @@ export const diff = defineRoute({
       readSide(context, compared.after),
     ]);
     const diff = await diffTexts(path, before, after);
-    return success(
+    return await successInSlices(
       "diff_file",
       { from: compared.from, to: compared.to, ...diff },
       `${diff.additions} lines added, ${diff.deletions} removed.`,
@@ -65,5 +65,14 @@ export const diff = defineRoute({
       "DIFF_TOO_LARGE",
       "CONTENT_CORRUPT",
     ],
+    example: {
+      data: [{
+        from: 2,
+        to: 3,
+        diff: "--- notes/plan.md\n+++ notes/plan.md\n@@ -1,1 +1,2 @@\n # Plan\n+- ship it\n",
+        additions: 1,
+        deletions: 0,
+      }],
+    },
   },
 });

@@ -9,10 +9,10 @@ import type { Answer } from "../ports/answer.ts";
 import type { EditBase } from "../ports/files.ts";
 import { isLargeBody } from "../http/body.ts";
 import { readBody, textField } from "../http/json_request.ts";
-import { success, writeResponse } from "../http/respond.ts";
+import { successInSlices, writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, editRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, editRecord, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const pair = z.object({
   oldString: textField(1, EDIT_STRING_LENGTH_MAX),
@@ -92,7 +92,10 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
   );
   const { edits, dryRun } = parseBody(fields);
   const asked = { ...request, edits };
-  if (dryRun) return success("write_file", await previewEdit(context, asked, base), "Nothing was written.");
+  if (dryRun) {
+    const preview = await previewEdit(context, asked, base);
+    return await successInSlices("write_file", preview, "Nothing was written.");
+  }
   const committed = await editFile(context, asked, base);
   return writeResponse("write_file", committed, `Edited; this is version ${committed.file.version}.`);
 }
@@ -116,7 +119,9 @@ export const edit = defineRoute({
   openapi: {
     id: "editFile",
     summary: "Replace old strings by new ones",
-    description: "An edit that meets a newer version is retried on it, then VERSION_CONFLICT.",
+    description:
+      "Edits of one file take turns. What is appended meanwhile is kept; a file that is rewritten " +
+      "meanwhile is edited again, and after some tries it is VERSION_CONFLICT.",
     body: z.union([one, several]),
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, preview]),
@@ -129,6 +134,11 @@ export const edit = defineRoute({
       "STRING_NOT_FOUND",
       "STRING_NOT_UNIQUE",
       "DIFF_TOO_LARGE",
+      "SEARCH_TOO_BROAD",
     ],
+    example: {
+      body: { oldString: "ship it", newString: "ship it well" },
+      data: [{ ...EXAMPLE_RECORD, replacements: 1 }],
+    },
   },
 });

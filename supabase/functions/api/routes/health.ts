@@ -1,14 +1,17 @@
-/** GET /health: whether the service runs; with `?deep` also whether database and storage are reachable. */
+/** GET /health: whether the service runs; with `?deep` also whether database and storage take a write and a read. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { isPresent } from "../http/query.ts";
-import { ApiError } from "../errors.ts";
+import { isSet } from "../http/query.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
 import { json } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
 import { defineRoute } from "./route.ts";
 
-const query = z.object({ deep: z.literal("").optional() });
+const query = z.object({
+  deep: z.enum(["", "true", "false"]).optional().meta({
+    description: "Present, or `true`: asks the database and the storage, too.",
+  }),
+});
 
 const answer = z.object({
   status: z.enum(["ok", "degraded"]),
@@ -17,34 +20,21 @@ const answer = z.object({
   version: z.string(),
 }).meta({ id: "Health" });
 
-async function isDown(ping: Promise<void>): Promise<boolean> {
-  try {
-    await ping;
-    return false;
-  } catch (error) {
-    if (error instanceof ApiError) return true;
-    throw error;
-  }
-}
-
 async function handle(context: Context, isDeep: boolean): Promise<Response> {
   const record = { timestamp: new Date(context.now()).toISOString(), version: VERSION };
   if (!isDeep) {
     return json({ status: "ok", ...record, message: "The service is running." });
   }
-  const [database, storage] = await Promise.all([
-    isDown(context.metadata.ping()),
-    isDown(context.segments.ping()),
-  ]);
-  if (!database && !storage) {
+  const failing = await context.health.failing();
+  if (failing.length === 0) {
     return json({
       status: "ok",
       ...record,
       message: "The service, its database and its storage are running.",
     });
   }
-  const down = [database && "database", storage && "storage"].filter(Boolean).join(" and ");
-  const response = json({ status: "degraded", ...record, message: `Unreachable: ${down}.` }, 503);
+  const message = `Not working: ${failing.join(" and ")}.`;
+  const response = json({ status: "degraded", ...record, message }, 503);
   response.headers.set("Retry-After", String(UNAVAILABLE_RETRY_AFTER_SECONDS));
   return response;
 }
@@ -54,13 +44,23 @@ export const health = defineRoute({
   pattern: "/health",
   operation: null,
   credentials: "none",
-  parse: ({ query }) => isPresent(query, "deep"),
+  parse: ({ query }) => isSet(query, "deep"),
   handle,
   openapi: {
     id: "health",
     summary: "Whether the service runs",
     query,
+    description: "`degraded`, with 503, where the database or the storage is out of reach.",
     answer,
-    errors: ["SERVICE_UNAVAILABLE"],
+    statuses: [503],
+    errors: ["VALIDATION_ERROR"],
+    example: {
+      data: [{
+        status: "ok",
+        timestamp: "2026-11-20T10:15:30.250Z",
+        message: "The service is running.",
+        version: VERSION,
+      }],
+    },
   },
 });

@@ -5,7 +5,7 @@ import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
-import { fileRecord, mediaType, pageLimit, pageOffset } from "./schemas.ts";
+import { EXAMPLE_RECORD, fileRecord, mediaType, pageLimit, pageOffset } from "./schemas.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
@@ -94,5 +94,15 @@ export const list = defineRoute({
     query,
     answer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+    example: {
+      data: [{
+        files: [EXAMPLE_RECORD],
+        directories: ["archive"],
+        total: 1,
+        limit: 10,
+        offset: 0,
+        hasMore: false,
+      }],
+    },
   },
 });

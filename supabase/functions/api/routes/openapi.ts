@@ -1,6 +1,7 @@
 /** GET /openapi.json: the description of the service, made from the schemas that validate. */
 import { z } from "zod";
 import { json } from "../http/respond.ts";
+import { serverUrl } from "../http/server_url.ts";
 import { defineRoute, noParameters, type Route } from "./route.ts";
 
 /** `routes` is called with the first request: the table includes this route itself. */
@@ -15,12 +16,11 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
     async handle({ request }) {
       // Made on demand, so that a cold start does not pay for it.
       document ??= import("./openapi_document.ts").then((module) => module.openapiDocument(routes()));
-      const url = new URL(request.url);
-      const response = json({
-        ...await document,
-        servers: [{ url: `${url.pathname.slice(0, -"/openapi.json".length)}` }],
-      });
-      response.headers.set("Cache-Control", "public, max-age=300");
+      const { openapi, info, ...rest } = await document;
+      const servers = [{ url: serverUrl(request), description: "This deployment" }];
+      const response = json({ openapi, info, servers, ...rest });
+      // Not `public`: the document names the host that the request came by, and no cache in between may pass it on.
+      response.headers.set("Cache-Control", "private, max-age=300");
       return response;
     },
     openapi: {

@@ -1,69 +1,37 @@
-/** OpenAPI 3.1 from the routes, their schemas and the error table. */
-import { z } from "zod";
-import { type ErrorCode, ERRORS } from "../errors.ts";
-import type { Route } from "./route.ts";
+/** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
+import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
+import { FAILURE_SCHEMAS, FailureResponses } from "./openapi_failure.ts";
+import {
+  HEADER_COMPONENTS,
+  REQUEST_HEADERS,
+  type ResponseHeader,
+  responseHeaders,
+} from "./openapi_headers.ts";
+import { hoistSchemas, type Json, schemaOf } from "./openapi_schemas.ts";
+import type { Route } from "./route.ts";
 
-type Json = Record<string, unknown>;
-
-/** A JSON Schema for OpenAPI 3.1. `io`: whether a client sends it (`input`) or receives it. */
-function schemaOf(schema: z.ZodType, io: "input" | "output") {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: "any",
-    reused: "inline",
-    override: ({ zodSchema, jsonSchema }) => {
-      // zod omits a default of a transformed string, but it is part of the description.
-      if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-      // In a query numbers and booleans are strings of a certain form; the description shows what they stand for.
-      if (jsonSchema.type !== "string") delete jsonSchema.pattern;
-    },
-  });
-  return rest;
-}
-
-/** Moves the named schemas, which zod repeats at each use, to `components/schemas`. */
-function hoistSchemas(paths: Json): { hoisted: Json; schemas: Json } {
-  const schemas: Json = {};
-  const hoist = (value: unknown): Json =>
-    JSON.parse(JSON.stringify(value, (name, inner) => {
-      if (name === "$ref") return String(inner).replace("#/$defs/", "#/components/schemas/");
-      if (name !== "$defs") return inner;
-      Object.assign(schemas, hoist(inner));
-      return undefined;
-    }));
-  return { hoisted: hoist(paths), schemas };
-}
-
-/** Errors of every route with credentials. */
-const EVERYWHERE: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR"];
-/** Errors of a route about files: it takes a key, or an access token with x-project-id. */
-const OF_FILES: readonly ErrorCode[] = [
-  "INVALID_API_KEY",
-  "INVALID_SESSION",
-  "FORBIDDEN_SCOPE",
-  "PROJECT_NOT_FOUND",
-  "VALIDATION_ERROR",
+/** Tag → its routes by the first segment of their path; the last one has the rest. */
+const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
+  { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
+  { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
+  { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
+  { name: "Service", segments: [], description: "The service itself." },
 ];
+
+function tagOf({ pattern }: Route): string {
+  const segment = pattern.split("/")[1] ?? "";
+  return TAGS.find(({ segments }) => segments.includes(segment))?.name ?? "Service";
+}
 
 /** The accepted credentials: any one of these. */
 function securityOf({ credentials }: Route): Record<string, []>[] {
   const keys: Record<string, []>[] = [{ apiKey: [] }, { bearer: [] }];
   if (credentials === "account") return [{ account: [] }];
   if (credentials === "account or key") return [{ account: [] }, ...keys];
+  if (credentials === "secret key") return [{ secretKey: [] }];
   return credentials === "key" ? [...keys, { account: [] }] : [];
 }
-
-function errorsOf(route: Route): readonly ErrorCode[] {
-  const { credentials, openapi: { errors } } = route;
-  if (credentials === "none" || credentials === "secret key") return errors;
-  return [...new Set([...credentials === "key" ? OF_FILES : [], ...errors, ...EVERYWHERE])];
-}
-
-const RATE_HEADERS = Object.fromEntries(
-  ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]
-    .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-);
 
 function parametersOf(route: Route): Json[] {
   const parameters: Json[] = [];
@@ -73,7 +41,8 @@ function parametersOf(route: Route): Json[] {
       in: "path",
       required: true,
       description: "The file's path; slashes as they are or as %2F.",
-      schema: { type: "string", minLength: 1, maxLength: 1024 },
+      schema: { type: "string", minLength: 1, maxLength: PATH_BYTES_MAX },
+      example: "notes/plan.md",
     });
   }
   for (const [, name] of route.pattern.matchAll(/:(\w+)/g)) {
@@ -81,74 +50,138 @@ function parametersOf(route: Route): Json[] {
   }
   const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
   for (const name of [...ofProject, ...route.openapi.headers ?? []]) {
-    parameters.push({ name, in: "header", required: false, schema: { type: "string" } });
+    parameters.push({ name, in: "header", required: false, ...REQUEST_HEADERS[name] });
   }
   if (!route.openapi.query) return parameters;
-  const { properties = {}, required = [] } = schemaOf(route.openapi.query, "input");
-  for (const [name, schema] of Object.entries(properties)) {
+  const { properties, required } = schemaOf(route.openapi.query, "input");
+  for (const [name, schema] of Object.entries(Object(properties))) {
+    const { description, ...rest } = Object(schema);
+    const mayBeEmpty = rest.const === "" || Array.isArray(rest.enum) && rest.enum.includes("");
     parameters.push({
       name,
       in: "query",
-      required: required.includes(name),
+      required: Array.isArray(required) && required.includes(name),
+      ...(description && { description }),
       // Present without a value: `?metadata`.
-      ...(typeof schema === "object" && schema.const === "" && { allowEmptyValue: true }),
-      schema,
+      ...(mayBeEmpty && { allowEmptyValue: true }),
+      schema: rest,
     });
   }
   return parameters;
 }
 
-function responsesOf(route: Route): Json {
-  const answer = schemaOf(route.openapi.answer, "output");
-  const ok = route.operation === null ? answer : {
+/** The body as bytes. */
+const BYTES = { type: "string", format: "binary" };
+
+function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {
+  return body && {
+    required: !isBodyOptional,
+    content: {
+      "application/json": {
+        schema: schemaOf(body, "input"),
+        ...(example?.body !== undefined && { example: example.body }),
+      },
+      ...(takesRaw && {
+        "application/octet-stream": {
+          schema: { ...BYTES, description: "The bytes themselves, up to the tier's size." },
+        },
+      }),
+    },
+  };
+}
+
+const MESSAGE = "What was done, for people.";
+
+/** A success, with an example where the route has one. */
+function jsonContent({ operation, openapi: { answer, example } }: Route): Json {
+  const [first] = example?.data ?? [];
+  if (operation === null) {
+    if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
+    return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
+  }
+  const answers = "toJSONSchema" in answer ? [[operation, answer] as const] : answer;
+  const envelopes = answers.map(([name, data]) => ({
     type: "object",
     required: ["success", "data", "operation", "message"],
     properties: {
       success: { const: true },
-      data: answer,
-      operation: { type: "string" },
-      message: { type: "string" },
+      data: schemaOf(data, "output"),
+      operation: { type: "string", const: name },
+      message: { type: "string", description: MESSAGE },
     },
+  }));
+  const examples = (example?.data ?? []).map((data, index) => {
+    const [name = operation] = answers[index] ?? [];
+    return [name, { value: { success: true, data, operation: name, message: "Done." } }] as const;
+  });
+  return {
+    schema: envelopes.length === 1 ? envelopes[0] : { oneOf: envelopes },
+    ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
   };
-  const responses: Json = {
-    "200": { description: "Success", headers: RATE_HEADERS, content: { "application/json": { schema: ok } } },
-  };
-  const codes = errorsOf(route);
-  for (const status of new Set(codes.map((code) => ERRORS[code].status))) {
-    const described = codes.filter((code) => ERRORS[code].status === status);
-    responses[String(status)] = {
-      description: described.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(" "),
-      headers: RATE_HEADERS,
-      content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
-    };
-  }
-  return responses;
 }
+
+const RAW_HEADERS = [
+  "ETag",
+  "Accept-Ranges",
+  "X-Content-Type-Options",
+  "Content-Security-Policy",
+] as const;
+
+function responsesOf(route: Route, failures: FailureResponses): Json {
+  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [] } = route.openapi;
+  // Every write answers with the tag of its version.
+  const ofWrite: ResponseHeader[] = given?.includes("Idempotency-Key")
+    ? ["ETag", "Idempotency-Replayed"]
+    : [];
+  const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
+  const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
+  const json = { "application/json": jsonContent(route) };
+  const others = statuses.map((status) => [status, {
+    description: "Not so",
+    headers: responseHeaders(["Retry-After"]),
+    content: json,
+  }]);
+  return {
+    "200": { description: "Success", headers, content: { ...json, ...(returnsRaw && bytes) } },
+    ...(returnsRaw && {
+      "206": {
+        description: "One range of the bytes",
+        headers: { ...headers, ...responseHeaders(["Content-Range"]) },
+        content: bytes,
+      },
+    }),
+    ...(given?.includes("If-None-Match") && route.method === "GET" && {
+      "304": { description: "What `If-None-Match` names is current", headers: responseHeaders(["ETag"]) },
+    }),
+    ...failures.of(route),
+    ...Object.fromEntries(others),
+  };
+}
+
+const DESCRIPTION = `Every write makes a new numbered version; earlier versions stay readable.
+
+Each answer but those of \`/health\` and of this document is in an envelope: \`{success: true, data, operation, message}\`,
+or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` where there are any. HEAD is answered
+wherever GET is. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
+Fields may be added to answers; clients ignore what they do not know.`;
 
 /** The whole document, without `servers`. */
 export function openapiDocument(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {};
+  const failures = new FailureResponses();
   for (const route of routes) {
     const path = route.pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
     const item = paths[path] ??= {};
+    const { id, summary, description = summary } = route.openapi;
     item[route.method.toLowerCase()] = {
-      operationId: route.openapi.id,
-      summary: route.openapi.summary,
-      description: route.openapi.description,
+      operationId: id,
+      tags: [tagOf(route)],
+      summary,
+      description,
       security: securityOf(route),
       parameters: parametersOf(route),
-      requestBody: route.openapi.body && {
-        required: true,
-        content: {
-          "application/json": { schema: schemaOf(route.openapi.body, "input") },
-          ...(route.openapi.takesRaw && {
-            "application/octet-stream": {
-              schema: { description: "The bytes themselves, up to the tier's size." },
-            },
-          }),
-        },
-      },
-      responses: responsesOf(route),
+      requestBody: requestBodyOf(route),
+      responses: responsesOf(route, failures),
     };
   }
   const { hoisted, schemas } = hoistSchemas(paths);
@@ -157,12 +190,15 @@ export function openapiDocument(routes: readonly Route[]): Json {
     info: {
       title: "Versioned file storage for AI agents",
       version: VERSION,
-      description: "Every write makes a new numbered version; earlier versions stay readable.",
+      description: DESCRIPTION,
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "Whoever runs this service" },
     },
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths: hoisted,
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key." },
         bearer: { type: "http", scheme: "bearer", description: "An API key." },
         account: {
           type: "http",
@@ -170,29 +206,15 @@ export function openapiDocument(routes: readonly Route[]): Json {
           bearerFormat: "JWT",
           description: "The access token of a signed-in account; x-project-id selects one of its projects.",
         },
-      },
-      headers: Object.fromEntries(
-        Object.keys(RATE_HEADERS).map((name) => [name, {
-          schema: { type: name === "X-Request-Id" ? "string" : "integer" },
-        }]),
-      ),
-      schemas: {
-        ...schemas,
-        Failure: {
-          type: "object",
-          required: ["success", "error"],
-          properties: {
-            success: { const: false },
-            error: {
-              type: "object",
-              required: ["code", "message"],
-              properties: { code: { enum: Object.keys(ERRORS) }, message: { type: "string" } },
-            },
-            operation: { type: "string" },
-            details: { type: "object" },
-          },
+        secretKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "The secret key of the Supabase project, for its operator.",
         },
       },
+      headers: HEADER_COMPONENTS,
+      responses: failures.components,
+      schemas: { ...schemas, ...FAILURE_SCHEMAS },
     },
   };
 }

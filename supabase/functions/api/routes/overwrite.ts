@@ -4,7 +4,7 @@ import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ content: contentField(0), isBase64: z.boolean().nullish() });
 
@@ -29,5 +29,6 @@ export const overwrite = defineRoute({
     headers: WRITE_HEADERS,
     answer: fileRecord,
     errors: [...WRITE_ERRORS, ...BODY_ERRORS, "QUOTA_EXCEEDED"],
+    example: { body: { content: "# Plan\n" }, data: [EXAMPLE_RECORD] },
   },
 });

@@ -25,6 +25,10 @@ const project = z.object({
   usage: z.object({
     files: z.int().min(0),
     bytes: z.int().min(0).meta({ description: "Of all versions; content that versions share counts once." }),
+    databaseBytes: z.int().min(0).meta({
+      description:
+        "What files, versions, segments and the search index count towards the quota, beside `bytes`.",
+    }),
     versions: z.int().min(0),
     requestsThisMinute: z.int().min(0),
   }),
@@ -46,7 +50,8 @@ export const listProjects = defineRoute({
   },
   openapi: {
     id: "listProjects",
-    summary: "The account's projects, oldest first; the first call creates one",
+    summary:
+      "The account's projects, oldest first; the first call creates one where the account may make any",
     answer: projects,
     errors: ACCOUNT_ERRORS,
   },
@@ -68,6 +73,7 @@ export const createProject = defineRoute({
     id: "createProject",
     summary: "Create a project of the free tier",
     body: named,
+    example: { body: { name: "Research" } },
     answer: project,
     errors: [
       ...ACCOUNT_ERRORS,
@@ -118,6 +124,7 @@ export const renameProject = defineRoute({
     id: "updateProject",
     summary: "Rename a project; a calling key needs the scope `admin`",
     body: named,
+    example: { body: { name: "Research" } },
     errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "PROJECT_NAME_TAKEN"],
   },
 });

@@ -11,7 +11,7 @@ import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, type Operation, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
-import { fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./schemas.ts";
+import { EXAMPLE_RECORD, fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
   version: wholeNumber(1).optional(),
@@ -42,6 +42,10 @@ const versionList = z.object({
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     deleted: z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." }),
+    keyId: z.uuid().optional().meta({
+      description:
+        "Shown to the project's owner: the key that wrote it; absent where it was written in the console.",
+    }),
   })),
   total: z.int(),
   limit: z.int(),
@@ -83,9 +87,9 @@ async function handle(context: Context, request: ReturnType<typeof parse>): Prom
     return success("get_file_versions", list, `${list.versions.length} of ${list.total} versions.`);
   }
   const file = gate.unwrap(await metadata.record(gate.caller, path, version));
-  if (isNotModified(headers, file, "m")) return notModified(entityTag(file, "m"));
-  const response = success("get_file_metadata", file, `Version ${file.version}.`);
-  response.headers.set("ETag", entityTag(file, "m"));
+  const tag = entityTag(file, "m");
+  if (isNotModified(headers, file, "m")) return notModified(tag);
+  const response = success("get_file_metadata", file, `Version ${file.version}.`, tag);
   response.headers.set("Vary", "Accept");
   return response;
 }
@@ -117,10 +121,15 @@ export const read = defineRoute({
     id: "readFile",
     summary: "Content, file record (`?metadata`) or versions (`?versions`)",
     description:
-      "With `Accept: application/octet-stream` the bytes themselves, whole or one range of them (`Range`, `If-Range`).",
+      "`operation` of the answer tells which it is. With `Accept: application/octet-stream` the bytes " +
+      "themselves with the file's own type, whole or one range of them (`Range`, `If-Range`).",
     query: query.extend(flags.shape),
     headers: ["If-None-Match", "Range", "If-Range"],
-    answer: z.union([readRecord, fileRecord, versionList]),
+    returnsRaw: true,
+    answer: [["read_file", readRecord], ["get_file_metadata", fileRecord], [
+      "get_file_versions",
+      versionList,
+    ]],
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",
@@ -130,5 +139,23 @@ export const read = defineRoute({
       "NOT_TEXT",
       "CONTENT_CORRUPT",
     ],
+    example: {
+      data: [
+        { ...EXAMPLE_RECORD, content: "# Plan\n- ship it\n" },
+        EXAMPLE_RECORD,
+        {
+          file: { path: EXAMPLE_RECORD.path, mimeType: EXAMPLE_RECORD.mimeType },
+          versions: [{
+            version: 3,
+            size: 17,
+            createdAt: EXAMPLE_RECORD.updatedAt,
+            updatedAt: EXAMPLE_RECORD.updatedAt,
+          }],
+          total: 3,
+          limit: 1,
+          offset: 0,
+        },
+      ],
+    },
   },
 });

@@ -6,7 +6,7 @@ import { commit } from "../files/commit.ts";
 import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX) });
 
@@ -29,6 +29,7 @@ export const restore = defineRoute({
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,
-    errors: [...WRITE_ERRORS, ...BODY_ERRORS, "VERSION_NOT_FOUND", "VERSION_DELETED"],
+    errors: [...WRITE_ERRORS, ...BODY_ERRORS, "VERSION_NOT_FOUND", "VERSION_DELETED", "QUOTA_EXCEEDED"],
+    example: { body: { version: 1 }, data: [EXAMPLE_RECORD] },
   },
 });

@@ -7,6 +7,7 @@ import type { Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import type { Operation } from "../http/respond.ts";
 import type { Scope } from "../ports/answer.ts";
+import type { ResponseHeader } from "./openapi_headers.ts";
 
 interface RouteProperties {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -54,6 +55,9 @@ export function scopesOf({ scopes, method, credentials }: Route): readonly Scope
   return scopes ?? [method === "GET" ? "read" : "write"];
 }
 
+/** An error of a route; with a status where it is not the table's. */
+export type DocumentedError = ErrorCode | readonly [ErrorCode, number];
+
 /** For /openapi.json. */
 export interface OpenapiProperties {
   readonly id: string;
@@ -62,11 +66,24 @@ export interface OpenapiProperties {
   /** Each property is a query parameter. */
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Whether the body may be left out. */
+  readonly isBodyOptional?: boolean;
   /** Whether the body may also be the bytes themselves. */
   readonly takesRaw?: boolean;
+  /** Whether the response may also be the bytes themselves, or a range of them. */
+  readonly returnsRaw?: boolean;
   /** Request headers that matter, besides the credentials. */
   readonly headers?: readonly string[];
-  /** The schema of `data`, or of the whole response where there is no envelope. */
-  readonly answer: z.ZodType;
-  readonly errors: readonly ErrorCode[];
+  /** Headers of a success that not every response has. */
+  readonly responseHeaders?: readonly ResponseHeader[];
+  /**
+   * The schema of `data`, or of the whole response where there is no envelope. Where the query decides about the
+   * operation, that of each.
+   */
+  readonly answer: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
+  /** Other statuses than 200 that have this answer. */
+  readonly statuses?: readonly number[];
+  readonly errors: readonly DocumentedError[];
+  /** A body, and the `data` of each answer (or the whole response) in order. */
+  readonly example?: { readonly body?: unknown; readonly data?: readonly unknown[] };
 }

@@ -15,10 +15,25 @@ export const fileRecord = z.object({
   updatedAt: z.iso.datetime(),
 }).meta({ id: "FileRecord" });
 
+const lineNumber = z.int().min(0).optional();
 export const readRecord = fileRecord.extend({
   content: z.string(),
   isBase64: z.literal(true).optional().meta({ description: "Present where `content` is base64." }),
+  startLine: lineNumber.meta({ description: "With `lines=`: the first line that is there, from 1." }),
+  endLine: lineNumber.meta({ description: "With `lines=`: the last one." }),
+  totalLines: lineNumber.meta({ description: "With `lines=`: of the whole version." }),
 }).meta({ id: "ReadRecord" });
+
+/** For examples. */
+export const EXAMPLE_RECORD = {
+  id: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
+  path: "notes/plan.md",
+  version: 3,
+  mimeType: "text/markdown",
+  size: 17,
+  createdAt: "2026-11-20T09:30:00.000Z",
+  updatedAt: "2026-11-20T10:15:30.250Z",
+};
 
 export const editRecord = fileRecord.extend({
   replacements: z.int().min(1),
@@ -50,5 +65,7 @@ export const BODY_ERRORS = ["INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "CONTENT_T
 
 /** Marks the body of a PUT as the bytes themselves, whatever its Content-Type. */
 export const rawQuery = z.object({
-  raw: z.literal("").optional().meta({ description: "Present: the body is the bytes themselves." }),
+  raw: z.enum(["", "true", "false"]).optional().meta({
+    description: "Present, or `true`: the body is the bytes themselves.",
+  }),
 });

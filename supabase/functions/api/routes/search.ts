@@ -16,19 +16,19 @@ import { planSearch } from "../search/plan.ts";
 import { rank } from "../search/rank.ts";
 import { scan } from "../search/scan.ts";
 import { defineRoute } from "./route.ts";
-import { fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
+import { EXAMPLE_RECORD, fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
+
+/** Postgres stores no NUL in a text. */
+const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
 
 const query = z.object({
-  q: z.string().min(1, "must not be empty").max(SEARCH_QUERY_LENGTH_MAX).refine(
-    (text) => !text.includes("\0"),
-    "must not contain NUL",
-  ),
+  q: z.string().min(1, "must not be empty").max(SEARCH_QUERY_LENGTH_MAX).refine(...withoutNul),
   mode: z.enum(["text", "regex", "semantic", "hybrid"]).default("hybrid").meta({
     description:
       '`text`: a substring, as `grep -F`. `regex`: an extended regular expression, as `grep -E`, without back-references, `\\b` and look-around. `semantic`: by meaning. `hybrid`: by words (`"a phrase"`, `or`, `-not`) and meaning.',
   }),
   directory: z.string().default("/").meta({ description: "Everything below it." }),
-  glob: z.string().min(1).max(SEARCH_GLOB_LENGTH_MAX).optional().meta({
+  glob: z.string().min(1).max(SEARCH_GLOB_LENGTH_MAX).refine(...withoutNul).optional().meta({
     description:
       "`*.ts`: names at any depth; with a slash, paths below the directory: `src/**/*.ts`. `*`, `?`, `**`, `[abc]`, `{a,b}`.",
   }),
@@ -56,8 +56,9 @@ const answer = z.object({
   results: z.array(fileRecord.extend({
     score: z.number().meta({ description: "In `text` and `regex`, how many lines match." }),
     matches: z.array(match),
-    skipped: z.enum(["too_large", "not_text"]).optional().meta({
-      description: "Why the content is not searched; the file was found by its name.",
+    skipped: z.enum(["too_large", "not_text", "not_indexable"]).optional().meta({
+      description:
+        "Why the content is not searched; the file was found by its name. `not_indexable`: it could not be indexed, several times.",
     }),
   })),
   mode: z.enum(["text", "regex", "semantic", "hybrid", "lexical"]).meta({
@@ -103,5 +104,19 @@ export const search = defineRoute({
     query,
     answer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR", "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"],
+    example: {
+      data: [{
+        results: [{
+          ...EXAMPLE_RECORD,
+          score: 1,
+          matches: [{ line: 2, column: 3, snippet: "- ship it", before: ["# Plan"], after: [] }],
+        }],
+        mode: "text",
+        hasMore: false,
+        limit: 10,
+        offset: 0,
+        indexed: { pending: 0 },
+      }],
+    },
   },
 });

@@ -38,6 +38,6 @@ export const sweep = defineRoute({
     description:
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
     answer,
-    errors: ["INVALID_API_KEY", "SERVICE_UNAVAILABLE"],
+    errors: ["INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],
   },
 });

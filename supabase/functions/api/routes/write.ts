@@ -11,7 +11,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
-import { fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "Slashes on every platform, no leading slash." }),
@@ -65,7 +65,7 @@ export const write = defineRoute({
       "INVALID_PATH",
       "INVALID_JSON",
       "VALIDATION_ERROR",
-      "FILE_ALREADY_EXISTS",
+      ["FILE_ALREADY_EXISTS", 412],
       "IDEMPOTENCY_KEY_IN_USE",
       "PRECONDITION_FAILED",
       "CONTENT_TOO_LARGE",
@@ -73,5 +73,6 @@ export const write = defineRoute({
       "UNSUPPORTED_MEDIA_TYPE",
       "IDEMPOTENCY_KEY_REUSED",
     ],
+    example: { body: { path: "notes/plan.md", content: "# Plan\n- ship it\n" }, data: [EXAMPLE_RECORD] },
   },
 });

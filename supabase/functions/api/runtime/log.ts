@@ -18,6 +18,8 @@ export interface Log {
   request(line: RequestLine): void;
   /** A back-end call failed and may be retried. `reason` is the back end's code, never its text. */
   backendFault(call: string, tryNumber: number, reason: string): void;
+  /** A fault that only the operator can end, and what to do about it. */
+  actionRequired(problem: string, action: string): void;
   /** The bytes of a stored segment are not those that were stored. */
   corruptSegment(segmentId: string, reason: string): void;
   /** Background work failed; it will be done again. */
@@ -35,6 +37,7 @@ export const consoleLog: Log = {
   request: (line) => write({ level: "info", event: "request", ...line }),
   backendFault: (call, tryNumber, reason) =>
     write({ level: "warn", event: "backend_fault", call, try: tryNumber, reason }),
+  actionRequired: (problem, action) => write({ level: "error", event: "action_required", problem, action }),
   corruptSegment: (segmentId, reason) =>
     write({ level: "error", event: "corrupt_segment", segmentId, reason }),
   backgroundFault: (work, error) =>

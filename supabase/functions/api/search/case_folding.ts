@@ -21,10 +21,16 @@ function single(text: string, otherwise: number): number {
   return isOne && code >= 128 && code > 0xffff === otherwise > 0xffff ? code : otherwise;
 }
 
+/** Of characters outside of ASCII that were folded: their lower-case counterparts, plus one; 0: not known yet. */
+const folded = new Uint32Array(0x10000);
+
 /** The text in lower case; every character keeps its offset. */
 export function foldCase(text: string): string {
-  return text.replace(/[A-Z]+|\P{ASCII}/gu, (found) => {
+  return text.replace(/[A-Z]+|[^\0-\x7f]/gu, (found) => {
     const code = found.codePointAt(0) ?? 0;
-    return code < 128 ? found.toLowerCase() : String.fromCodePoint(lowerOf(code));
+    if (code < 128) return found.toLowerCase();
+    if (code > 0xffff) return String.fromCodePoint(lowerOf(code));
+    const lower = folded[code] || (folded[code] = lowerOf(code) + 1);
+    return lower === code + 1 ? found : String.fromCharCode(lower - 1);
   });
 }

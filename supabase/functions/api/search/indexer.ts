@@ -1,11 +1,30 @@
-/** One claim of queued files: their text is read, stored in the search index and embedded. */
+/** One claim of queued files: their text is read and stored in the search index. */
+import { ApiError } from "../errors.ts";
 import { isBinaryMediaType } from "../files/media_type.ts";
 import { readText, type SegmentSource } from "../files/read_segments.ts";
-import { SEARCH_CLAIMS_PER_RUN, SEARCH_TEXT_BYTES_MAX } from "../limits.ts";
-import type { ClaimedFile, Embedder, IndexedText, SearchIndex } from "../ports/search_index.ts";
+import {
+  SEARCH_CLAIM_BYTES,
+  SEARCH_CLAIMS_PER_RUN,
+  SEARCH_READS_AT_ONCE,
+  SEARCH_TEXT_BYTES_MAX,
+  SEARCH_TRIES_MAX,
+  SWEEP_RESERVED_MILLISECONDS,
+} from "../limits.ts";
+import type {
+  Claim,
+  ClaimedFile,
+  Embedder,
+  FailedFile,
+  IndexedText,
+  SearchIndex,
+} from "../ports/search_index.ts";
+import type { Deadline } from "../runtime/deadline.ts";
+import { inParallel } from "../runtime/in_parallel.ts";
 import type { Log } from "../runtime/log.ts";
 import { splitChunks } from "./chunks.ts";
+import { ChunkEmbedder } from "./chunk_embedder.ts";
 import { NUL_STAND_IN } from "./snippet.ts";
+import type { TakenFiles } from "./taken_files.ts";
 
 export interface SearchParts extends SegmentSource {
   readonly index: SearchIndex;
@@ -13,48 +32,91 @@ export interface SearchParts extends SegmentSource {
   readonly embedder: Embedder | null;
 }
 
-/** How many files a claim took, and, where none were due, when the next one will be. */
-export interface TakenFiles {
-  readonly files: number;
-  readonly nextDueMilliseconds: number | null;
-}
+/** Indexes claims of texts, and remembers whose turn is next. */
+export class TextIndexer {
+  private after: string | null = null;
+  private afterLight: string | null = null;
 
-/** Indexes one claim: texts first, since they make files findable by their words, then embeddings. */
-export async function indexClaim(parts: SearchParts, log: Log): Promise<TakenFiles> {
-  const texts = await indexTexts(parts, log);
-  return texts.files > 0 ? texts : { ...texts, files: await indexChunks(parts) };
+  constructor(private readonly log: Log) {}
+
+  /** Indexes one claim. `isLight`: no text over SEARCH_CLAIM_BYTES. */
+  async index(parts: SearchParts, isLight = false): Promise<TakenFiles> {
+    const after = isLight ? this.afterLight : this.after;
+    const claim = await parts.index.claimTexts({ after, isLight });
+    if (isLight) this.afterLight = claim.after ?? after;
+    else this.after = claim.after ?? after;
+    if (claim.files.length > 0) await indexFiles(parts, claim, this.log);
+    return { files: claim.files.length, nextDueMilliseconds: claim.nextDueMilliseconds };
+  }
 }
 
 /**
  * Indexes a bounded part of the backlog, for the sweep. Where the queue is empty, files that the embedding model has not
- * seen are queued: it may have been configured or changed after they were indexed. Returns how many files were indexed
- * or queued.
+ * seen are queued (it may have been configured or changed after they were indexed), and files that were given up.
+ * Returns how many files were indexed or queued. Begins no claim when less than SWEEP_RESERVED_MILLISECONDS are left,
+ * which the sweep itself needs.
  */
-export async function indexBacklog(parts: SearchParts, log: Log): Promise<number> {
+export async function indexBacklog(parts: SearchParts, log: Log, deadline: Deadline): Promise<number> {
+  const texts = new TextIndexer(log);
+  const chunks = new ChunkEmbedder(log);
   let taken = 0;
   for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
-    const { files } = await indexClaim(parts, log);
-    if (files === 0) break;
-    taken += files;
+    const { files } = await texts.index(parts);
+    const embedded = await chunks.embed(parts);
+    if (files + embedded.files === 0) break;
+    taken += files + embedded.files;
+    if (deadline.remainingMilliseconds < SWEEP_RESERVED_MILLISECONDS) break;
   }
-  if (taken > 0 || !parts.embedder) return taken;
-  return await parts.index.requeue(parts.embedder.model);
+  return taken > 0 ? taken : await parts.index.requeue(parts.embedder?.model ?? null);
 }
 
-async function indexTexts(parts: SearchParts, log: Log): Promise<TakenFiles> {
-  const { index, embedder } = parts;
-  const { claimId, files, nextDueMilliseconds } = await index.claimTexts();
-  const texts: IndexedText[] = [];
-  for (const file of files) {
+/**
+ * Stores the texts of a claim: small ones first and together, since others may wait for them; each large one by itself.
+ * What fails fails alone, and is noted.
+ */
+async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Log): Promise<void> {
+  const failed: FailedFile[] = [];
+  const read = await inParallel(files, SEARCH_READS_AT_ONCE, async (file) => {
     try {
-      texts.push(await readIndexedText(parts, file));
+      return await readIndexedText(parts, file);
     } catch (error) {
-      // An unreadable file must not block the others: its claim expires, and it is retried at growing intervals.
       log.backgroundFault("index", error);
+      failed.push({ ...file, isFault: !isOutage(error) });
+      return null;
+    }
+  });
+  const texts = read.filter((text) => text !== null).sort((a, b) => lengthOf(a) - lengthOf(b));
+  const store = (some: readonly IndexedText[]) =>
+    parts.index.storeTexts(claimId, some, parts.embedder?.model ?? null);
+  const storeAlone = async (text: IndexedText) => {
+    try {
+      await store([text]);
+    } catch (error) {
+      log.backgroundFault("index", error);
+      // That the database takes this note says that it is there: then the text is at fault. Else it throws.
+      await parts.index.noteFailures(claimId, [{ ...text, isFault: true }]);
+    }
+  };
+  const small = texts.filter((text) => lengthOf(text) <= SEARCH_CLAIM_BYTES);
+  if (small.length > 1) {
+    try {
+      await store(small);
+    } catch (error) {
+      log.backgroundFault("index", error);
+      for (const text of small) await storeAlone(text);
     }
   }
-  if (texts.length > 0) await index.storeTexts(claimId, texts, embedder?.model ?? null);
-  return { files: files.length, nextDueMilliseconds };
+  for (const text of small.length > 1 ? texts.slice(small.length) : texts) await storeAlone(text);
+  if (failed.length > 0) await parts.index.noteFailures(claimId, failed);
+}
+
+/** Whether nothing is wrong but that the back end was out of reach. */
+function isOutage(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
+}
+
+function lengthOf({ content }: IndexedText): number {
+  return content?.length ?? 0;
 }
 
 async function readIndexedText(source: SegmentSource, file: ClaimedFile): Promise<IndexedText> {
@@ -74,22 +136,10 @@ async function readIndexedText(source: SegmentSource, file: ClaimedFile): Promis
   if (isBinaryMediaType(mimeType)) return { ...base, skipped: "not_text" };
   if (file.size > SEARCH_TEXT_BYTES_MAX) return { ...base, skipped: "too_large" };
   if (!file.segments.every((segment) => segment.isText)) return { ...base, skipped: "not_text" };
+  if (file.tries > SEARCH_TRIES_MAX) return { ...base, skipped: "not_indexable" };
   const content = (await readText(source, file.segments)).replaceAll("\0", NUL_STAND_IN);
   const chunks = splitChunks(content).map(({ firstLine, start, length }) =>
     [firstLine, start, length] as const
   );
   return { ...base, content, chunks };
-}
-
-async function indexChunks({ index, embedder }: SearchParts): Promise<number> {
-  if (!embedder) return 0;
-  const { claimId, files } = await index.claimChunks(embedder.model);
-  const texts = files.flatMap((file) => file.chunks.map((chunk) => chunk.text));
-  const vectors = texts.length === 0 ? [] : await embedder.embed(texts);
-  let at = 0;
-  for (const file of files) {
-    const embeddings = file.chunks.map(({ hash }) => ({ hash, embedding: vectors[at++] ?? [] }));
-    await index.storeEmbeddings(claimId, file, embedder.model, embeddings);
-  }
-  return files.length;
 }

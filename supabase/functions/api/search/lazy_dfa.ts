@@ -6,9 +6,10 @@
  */
 import {
   SEARCH_REGEX_DFA_STATES_MAX,
+  SEARCH_REGEX_NFA_STATE_UNITS,
   SEARCH_REGEX_NFA_STATES_MAX,
-  SEARCH_REGEX_STEPS_PER_CLOCK_CHECK,
 } from "../limits.ts";
+import type { Work } from "../runtime/work.ts";
 import { type CharacterSet, hasCharacter } from "./character_set.ts";
 import { type Pattern, PatternError } from "./posix_ere.ts";
 
@@ -19,7 +20,7 @@ type NfaState =
   | { readonly kind: "match" };
 
 /** A set of NFA states between two characters, and its transitions as far as they are known. */
-interface DfaState {
+export interface DfaState {
   /** The NFA states that consume a character. */
   readonly consuming: readonly number[];
   readonly isMatch: boolean;
@@ -28,9 +29,11 @@ interface DfaState {
   readonly next: Map<number, DfaState>;
 }
 
-/** Matching took longer than allowed. */
-export class MatchTimeout extends Error {
-  override readonly name = "MatchTimeout";
+/** Where matching stopped within a line because its slice was over. */
+export interface Paused {
+  readonly at: number;
+  readonly state: DfaState;
+  readonly found: number;
 }
 
 const MATCH = 0;
@@ -40,7 +43,11 @@ export class LazyDfa {
   private readonly entry: number;
   private cache = new Map<string, DfaState>();
   private atLineEnd: DfaState;
-  private steps = 0;
+  /** Of each NFA state, the latest closure that reached it. */
+  private readonly marks = new Float64Array(SEARCH_REGEX_NFA_STATES_MAX);
+  private marked = 0;
+  /** NFA states looked at since that was last counted. */
+  private visited = 0;
 
   /** Throws PatternError where the pattern is too large. */
   constructor(pattern: Pattern, private readonly ignoreCase: boolean) {
@@ -49,24 +56,32 @@ export class LazyDfa {
   }
 
   /**
-   * Returns where the first match in the line from `from` to `to` begins; -1 where there is none. Throws MatchTimeout
-   * once `isExpired` returns true, which is checked now and then.
+   * Returns where the first match in the line from `from` to `to` begins; -1 where there is none. Counts what is built
+   * for it; where the slice is over, returns where it stopped, and continues when it is called with that.
    */
-  find(text: string, from: number, to: number, isExpired: () => boolean): number {
-    let state = this.atLineEnd;
-    let found = state.isMatch ? to : -1;
-    for (let at = to; at > from;) {
+  find(text: string, from: number, to: number, work: Work, paused?: Paused): number | Paused {
+    let state = paused?.state ?? this.atLineEnd;
+    let found = paused?.found ?? (state.isMatch ? to : -1);
+    for (let at = paused?.at ?? to; at > from;) {
       let code = text.charCodeAt(--at);
       if (code >= 0xdc00 && code <= 0xdfff && at > from) code = text.codePointAt(--at) ?? code;
-      state = state.next.get(code) ?? this.step(state, code, isExpired);
+      const known = state.next.get(code);
+      state = known ?? this.step(state, code);
       if (state.isMatch) found = at;
+      if (known === undefined && work.add(this.takeUnits())) return { at, state, found };
     }
     return state.isMatchAtStart ? from : found;
   }
 
+  private takeUnits(): number {
+    const units = this.visited * SEARCH_REGEX_NFA_STATE_UNITS;
+    this.visited = 0;
+    return units;
+  }
+
   /** Builds the transition of a state by one character. */
-  private step(state: DfaState, code: number, isExpired: () => boolean): DfaState {
-    if (++this.steps % SEARCH_REGEX_STEPS_PER_CLOCK_CHECK === 0 && isExpired()) throw new MatchTimeout();
+  private step(state: DfaState, code: number): DfaState {
+    this.visited += state.consuming.length;
     const entered = [this.entry];
     for (const index of state.consuming) {
       const nfaState = this.states[index];
@@ -81,13 +96,16 @@ export class LazyDfa {
 
   private dfaState(entered: readonly number[], isLineEnd: boolean): DfaState {
     const reached = this.epsilonClosure(entered, isLineEnd, false);
-    const key = `${isLineEnd}${[...reached].sort((a, b) => a - b).join()}`;
+    // The numbers of NFA states are below 65,536.
+    const key = (isLineEnd ? "^" : "-") + String.fromCharCode(...Uint16Array.from(reached).sort());
     const cached = this.cache.get(key);
     if (cached) return cached;
+    const isMatch = reached.includes(MATCH);
+    const hasStart = reached.some((index) => this.states[index]?.kind === "start");
     const state: DfaState = {
-      consuming: [...reached].filter((index) => this.states[index]?.kind === "set"),
-      isMatch: reached.has(MATCH),
-      isMatchAtStart: this.epsilonClosure(entered, isLineEnd, true).has(MATCH),
+      consuming: reached.filter((index) => this.states[index]?.kind === "set"),
+      isMatch,
+      isMatchAtStart: hasStart ? this.epsilonClosure(entered, isLineEnd, true).includes(MATCH) : isMatch,
       next: new Map(),
     };
     if (this.cache.size >= SEARCH_REGEX_DFA_STATES_MAX) this.evict();
@@ -103,14 +121,17 @@ export class LazyDfa {
   }
 
   /** All NFA states reached without consuming a character, at the line's end or start or within the line. */
-  private epsilonClosure(entered: readonly number[], isEnd: boolean, isStart: boolean): Set<number> {
-    const reached = new Set<number>();
+  private epsilonClosure(entered: readonly number[], isEnd: boolean, isStart: boolean): number[] {
+    const reached: number[] = [];
     const open = [...entered];
+    const mark = ++this.marked;
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
       const state = this.states[index];
-      if (!state || reached.has(index)) continue;
+      if (!state || this.marks[index] === mark) continue;
+      this.marks[index] = mark;
+      this.visited++;
       // An assertion that may hold at the line's start is kept, to tell apart DFA states that differ only in it.
-      reached.add(index);
+      reached.push(index);
       if (state.kind === "split") open.push(...state.next);
       if (state.kind === "end" && isEnd || state.kind === "start" && isStart) open.push(state.next);
     }

@@ -1,6 +1,8 @@
 /** The lines of a text that match a substring or a pattern, in order. A line ends with its line feed. */
 import { foldCase } from "./case_folding.ts";
+import { substringSearch } from "./substring_search.ts";
 import type { LazyDfa } from "./lazy_dfa.ts";
+import type { Work } from "../runtime/work.ts";
 
 /** A matching line, as offsets in the text. */
 export interface MatchingLine {
@@ -13,17 +15,28 @@ export interface MatchingLine {
   readonly at: number;
 }
 
-/** Iterating throws MatchTimeout when `isExpired` returns true, which only patterns check. */
-export type Finder = (text: string, isExpired: () => boolean) => Iterable<MatchingLine>;
+/** Yields null where a slice of the work is over: then whoever iterates awaits `work.pause()` before going on. */
+export type Finder = (text: string, work: Work) => Iterable<MatchingLine | null>;
+
+/** Units of work for each line besides its length. */
+const LINE_UNITS = 16;
+/** Units of work for each code unit that a pattern is tried on. */
+const PATTERN_UNITS = 2;
+/** Text is folded in parts of this length. */
+const FOLDED_LENGTH = 65_536;
+/** Units of work for each code unit that is folded. */
+const FOLD_UNITS = 8;
 
 /** Finds a substring without line feeds. */
 export function substringFinder(query: string, isCaseSensitive: boolean): Finder {
   const wanted = isCaseSensitive ? query : foldCase(query);
-  return function* (text) {
-    const searched = isCaseSensitive ? text : foldCase(text);
+  const indexOf = substringSearch(wanted);
+  return function* (text, work) {
+    const searched = isCaseSensitive ? text : yield* foldInParts(text, work);
+    if (work.add(text.length)) yield null;
     let line = 1;
     let counted = 0;
-    for (let at = searched.indexOf(wanted); at >= 0;) {
+    for (let at = indexOf(searched, 0); at >= 0;) {
       for (
         let feed = text.indexOf("\n", counted);
         feed >= 0 && feed < at;
@@ -31,10 +44,12 @@ export function substringFinder(query: string, isCaseSensitive: boolean): Finder
       ) {
         line++;
         counted = feed + 1;
+        if (work.add(LINE_UNITS)) yield null;
       }
+      if (work.add(LINE_UNITS)) yield null;
       const to = endOfLine(text, at);
       yield { line, from: counted, to, at };
-      at = searched.indexOf(wanted, to + 1);
+      at = indexOf(searched, to + 1);
       if (to >= text.length) return;
     }
   };
@@ -42,15 +57,34 @@ export function substringFinder(query: string, isCaseSensitive: boolean): Finder
 
 /** Finds lines by a pattern. */
 export function patternFinder(dfa: LazyDfa): Finder {
-  return function* (text, isExpired) {
+  return function* (text, work) {
     let line = 1;
     for (let from = 0; from < text.length; line++) {
       const to = endOfLine(text, from);
-      const at = dfa.find(text, from, to, isExpired);
+      let at = dfa.find(text, from, to, work);
+      while (typeof at !== "number") {
+        yield null;
+        at = dfa.find(text, from, to, work, at);
+      }
+      if (work.add(LINE_UNITS + PATTERN_UNITS * (to - from))) yield null;
       if (at >= 0) yield { line, from, to, at };
       from = to + 1;
     }
   };
+}
+
+/** The text in lower case, part by part: no part ends within a character. */
+function* foldInParts(text: string, work: Work): Generator<null, string, void> {
+  let folded = "";
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(from + FOLDED_LENGTH, text.length);
+    const isWithin = to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00;
+    if (isWithin) to++;
+    folded += foldCase(text.slice(from, to));
+    if (work.add(FOLD_UNITS * (to - from))) yield null;
+    from = to;
+  }
+  return folded;
 }
 
 /** The offset of the line feed that ends the line at `from`, or the end of the text. */

@@ -1,27 +1,60 @@
 /** The lines of a file that contain most of a query's words. */
 import { SEARCH_PASSAGES_PER_FILE_MAX } from "../limits.ts";
+import type { Work } from "../runtime/work.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
-/** Returns the best lines, in order. `lexemes` are the stems of the query's words, as the database makes them. */
-export function findPassages(text: string, lexemes: readonly string[]): MatchingLine[] {
-  const found: { readonly place: MatchingLine; readonly words: number }[] = [];
+/** Units of work for each line, for each stem that is looked for in it, and for each place that is not a word's start. */
+const LINE_UNITS = 64;
+const STEM_UNITS = 16;
+const PLACE_UNITS = 16;
+/** The engine looks for a stem at this many code units in the time of one unit. */
+const NATIVE_LENGTH_PER_UNIT = 4;
+/** Of a line with more places than this where a stem stands within words, the rest is not looked at. */
+const PLACES_MAX = 1_000;
+
+interface Passage {
+  readonly place: MatchingLine;
+  /** Stems that it contains. */
+  readonly words: number;
+}
+
+/**
+ * Returns the best lines, in order. `lexemes` are the stems of the query's words, as the database makes them. Where
+ * `work` is used up before the end of the text, the best of those before.
+ */
+export async function findPassages(
+  text: string,
+  lexemes: readonly string[],
+  work: Work,
+): Promise<MatchingLine[]> {
+  let best: Passage[] = [];
   let line = 1;
   for (let from = 0; from < text.length; line++) {
     const to = endOfLine(text, from);
-    const words = wordsIn(text.slice(from, to).toLowerCase(), lexemes);
-    if (words.count > 0) found.push({ place: { line, from, to, at: from + words.at }, words: words.count });
+    if (work.exceedsWith(LINE_UNITS + to - from + lexemes.length * (STEM_UNITS + to - from))) break;
+    if (work.add(LINE_UNITS + to - from)) await work.pause();
+    const words = await wordsIn(text.slice(from, to).toLowerCase(), lexemes, work);
+    if (words.count > 0) {
+      best.push({ place: { line, from, to, at: from + words.at }, words: words.count });
+      best = best.sort((a, b) => b.words - a.words).slice(0, SEARCH_PASSAGES_PER_FILE_MAX);
+    }
     from = to + 1;
   }
-  return found.sort((a, b) => b.words - a.words || a.place.line - b.place.line)
-    .slice(0, SEARCH_PASSAGES_PER_FILE_MAX).map(({ place }) => place).sort((a, b) => a.line - b.line);
+  return best.map(({ place }) => place).sort((a, b) => a.line - b.line);
 }
 
 /** How many of the stems a line contains, and where the first word with one begins. */
-function wordsIn(line: string, lexemes: readonly string[]): { count: number; at: number } {
+async function wordsIn(
+  line: string,
+  lexemes: readonly string[],
+  work: Work,
+): Promise<{ count: number; at: number }> {
   let count = 0;
   let first = line.length;
   for (const lexeme of lexemes) {
-    const at = findStem(line, lexeme);
+    const { at, places } = findStem(line, lexeme);
+    const units = STEM_UNITS + line.length / NATIVE_LENGTH_PER_UNIT + places * PLACE_UNITS;
+    if (!work.exceedsWith(units) && work.add(units)) await work.pause();
     if (at < 0) continue;
     count++;
     first = Math.min(first, at);
@@ -29,15 +62,25 @@ function wordsIn(line: string, lexemes: readonly string[]): { count: number; at:
   return { count, at: first };
 }
 
-/** A stem is a prefix of its words, except that a final y became an i: `studi` of `study`. */
-function findStem(line: string, lexeme: string): number {
-  const place = findPrefix(line, lexeme);
-  return place < 0 && lexeme.endsWith("i") ? findPrefix(line, `${lexeme.slice(0, -1)}y`) : place;
+/** Where the first word with a stem begins, or -1, and how many places were looked at. */
+interface Found {
+  readonly at: number;
+  readonly places: number;
 }
 
-function findPrefix(line: string, stem: string): number {
-  for (let at = line.indexOf(stem); at >= 0; at = line.indexOf(stem, at + 1)) {
-    if (at === 0 || !/[\p{L}\p{N}]/u.test(line[at - 1] ?? "")) return at;
+/** A stem is a prefix of its words, except that a final y became an i: `studi` of `study`. */
+function findStem(line: string, lexeme: string): Found {
+  const found = findPrefix(line, lexeme);
+  if (found.at >= 0 || !lexeme.endsWith("i")) return found;
+  const other = findPrefix(line, `${lexeme.slice(0, -1)}y`);
+  return { at: other.at, places: found.places + other.places };
+}
+
+function findPrefix(line: string, stem: string): Found {
+  let places = 0;
+  for (let at = line.indexOf(stem); at >= 0 && places < PLACES_MAX; at = line.indexOf(stem, at + 1)) {
+    if (at === 0 || !/[\p{L}\p{N}]/u.test(line[at - 1] ?? "")) return { at, places };
+    places++;
   }
-  return -1;
+  return { at: -1, places };
 }

@@ -1,5 +1,6 @@
 /** Compiles the parameters of a search into a query to the database and, for substrings and patterns, a matcher. */
 import { fail } from "../errors.ts";
+import { SEARCH_INDEXED_LENGTH_MIN } from "../limits.ts";
 import type { SearchFilter } from "../ports/search_index.ts";
 import { GlobError, globPattern } from "./glob.ts";
 import { LazyDfa } from "./lazy_dfa.ts";
@@ -30,8 +31,10 @@ export interface ScanPlan extends Page {
   readonly kind: "scan";
   readonly mode: "text" | "regex";
   readonly clauses: Clauses;
-  /** Whether every file that contains the literals matches: then the database can skip to the page's first file. */
+  /** Whether every file that contains the literals matches … */
   readonly isExact: boolean;
+  /** … and they are long enough for the index: then the database can skip to the page's first file. */
+  readonly isIndexed: boolean;
   readonly caseSensitive: boolean;
   readonly find: Finder;
 }
@@ -61,6 +64,9 @@ function planScan(mode: "text" | "regex", q: string, caseSensitive: boolean): Om
     mode,
     clauses: caseSensitive ? clauses : withoutCase(clauses),
     isExact: !pattern && caseSensitive,
+    isIndexed: clauses.every((clause) =>
+      clause.every((text) => [...text].length >= SEARCH_INDEXED_LENGTH_MIN)
+    ),
     caseSensitive,
     find: pattern
       ? patternFinder(compile("q", () => new LazyDfa(pattern, !caseSensitive)))

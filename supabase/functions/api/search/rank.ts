@@ -1,12 +1,14 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
 import { ApiError, fail } from "../errors.ts";
-import { SEARCH_BATCH_BYTES } from "../limits.ts";
+import { SEARCH_BATCH_BYTES, SEARCH_UNITS_MAX } from "../limits.ts";
 import type { FoundFile } from "../ports/search_index.ts";
-import type { SearchAnswer, Searcher } from "./answer.ts";
+import { Work } from "../runtime/work.ts";
+import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 import { findPassages } from "./passages.ts";
 import type { RankPlan } from "./plan.ts";
 import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
+import { substringSearch } from "./substring_search.ts";
 
 /** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
 export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
@@ -27,12 +29,16 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
     }),
   );
   if (plan.mode === "semantic" && !page.hasVectors) throwUnconfigured();
-  const results = page.files.map((found) => ({
-    ...found.file,
-    score: found.score,
-    matches: findMatches(found, page.lexemes),
-    ...(found.skipped && { skipped: found.skipped }),
-  }));
+  const work = new Work(SEARCH_UNITS_MAX);
+  const results: SearchResult[] = [];
+  for (const found of page.files) {
+    results.push({
+      ...found.file,
+      score: found.score,
+      matches: await findMatches(found, page.lexemes, work),
+      ...(found.skipped && { skipped: found.skipped }),
+    });
+  }
   const mode = vector && page.hasVectors ? plan.mode : "lexical";
   return { mode, results, hasMore: page.hasMore, pending: page.pending };
 }
@@ -61,9 +67,13 @@ async function embedQuery(
   }
 }
 
-function findMatches({ skipped, content, chunk }: FoundFile, lexemes: readonly string[]): Match[] {
+async function findMatches(
+  { skipped, content, chunk }: FoundFile,
+  lexemes: readonly string[],
+  work: Work,
+): Promise<Match[]> {
   if (skipped) return [];
-  const passages = findPassages(content, lexemes);
+  const passages = await findPassages(content, lexemes, work);
   const lines = passages.length > 0 || !chunk ? passages : firstLine(content, chunk.firstLine, chunk.text);
   return lines.map((line) => describeMatch(content, line));
 }
@@ -73,7 +83,7 @@ function firstLine(content: string, chunkLine: number, chunk: string): MatchingL
   let from = 0;
   for (let line = 1; line < chunkLine; line++) from = endOfLine(content, from) + 1;
   // A chunk may begin within a long line.
-  const start = Math.max(from, content.indexOf(chunk, from));
+  const start = Math.max(from, substringSearch(chunk)(content, from));
   const blank = /^\s*/.exec(chunk)?.[0] ?? "";
   const line = chunkLine + (blank.match(/\n/g)?.length ?? 0);
   const at = start + blank.length;

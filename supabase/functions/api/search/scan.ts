@@ -6,53 +6,71 @@ import {
   SEARCH_MATCHES_PER_FILE_MAX,
   SEARCH_MILLISECONDS_MAX,
   SEARCH_READ_BYTES_MAX,
+  SEARCH_UNITS_MAX,
 } from "../limits.ts";
 import type { FoundFile, SearchPage } from "../ports/search_index.ts";
 import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
-import { MatchTimeout } from "./lazy_dfa.ts";
+import { Work } from "../runtime/work.ts";
 import type { MatchingLine } from "./matching_lines.ts";
 import type { ScanPlan } from "./plan.ts";
 import { describeMatch } from "./snippet.ts";
 
+/** Of the text that the database returns this much is parsed in the time of one unit of work. */
+const CONTENT_LENGTH_PER_UNIT = 2;
+
+/** The search has done SEARCH_UNITS_MAX of work. */
+class Exhausted extends Error {
+  override readonly name = "Exhausted";
+}
+
 /**
  * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Throws
- * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX or SEARCH_MILLISECONDS_MAX is reached before anything is found.
+ * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX or SEARCH_MILLISECONDS_MAX is reached before anything is
+ * found.
  */
 export async function scan(
   searcher: Searcher,
   plan: ScanPlan,
 ): Promise<SearchAnswer> {
+  const work = new Work(SEARCH_UNITS_MAX, () => {
+    throw new Exhausted();
+  });
   const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
-  const isExpired = () => performance.now() > deadline;
   const { mode } = plan;
   const results: SearchResult[] = [];
-  let toSkip = plan.isExact ? 0 : plan.offset;
+  let toSkip = plan.isExact && plan.isIndexed ? 0 : plan.offset;
   let bytes = 0;
   let after: string | undefined;
   for (;;) {
-    const { files, next, pending } = await nextPage(searcher, plan, after);
+    const { files, next, pending } = await nextPage(
+      searcher,
+      plan,
+      after,
+      Math.max(toSkip, 0) + plan.limit - results.length + 1,
+    );
     const unfinished = () => {
       if (results.length === 0) throwTooBroad();
       return { mode, results, hasMore: true, pending };
     };
     for (const found of files) {
       bytes += found.file.size;
-      const result = matchFile(found, plan, isExpired);
-      if (result === "timeout") return unfinished();
+      const result = await matchFile(found, plan, work);
+      if (result === "exhausted") return unfinished();
       if (result === null || toSkip-- > 0) continue;
       if (results.length === plan.limit) return { mode, results, hasMore: true, pending };
       results.push(result);
     }
     if (next === null) return { mode, results, hasMore: false, pending };
-    if (bytes > SEARCH_READ_BYTES_MAX || isExpired()) return unfinished();
+    if (bytes > SEARCH_READ_BYTES_MAX || performance.now() > deadline) return unfinished();
     after = next;
   }
 }
 
 async function nextPage(
   { gate, metadata }: Searcher,
-  { directory, glob, contentType, clauses, caseSensitive, isExact, limit, offset }: ScanPlan,
+  { directory, glob, contentType, clauses, caseSensitive, isExact, isIndexed, offset }: ScanPlan,
   after: string | undefined,
+  wanted: number,
 ): Promise<SearchPage> {
   return gate.unwrap(
     await metadata.search(gate.caller, {
@@ -63,26 +81,28 @@ async function nextPage(
       glob,
       contentType,
       after,
-      files: isExact ? limit + 1 : SEARCH_BATCH_FILES,
-      skip: isExact && after === undefined ? offset : 0,
+      files: isExact ? Math.min(wanted, SEARCH_BATCH_FILES) : SEARCH_BATCH_FILES,
+      skip: isExact && isIndexed && after === undefined ? offset : 0,
       bytes: SEARCH_BATCH_BYTES,
     }),
   );
 }
 
-function matchFile(
+async function matchFile(
   { file, skipped, content }: FoundFile,
   { find }: ScanPlan,
-  isExpired: () => boolean,
-): SearchResult | null | "timeout" {
+  work: Work,
+): Promise<SearchResult | null | "exhausted"> {
   const lines: MatchingLine[] = [];
   let count = 0;
   try {
-    for (const line of find(content, isExpired)) {
-      if (count++ < SEARCH_MATCHES_PER_FILE_MAX) lines.push(line);
+    if (work.add(content.length / CONTENT_LENGTH_PER_UNIT)) await work.pause();
+    for (const line of find(content, work)) {
+      if (line === null) await work.pause();
+      else if (count++ < SEARCH_MATCHES_PER_FILE_MAX) lines.push(line);
     }
   } catch (error) {
-    if (error instanceof MatchTimeout) return "timeout";
+    if (error instanceof Exhausted) return "exhausted";
     throw error;
   }
   if (count === 0) return null;

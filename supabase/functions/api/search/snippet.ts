@@ -47,8 +47,11 @@ function linesAfter(text: string, to: number): string[] {
 }
 
 /** The line, cut to SEARCH_SNIPPET_LENGTH_MAX around `place`, never within a surrogate pair. */
-function excerpt(line: string, place: number): string {
-  const text = line.replaceAll(NUL_STAND_IN, "\0");
+function excerpt(text: string, place: number): string {
+  return cut(text, place).replaceAll(NUL_STAND_IN, "\0");
+}
+
+function cut(text: string, place: number): string {
   if (text.length <= SEARCH_SNIPPET_LENGTH_MAX) return text;
   const lead = Math.floor(SEARCH_SNIPPET_LENGTH_MAX / 4);
   let from = Math.max(0, Math.min(place - lead, text.length - SEARCH_SNIPPET_LENGTH_MAX));

@@ -7,6 +7,7 @@ import { restore } from "../../state/remove_file.ts";
 import { formatBytes } from "../../format.ts";
 import {
   IMAGE_PREVIEW_BYTES_MAX,
+  MEDIA_BYTES_MAX,
   PDF_PREVIEW_BYTES_MAX,
   TEXT_PART_BYTES,
   TEXT_PREVIEW_BYTES_MAX,
@@ -17,24 +18,27 @@ import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
 import { ImagePreview } from "./image_preview.tsx";
+import { MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
+import { shownType } from "./shown_type.ts";
 import { decodeFirstText, decodeText, type Kind, previewKind } from "./text.ts";
 import { TextPreview } from "./text_preview.tsx";
 
 interface Properties {
   readonly place: FilePlace;
   readonly latest: FileRecord | null;
-  readonly onRestored: () => void;
 }
 
 const BYTES_MAX: Record<Kind, number> = {
   text: TEXT_PREVIEW_BYTES_MAX,
   image: IMAGE_PREVIEW_BYTES_MAX,
   pdf: PDF_PREVIEW_BYTES_MAX,
+  audio: MEDIA_BYTES_MAX,
+  video: MEDIA_BYTES_MAX,
   binary: 0,
 };
 
-export function ContentTab({ place, latest, onRestored }: Properties) {
+export function ContentTab({ place, latest }: Properties) {
   const { projectId, path } = place;
   const version = place.version ?? latest?.version;
   const { data, error, reload } = useLoad(
@@ -44,19 +48,19 @@ export function ContentTab({ place, latest, onRestored }: Properties) {
   const isOld = place.version !== undefined && place.version !== latest?.version;
   return (
     <>
-      {isOld && <OldVersion {...{ place, latest, onRestored }} />}
+      {isOld && <OldVersion {...{ place, latest }} />}
       {error !== undefined
         ? <Problem error={error} onRetry={reload} />
         : data === undefined
         ? <Loading what="the content" />
-        : <Preview projectId={projectId} {...data} />}
+        : <Preview projectId={projectId} line={place.line} {...data} />}
     </>
   );
 }
 
 interface Loaded {
   readonly record: FileRecord;
-  /** Null if the content is not shown. */
+  /** Null if the content is not shown, or loaded by its player. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
   readonly isPart: boolean;
 }
@@ -69,19 +73,29 @@ async function loadPreview(
   const record = latest && (version === undefined || version === latest.version)
     ? latest
     : await readRecord(projectId, path, version, signal);
-  const kind = previewKind(record.mimeType);
-  const isPart = record.size > BYTES_MAX[kind];
-  if (kind === "binary" || (isPart && kind !== "text")) return { record, bytes: null, isPart };
+  const kind = previewKind(shownType(record));
+  const isPart = kind !== "binary" && record.size > BYTES_MAX[kind];
+  const isElsewhere = kind === "audio" || kind === "video" || kind === "binary";
+  if (isElsewhere || (isPart && kind !== "text")) return { record, bytes: null, isPart };
   const part = isPart ? { firstBytes: TEXT_PART_BYTES } : {};
   const { bytes } = await readBytes(projectId, path, record.version, { ...part, signal });
   return { record, bytes, isPart };
 }
 
-function Preview({ projectId, record, bytes, isPart }: Loaded & { readonly projectId: string }) {
-  const kind = previewKind(record.mimeType);
+interface PreviewProperties extends Loaded {
+  readonly projectId: string;
+  readonly line: number | undefined;
+}
+
+function Preview({ projectId, line, record, bytes, isPart }: PreviewProperties) {
+  const mimeType = shownType(record);
+  const kind = previewKind(mimeType);
   const id = `${record.path} ${record.version}`;
+  if ((kind === "audio" || kind === "video") && !isPart) {
+    return <MediaPreview key={id} {...{ projectId, record, mimeType }} isFilm={kind === "video"} />;
+  }
   if (bytes === null) return <NoPreview {...{ projectId, record, isPart }} />;
-  if (kind === "image") return <ImagePreview key={id} bytes={bytes} record={record} />;
+  if (kind === "image") return <ImagePreview key={id} path={record.path} {...{ bytes, mimeType }} />;
   if (kind === "pdf") return <PdfPreview key={id} bytes={bytes} />;
   const text = isPart ? decodeFirstText(bytes) : decodeText(bytes);
   if (text === null) return <NoPreview {...{ projectId, record, isPart: false }} />;
@@ -93,7 +107,7 @@ function Preview({ projectId, record, bytes, isPart }: Loaded & { readonly proje
           {formatBytes(record.size)}. Download the file to see the rest.
         </p>
       )}
-      <TextPreview key={id} text={text} bytes={bytes} record={record} />
+      <TextPreview key={id} {...{ text, bytes, record, line }} />
     </>
   );
 }
@@ -118,11 +132,10 @@ function NoPreview({ projectId, record, isPart }: NoPreviewProperties) {
   );
 }
 
-function OldVersion({ place, latest, onRestored }: Properties) {
+function OldVersion({ place, latest }: Properties) {
   const { projectId, path, version = 1 } = place;
-  const done = () => {
-    onRestored();
-    goTo({ name: "file", projectId, path, tab: "content" });
+  const restoreIt = async () => {
+    if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });
   };
   return (
     <div class="note" role="status">
@@ -130,7 +143,7 @@ function OldVersion({ place, latest, onRestored }: Properties) {
         Version {version}
         {latest ? ` of ${latest.version}` : ", of a deleted file"}.
       </span>
-      <button type="button" onClick={() => restore(projectId, path, version, done)}>
+      <button type="button" onClick={restoreIt}>
         <Icon name="restore" />Restore this version
       </button>
       {latest && <a href={hrefOf({ name: "file", projectId, path, tab: "content" })}>Show the latest</a>}

@@ -12,10 +12,12 @@ import { Empty, FormProblem, Loading, Problem } from "../../components/states.ts
 import { useSubmit } from "../../components/use_submit.ts";
 import { discardDraft, type Draft, draftKey, drafts, keepDraft } from "../../state/drafts.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { notify } from "../../state/notices.ts";
+import { endUndo, notify } from "../../state/notices.ts";
 import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
-import { decodeText, previewKind } from "./text.ts";
+import { shownType } from "./shown_type.ts";
+import { mayBeEdited } from "./editable.ts";
+import { decodeText } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
@@ -28,7 +30,7 @@ export function EditTab({ place, record, onSaved }: Properties) {
   const key = draftKey(projectId, path);
   // A draft continues from the version it is based on; without a draft the latest version is loaded.
   const [version] = useState(() => drafts.value.get(key)?.version ?? record.version);
-  const isEditable = previewKind(record.mimeType) === "text" && record.size <= TEXT_PREVIEW_BYTES_MAX;
+  const isEditable = mayBeEdited(record);
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {
     const draft = drafts.value.get(key);
     if (draft !== undefined) return draft;
@@ -73,7 +75,8 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
     try {
       const saved = await overwriteFile(projectId, path, text, etag);
       discardDraft(key);
-      notify(`Saved as version ${saved.version}.`);
+      endUndo({ projectId, path });
+      notify(`Saved as version ${saved.version}.`, { projectId, path });
       onSaved();
       leave();
     } catch (error) {
@@ -101,7 +104,7 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
       <CodeView
         id={key}
         text={start.text}
-        mimeType={record.mimeType}
+        mimeType={shownType(record)}
         label={`Edit ${path}`}
         onChange={(text) => keepDraft(key, { ...start, text })}
         onSave={() => submit(new Event("submit"))}

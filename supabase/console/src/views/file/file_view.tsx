@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** One file: its content, editing, history, comparison. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
 import { readRecord } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
@@ -11,9 +11,11 @@ import { directoryOf, formatBytes } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
+import { useChanges } from "../../state/changes.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
-import { download, uploadsSettled } from "../../state/transfers.ts";
+import { download, isUploading } from "../../state/transfers.ts";
+import { mayBeEdited } from "./editable.ts";
 import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
@@ -30,15 +32,15 @@ export function FileView({ place }: { readonly place: FilePlace }) {
       throw problem;
     }
   });
-  const settled = uploadsSettled.value;
-  useEffect(() => {
-    if (settled > 0) reload();
-  }, [settled]);
+  useChanges(({ path: changed }) => {
+    // A batch of uploads tells at its end which files were among them.
+    if (changed !== undefined || !isUploading()) reload();
+  }, path);
   return (
     <section class="view" aria-label="File">
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={path} />
-        {data && <Tools {...{ place, record: data, reload }} />}
+        {data && <Tools place={place} record={data} />}
       </div>
       {data && <Facts record={data} />}
       {data === null && (
@@ -67,12 +69,10 @@ interface TabProperties {
 }
 
 function Tab({ place, record, reload, tab }: TabProperties & { readonly tab: FileTab }) {
-  if (tab === "history") {
-    return <HistoryTab place={place} latest={record?.version ?? null} onChange={reload} />;
-  }
+  if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
   if (tab === "edit" && record) return <EditTab place={place} record={record} onSaved={reload} />;
-  return <ContentTab place={place} latest={record} onRestored={reload} />;
+  return <ContentTab place={place} latest={record} />;
 }
 
 function Facts({ record }: { readonly record: FileRecord }) {
@@ -88,23 +88,24 @@ function Facts({ record }: { readonly record: FileRecord }) {
   );
 }
 
-function Tools({ place, record, reload }: TabProperties & { readonly record: FileRecord }) {
+function Tools({ place, record }: { readonly place: FilePlace; readonly record: FileRecord }) {
   const { projectId, path } = place;
   const [isMoving, setMoving] = useState(false);
-  const afterDelete = () => {
-    reload();
-    goTo({ name: "files", projectId, directory: directoryOf(path) });
+  const deleteFile = async () => {
+    if (await remove(projectId, path)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
   return (
     <div class="tools">
       <button type="button" onClick={() => download(projectId, path, place.version ?? record.version)}>
         <Icon name="download" />Download
       </button>
-      <a class="button" href={hrefOf({ name: "file", projectId, path, tab: "edit" })}>
-        <Icon name="edit" />Edit
-      </a>
+      {mayBeEdited(record) && (
+        <a class="button" href={hrefOf({ name: "file", projectId, path, tab: "edit" })}>
+          <Icon name="edit" />Edit
+        </a>
+      )}
       <button type="button" onClick={() => setMoving(true)}>Move</button>
-      <button type="button" class="danger" onClick={() => remove(projectId, path, afterDelete)}>
+      <button type="button" class="danger" onClick={deleteFile}>
         <Icon name="trash" />Delete
       </button>
       {isMoving && <MoveDialog projectId={projectId} path={path} onClose={() => setMoving(false)} />}

@@ -19,12 +19,10 @@ interface Properties {
   readonly place: FilePlace;
   /** Null: deleted. */
   readonly latest: number | null;
-  readonly onChange: () => void;
 }
 
-export function HistoryTab({ place, latest, onChange }: Properties) {
-  const { projectId, path } = place;
-  const [offset, setOffset] = useState(0);
+export function HistoryTab({ place, latest }: Properties) {
+  const { projectId, path, first: offset = 0 } = place;
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const key = `versions ${projectId} ${path} ${offset} ${latest}`;
   const { data, error, reload } = useLoad(key, (signal) => listVersions(projectId, path, offset, signal));
@@ -39,25 +37,22 @@ export function HistoryTab({ place, latest, onChange }: Properties) {
     setChosen(isChosen ? [...chosen, version].slice(-2) : chosen.filter((one) => one !== version));
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the history" />;
-  const changed = () => {
-    onChange();
-    reload();
-  };
+  const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <>
       <div class="history-tools">
         <p class="hint">Choose two versions to compare them.</p>
         <button type="button" disabled={chosen.length < 2} onClick={compare}>Compare</button>
       </div>
-      <Table {...{ place, latest, chosen, choose, versions: data.versions }} onRestored={changed} />
+      <Table {...{ place, latest, chosen, choose, versions: data.versions }} />
       <Pager
         label="Pages of versions"
         first={offset}
         count={data.versions.length}
         total={data.total}
         hasNext={offset + data.versions.length < data.total}
-        onPrevious={() => setOffset(Math.max(0, offset - VERSIONS_PER_PAGE))}
-        onNext={() => setOffset(offset + VERSIONS_PER_PAGE)}
+        onPrevious={() => turnTo(Math.max(0, offset - VERSIONS_PER_PAGE))}
+        onNext={() => turnTo(offset + VERSIONS_PER_PAGE)}
       />
     </>
   );
@@ -69,7 +64,6 @@ interface TableProperties {
   readonly versions: readonly Version[];
   readonly chosen: readonly number[];
   readonly choose: (version: number, isChosen: boolean) => void;
-  readonly onRestored: () => void;
 }
 
 function Table({ versions, ...rest }: TableProperties) {
@@ -97,7 +91,7 @@ function Table({ versions, ...rest }: TableProperties) {
   );
 }
 
-function Row({ entry, place, latest, chosen, choose, onRestored }:
+function Row({ entry, place, latest, chosen, choose }:
   & Omit<TableProperties, "versions">
   & { readonly entry: Version }) {
   const { projectId, path } = place;
@@ -135,7 +129,7 @@ function Row({ entry, place, latest, chosen, choose, onRestored }:
           <button
             type="button"
             aria-label={`Restore version ${version}`}
-            onClick={() => restore(projectId, path, version, onRestored)}
+            onClick={() => restore(projectId, path, version)}
           >
             <Icon name="restore" />Restore
           </button>

@@ -1,30 +1,34 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useEffect, useState } from "preact/hooks";
-import type { FileRecord } from "../../api/records.ts";
 
 interface Properties {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly record: FileRecord;
+  readonly path: string;
+  readonly mimeType: string;
 }
 
 /** An `img` element executes no scripts, whatever the file contains. */
-export function ImagePreview({ bytes, record }: Properties) {
+export function ImagePreview({ bytes, path, mimeType }: Properties) {
   const [url, setUrl] = useState<string | null>(null);
   const [size, setSize] = useState("");
   const [isBroken, setBroken] = useState(false);
   useEffect(() => {
-    const made = URL.createObjectURL(new Blob([bytes], { type: record.mimeType }));
+    const made = URL.createObjectURL(new Blob([bytes], { type: mimeType }));
     setUrl(made);
     return () => URL.revokeObjectURL(made);
-  }, [bytes, record.mimeType]);
-  if (isBroken) return <p class="problem" role="alert">The browser cannot show this image.</p>;
+  }, [bytes, mimeType]);
+  if (isBroken) {
+    return (
+      <p class="problem" role="alert">This browser cannot show {mimeType}. Download the file to see it.</p>
+    );
+  }
   if (url === null) return null;
   return (
     <figure class="picture">
       <img
         src={url}
-        alt={`Preview of ${record.path}`}
+        alt={`Preview of ${path}`}
         onLoad={({ currentTarget }) =>
           setSize(`${currentTarget.naturalWidth} × ${currentTarget.naturalHeight}`)}
         onError={() => setBroken(true)}

@@ -7,7 +7,7 @@ import { TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
-import { notify } from "../../state/notices.ts";
+import { endUndo, notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 
 interface Properties {
@@ -22,7 +22,8 @@ export function MoveDialog({ projectId, path, onClose }: Properties) {
   const { isBusy, error, submit } = useSubmit(async () => {
     const moved = await moveFile(projectId, path, destination);
     onClose();
-    notify(`Moved to ${moved.path}.`);
+    endUndo({ projectId, path: moved.path });
+    notify(`Moved to ${moved.path}.`, { projectId, path: moved.path });
     goTo({ name: "file", projectId, path: moved.path, tab: "content" });
   });
   const problem = reasonForPath(error, "destination");

@@ -20,12 +20,13 @@ export function decodeFirstText(bytes: Uint8Array): string | null {
   return null;
 }
 
-export type Kind = "text" | "image" | "pdf" | "binary";
+export type Kind = "text" | "image" | "pdf" | "audio" | "video" | "binary";
 
 /** Returns how a media type is shown. SVG is text; it is shown as an image on request. */
 export function previewKind(mimeType: string): Kind {
   if (mimeType === "application/pdf") return "pdf";
+  if (mimeType === "application/zip") return "binary";
   if (mimeType === "image/svg+xml") return "text";
-  if (mimeType.startsWith("image/")) return "image";
-  return /^(audio|video)\/|^application\/zip$/.test(mimeType) ? "binary" : "text";
+  const [kind] = mimeType.split("/");
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "text";
 }

@@ -1,75 +1,72 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** The subfolders and files of a folder. */
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "../../components/icon.tsx";
+import { useRef } from "preact/hooks";
+import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
+import { enterList } from "../../components/list_navigation.ts";
 import { Pager } from "../../components/pager.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { hrefOf } from "../../state/router.ts";
-import { uploadsSettled } from "../../state/transfers.ts";
-import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
-import { FileTable } from "./file_table.tsx";
-import { enterList } from "../../components/list_navigation.ts";
-import { NewFileDialog } from "./new_file_dialog.tsx";
+import { formatNumber } from "../../format.ts";
+import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 import { remove } from "../../state/remove_file.ts";
+import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
+import { FileTable } from "./file_table.tsx";
+import { FolderTools } from "./folder_tools.tsx";
+import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
-import { type Sort, useListing } from "./use_listing.ts";
+import { type Sort, sortOf, useListing } from "./use_listing.ts";
+import type { NameScan } from "./use_name_scan.ts";
 
-interface Properties {
-  readonly projectId: string;
-  readonly directory: string;
-}
-
-export function FolderView({ projectId, directory }: Properties) {
-  const [sort, setSort] = useState<Sort>({ by: "path", order: "asc" });
-  const [filter, setFilter] = useState("");
+export function FolderView({ place }: { readonly place: FilesPlace }) {
+  const { projectId, directory } = place;
+  const { filter, setFilter, keepFilter } = useFilter(place);
   const list = useRef<HTMLDivElement>(null);
-  const listing = useListing(projectId, directory, sort, filter);
-  const { reload, files, folders } = listing;
+  const listing = useListing(place, filter);
+  const { files, folders, first, scan } = listing;
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
-  const settled = uploadsSettled.value;
-  useEffect(() => {
-    if (settled > 0) reload();
-  }, [settled]);
   const isEmpty = files.length === 0 && folders.length === 0;
+  const onSort = ({ by, order }: Sort) =>
+    replaceWith({ ...place, filter, sort: by, order, first: undefined, after: undefined });
   return (
     <section class={dropPlace.isOver ? "view drop-over" : "view"} aria-label="Folder" {...dropPlace.handlers}>
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={directory} />
-        <Tools projectId={projectId} directory={directory} />
+        <FolderTools projectId={projectId} directory={directory} />
       </div>
       <FilterField
         value={filter}
         onInput={setFilter}
-        onKeyDown={(event) =>
-          enterList(event, list.current)}
+        onLeave={keepFilter}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") {
+            keepFilter();
+          }
+          enterList(event, list.current);
+        }}
       />
-      {listing.isFilterPartial && (
-        <p class="hint">
-          Shows names on this page that contain the text, and all names in the folder that begin with it.
-        </p>
-      )}
+      {scan && <ScanProgress {...{ scan, filter }} total={listing.total} count={listing.foundCount} />}
       <div ref={list} aria-busy={listing.isLoading}>
         {listing.error !== undefined
-          ? <Problem error={listing.error} onRetry={reload} />
+          ? <Problem error={listing.error} onRetry={listing.reload} />
           : listing.data === undefined
           ? <Loading what="files" />
           : isEmpty
-          ? <EmptyFolder {...{ projectId, filter, isSearching: listing.isSearching, directory }} />
+          ? <EmptyFolder {...{ place, filter, isSearching: listing.isSearching, scan }} />
           : (
             <FileTable
-              {...{ projectId, directory, folders, files, sort }}
-              onSort={setSort}
-              onDelete={({ path }) => remove(projectId, path, reload)}
+              {...{ projectId, directory, folders, files, onSort }}
+              sort={sortOf(place)}
+              onDelete={({ path }) => void remove(projectId, path)}
             />
           )}
       </div>
+      {folders.length === FOLDERS_LISTED_MAX && (
+        <p class="hint">Only the first {formatNumber(FOLDERS_LISTED_MAX)} folders are shown.</p>
+      )}
       {filter === "" && (
         <Pager
           label="Pages of files"
-          first={listing.first}
-          count={listing.count}
-          total={listing.total}
+          {...{ first, count: listing.count, total: listing.total }}
           hasNext={listing.data?.hasMore ?? false}
           onPrevious={listing.previous}
           onNext={listing.next}
@@ -79,67 +76,17 @@ export function FolderView({ projectId, directory }: Properties) {
   );
 }
 
-interface FilterProperties {
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
-}
-
-function FilterField({ value, onInput, onKeyDown }: FilterProperties) {
-  return (
-    <div class="filter">
-      <Icon name="search" />
-      <label class="visually-hidden" for="filter">Filter by name</label>
-      <input
-        id="filter"
-        type="search"
-        placeholder="Filter by name  ( / )"
-        value={value}
-        data-filter=""
-        onInput={(event) => onInput(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-      />
-    </div>
-  );
-}
-
-function Tools({ projectId, directory }: Properties) {
-  const [isCreating, setCreating] = useState(false);
-  return (
-    <div class="tools">
-      <button type="button" onClick={() => setCreating(true)}>
-        <Icon name="plus" />New file
-      </button>
-      <label class="button primary">
-        <Icon name="upload" />Upload files
-        <input
-          type="file"
-          multiple
-          class="visually-hidden"
-          onChange={({ currentTarget }) => {
-            uploadAll(projectId, directory, currentTarget.files);
-            currentTarget.value = "";
-          }}
-        />
-      </label>
-      {isCreating && (
-        <NewFileDialog
-          projectId={projectId}
-          directory={directory}
-          onClose={() => setCreating(false)}
-        />
-      )}
-    </div>
-  );
-}
-
-interface EmptyFolderProperties extends Properties {
+interface EmptyFolderProperties {
+  readonly place: FilesPlace;
   readonly filter: string;
   readonly isSearching: boolean;
+  readonly scan: NameScan | null;
 }
 
-function EmptyFolder({ projectId, directory, filter, isSearching }: EmptyFolderProperties) {
+function EmptyFolder({ place, filter, isSearching, scan }: EmptyFolderProperties) {
+  const { projectId, directory, first = 0 } = place;
   if (isSearching) return <Loading what="more names" />;
+  if (filter !== "" && scan?.isComplete === false) return null;
   if (filter !== "") {
     return (
       <Empty icon="search" title={`No name contains “${filter}”.`}>
@@ -147,10 +94,17 @@ function EmptyFolder({ projectId, directory, filter, isSearching }: EmptyFolderP
       </Empty>
     );
   }
+  if (first > 0) {
+    return (
+      <Empty icon="folder" title="There are no files on this page any more.">
+        <a href={hrefOf({ name: "files", projectId, directory })}>Show the first page</a>
+      </Empty>
+    );
+  }
   return (
     <Empty icon="folder" title={directory === "" ? "There are no files yet." : "This folder has no files."}>
       <p>
-        Drop files here, upload some, or let an agent write:{" "}
+        Drop files or folders here, upload some, or let an agent write:{" "}
         <a href={hrefOf({ name: "keys", projectId })}>create an API key</a> for it.
       </p>
     </Empty>

@@ -7,6 +7,7 @@ import { TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
+import { endUndo } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 
 interface Properties {
@@ -20,6 +21,7 @@ export function NewFileDialog({ projectId, directory, onClose }: Properties) {
   const [path, setPath] = useState(directory === "" ? "" : `${directory}/`);
   const { isBusy, error, submit } = useSubmit(async () => {
     const made = await createFile(projectId, path);
+    endUndo({ projectId, path: made.path });
     onClose();
     goTo({ name: "file", projectId, path: made.path, tab: "edit" });
   });

@@ -1,25 +1,76 @@
 /// <reference lib="dom" />
-/** Uploads the files that were chosen, or dropped on a folder. */
+/** Uploads the files and folders that were chosen, or dropped on a folder. */
 import { useState } from "preact/hooks";
-import { formatCount, joinPath } from "../../format.ts";
+import { formatNumber, joinPath } from "../../format.ts";
 import { UPLOAD_FILES_MAX } from "../../limits.ts";
-import { notifyProblem } from "../../state/notices.ts";
+import { notify, notifyProblem } from "../../state/notices.ts";
 import { upload } from "../../state/transfers.ts";
 
-export function uploadAll(projectId: string, directory: string, files: FileList | null): void {
-  const chosen = [...files ?? []];
+export interface ChosenFile {
+  /** Its name, below the folder that was chosen: `photos/2026/a.jpg`. */
+  readonly path: string;
+  readonly file: File;
+}
+
+export function uploadAll(projectId: string, directory: string, chosen: readonly ChosenFile[]): void {
   if (chosen.length > UPLOAD_FILES_MAX) {
     return notifyProblem(
-      `${
-        formatCount(chosen.length, "file")
-      } are too many for one upload: choose at most ${UPLOAD_FILES_MAX}.`,
+      `An upload takes at most ${formatNumber(UPLOAD_FILES_MAX)} files. Nothing was uploaded: choose fewer.`,
     );
   }
-  for (const file of chosen) upload(projectId, joinPath(directory, file.name), file);
+  if (chosen.length === 0) notify("There are no files in this folder.");
+  for (const { path, file } of chosen) upload(projectId, joinPath(directory, path), file);
+}
+
+/** The files of an input for files or for a folder. */
+export function chosenFiles(files: FileList | null): ChosenFile[] {
+  return [...files ?? []].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+}
+
+/** What was dropped, with everything below dropped folders; at most one file more than may be uploaded. */
+async function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[]> {
+  const found: ChosenFile[] = [];
+  // The items exist only until the first pause.
+  const waiting = [...items].map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
+  for (let next = waiting.shift(); next !== undefined && found.length <= UPLOAD_FILES_MAX;) {
+    if (next instanceof File) found.push({ path: next.name, file: next });
+    else if (next !== null && isFile(next)) {
+      found.push({ path: next.fullPath.replace(/^\//, ""), file: await fileOf(next) });
+    } else if (next !== null && isFolder(next)) waiting.unshift(...await entriesOf(next));
+    next = waiting.shift();
+  }
+  return found;
+}
+
+// Chromium has no names for these classes.
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+/** The browser returns them in parts; the last one is empty. */
+async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const entries: FileSystemEntry[] = [];
+  while (entries.length <= UPLOAD_FILES_MAX) {
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject)
+    );
+    if (part.length === 0) break;
+    entries.push(...part);
+  }
+  return entries.sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
 /** Returns whether files are dragged over an element, and the handlers that make it a drop target. */
-export function useDropPlace(onFiles: (files: FileList) => void) {
+export function useDropPlace(onFiles: (files: readonly ChosenFile[]) => void) {
   const [isOver, setOver] = useState(false);
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
   return {
@@ -40,7 +91,11 @@ export function useDropPlace(onFiles: (files: FileList) => void) {
         if (!hasFiles(event)) return;
         event.preventDefault();
         setOver(false);
-        if (event.dataTransfer) onFiles(event.dataTransfer.files);
+        if (event.dataTransfer === null) return;
+        droppedFiles(event.dataTransfer).then(
+          onFiles,
+          () => notifyProblem("The browser could not read what was dropped. Nothing was uploaded."),
+        );
       },
     },
   };

@@ -9,6 +9,7 @@ import { useSubmit } from "../../components/use_submit.ts";
 import { prepareAuthCallback } from "../../session/auth_callback.ts";
 import { hasExpired, linkProblem, supabase } from "../../session/session.ts";
 import { type AuthProblem, authProblem } from "../../session/auth_problem.ts";
+import { LocalMail } from "./local_mail.tsx";
 import { SignInCard } from "./sign_in_card.tsx";
 
 type Purpose = "sign-in" | "sign-up" | "link" | "reset";
@@ -51,7 +52,12 @@ export function SignIn() {
             </button>
           </form>
         )
-        : <p class="note" role="status">{sent}</p>}
+        : (
+          <>
+            <p class="note" role="status">{sent}</p>
+            <LocalMail to={email.trim()} />
+          </>
+        )}
       {config().github && (purpose === "sign-in" || purpose === "sign-up") && <GitHubButton />}
       <Others purpose={purpose} choose={choose} />
     </SignInCard>

@@ -1,0 +1,83 @@
+/// <reference lib="dom" />
+/**
+ * Focus and scrolling across navigation. A new view begins at its top, and has the focus unless something that stays has
+ * it. Going back returns to the link that was followed, once the view has loaded it.
+ */
+
+interface Visit {
+  /** Address of the link that had the focus when the place was left. */
+  readonly link: string | null;
+  readonly scrollY: number;
+}
+
+/** What ends the wait for a link: the person does something else. */
+const INTERRUPTIONS = ["keydown", "pointerdown", "wheel", "touchstart"] as const;
+
+/** By entry of the browser's history. */
+const visits = new Map<string, Visit>();
+let entry = currentEntry() ?? newEntry();
+let stopWaiting = () => {};
+
+/** Called before the view changes. */
+export function leave(): void {
+  const focused = document.activeElement;
+  const link = focused instanceof HTMLAnchorElement ? focused.getAttribute("href") : null;
+  visits.set(entry, { link, scrollY: globalThis.scrollY });
+}
+
+/** Called after the place has changed, with the fragment of the place before. */
+export function arrive(before: string): void {
+  stopWaiting();
+  const known = currentEntry();
+  const visit = known === undefined ? undefined : visits.get(known);
+  entry = known ?? newEntry();
+  // The new view is drawn before the next task.
+  setTimeout(() => {
+    if (isNowhere(document.activeElement)) mainElement()?.focus({ preventScroll: true });
+    if (visit === undefined) globalThis.scrollTo(0, 0);
+    else waitForLink([visit.link, before], visit.scrollY);
+  });
+}
+
+function waitForLink(addresses: readonly (string | null)[], scrollY: number): void {
+  const observer = new MutationObserver(look);
+  const stop = () => {
+    observer.disconnect();
+    for (const type of INTERRUPTIONS) document.removeEventListener(type, stop, true);
+  };
+  stopWaiting = stop;
+  for (const type of INTERRUPTIONS) document.addEventListener(type, stop, true);
+  observer.observe(document.body, { childList: true, subtree: true });
+  look();
+  function look(): void {
+    if (!isNowhere(document.activeElement)) return stop();
+    const links = [...mainElement()?.querySelectorAll("a") ?? []];
+    const link = addresses.map((address) => links.find((one) => one.getAttribute("href") === address))
+      .find((one) => one !== undefined);
+    if (link === undefined) return;
+    stop();
+    globalThis.scrollTo(0, scrollY);
+    link.focus();
+  }
+}
+
+function isNowhere(element: Element | null): boolean {
+  return element === null || element === document.body || element === mainElement();
+}
+
+function mainElement(): HTMLElement | null {
+  return document.getElementById("main");
+}
+
+function currentEntry(): string | undefined {
+  const state: unknown = history.state;
+  return typeof state === "object" && state !== null && "entry" in state && typeof state.entry === "string"
+    ? state.entry
+    : undefined;
+}
+
+function newEntry(): string {
+  const made = crypto.randomUUID();
+  history.replaceState({ entry: made }, "");
+  return made;
+}

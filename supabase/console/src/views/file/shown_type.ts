@@ -1,0 +1,51 @@
+/** The type by which a file is shown, for extensions that the service's content types do not name. */
+import { nameOf } from "../../format.ts";
+
+/** Of files that are stored as `application/octet-stream`. */
+const BINARY: Readonly<Record<string, string>> = {
+  aac: "audio/aac",
+  aif: "audio/aiff",
+  aiff: "audio/aiff",
+  apng: "image/apng",
+  avif: "image/avif",
+  flac: "audio/flac",
+  heic: "image/heic",
+  ico: "image/x-icon",
+  jxl: "image/jxl",
+  m4a: "audio/mp4",
+  mka: "audio/x-matroska",
+  mkv: "video/x-matroska",
+  oga: "audio/ogg",
+  ogg: "audio/ogg",
+  ogv: "video/ogg",
+  opus: "audio/ogg",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  wav: "audio/wav",
+  wave: "audio/wav",
+  weba: "audio/webm",
+  webm: "video/webm",
+};
+
+/** Of files that are stored as `text/plain`: what they are highlighted as. */
+const TEXT: Readonly<Record<string, string>> = {
+  geojson: "application/json",
+  gpx: "application/xml",
+  ipynb: "application/json",
+  json5: "application/json",
+  jsonc: "application/json",
+  jsonl: "application/json",
+  kml: "application/xml",
+  less: "text/css",
+  ndjson: "application/json",
+  scss: "text/css",
+  svelte: "text/html",
+  vue: "text/html",
+};
+
+/** The stored type, unless it only says that the content is text, or is not, and the extension says more. */
+export function shownType({ path, mimeType }: { readonly path: string; readonly mimeType: string }): string {
+  const types = mimeType === "application/octet-stream" ? BINARY : mimeType === "text/plain" ? TEXT : {};
+  const extension = /[^.]\.([^.]+)$/.exec(nameOf(path))?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(types, extension) ? types[extension] ?? mimeType : mimeType;
+}

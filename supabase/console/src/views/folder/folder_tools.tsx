@@ -1,0 +1,47 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The buttons of a folder: new file, upload. */
+import { useState } from "preact/hooks";
+import { Icon } from "../../components/icon.tsx";
+import { NewFileDialog } from "./new_file_dialog.tsx";
+import { chosenFiles, uploadAll } from "./uploading.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly directory: string;
+}
+
+export function FolderTools({ projectId, directory }: Properties) {
+  const [isCreating, setCreating] = useState(false);
+  const uploadChosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    uploadAll(projectId, directory, chosenFiles(currentTarget.files));
+    currentTarget.value = "";
+  };
+  return (
+    <div class="tools">
+      <button type="button" onClick={() => setCreating(true)}>
+        <Icon name="plus" />New file
+      </button>
+      <label class="button">
+        <Icon name="folder" />Upload folder
+        <input ref={chooseFolder} type="file" class="visually-hidden" onChange={uploadChosen} />
+      </label>
+      <label class="button primary">
+        <Icon name="upload" />Upload files
+        <input type="file" multiple class="visually-hidden" onChange={uploadChosen} />
+      </label>
+      {isCreating && (
+        <NewFileDialog
+          projectId={projectId}
+          directory={directory}
+          onClose={() => setCreating(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The types of the elements do not know this attribute. */
+function chooseFolder(input: HTMLInputElement | null): void {
+  if (input !== null) input.webkitdirectory = true;
+}

@@ -1,0 +1,101 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The field that filters a folder by name, and how far it has looked. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { reasonOf } from "../../api/failure.ts";
+import { Icon } from "../../components/icon.tsx";
+import { formatCount, formatNumber } from "../../format.ts";
+import { FILTER_FILES_MAX, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
+import { type FilesPlace, place as here, replaceWith } from "../../state/router.ts";
+import type { NameScan } from "./use_name_scan.ts";
+
+/** The text of the filter; it is kept in the address after a pause in typing, or when the field is left. */
+export function useFilter(place: FilesPlace) {
+  const kept = place.filter ?? "";
+  const [filter, setFilter] = useState(kept);
+  const latest = useRef(kept);
+  const written = useRef(kept);
+  const keepFilter = () => {
+    // Leaving the view takes the focus from the field, too.
+    if (latest.current === kept || here.value !== place) return;
+    written.current = latest.current;
+    replaceWith({ ...place, filter: latest.current });
+  };
+  useEffect(() => {
+    // The address was changed by a link, not by this field.
+    if (kept === written.current) return;
+    written.current = latest.current = kept;
+    setFilter(kept);
+  }, [kept]);
+  useEffect(() => {
+    const timer = setTimeout(keepFilter, FILTER_PAUSE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [filter]);
+  return {
+    filter,
+    keepFilter,
+    setFilter: (text: string) => {
+      latest.current = text;
+      setFilter(text);
+    },
+  };
+}
+
+interface ScanProperties {
+  readonly scan: NameScan;
+  readonly filter: string;
+  readonly total: number;
+  readonly count: number;
+}
+
+/** How far the filter has looked in a folder that is larger than a page. */
+export function ScanProgress({ scan, filter, total, count }: ScanProperties) {
+  const { files, isComplete, isRunning, error, resume } = scan;
+  const read = formatNumber(files.length);
+  const all = formatNumber(total);
+  const found = `${formatCount(count, "file")} of ${all} ${
+    count === 1 ? "has" : "have"
+  } “${filter}” in the name.`;
+  return (
+    <div class="hint scan">
+      <p role="status">
+        {isComplete
+          ? found
+          : isRunning
+          ? `Looking through ${all} names …`
+          : `${read} of ${all} names were looked through.`}
+        {count > FILTER_FILES_MAX && ` The first ${FILTER_FILES_MAX} are shown.`}
+        {error !== undefined && ` ${reasonOf(error)}`}
+      </p>
+      {!isComplete && !isRunning && files.length > 0 && (
+        <button type="button" onClick={resume}>Look through more</button>
+      )}
+    </div>
+  );
+}
+
+interface FilterProperties {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+  readonly onLeave: () => void;
+}
+
+export function FilterField({ value, onInput, onKeyDown, onLeave }: FilterProperties) {
+  return (
+    <div class="filter">
+      <Icon name="search" />
+      <label class="visually-hidden" for="filter">Filter by name</label>
+      <input
+        id="filter"
+        type="search"
+        placeholder="Filter by name  ( / )"
+        value={value}
+        data-filter=""
+        onInput={(event) => onInput(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+        onBlur={onLeave}
+      />
+    </div>
+  );
+}

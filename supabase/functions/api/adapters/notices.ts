@@ -1,0 +1,40 @@
+/** Faults that only the operator can end: one line in the log says what to do, not one for each request. */
+import { NOTICE_INTERVAL_SECONDS } from "../limits.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+
+/** What is wrong → what the operator must do. `docs/operating.md` lists them. */
+export const NOTICES = {
+  secret_key_refused:
+    "Supabase refuses the function's secret key (SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY): it is wrong, " +
+    "revoked or disabled. Enable or create a secret key in the dashboard under Settings > API Keys, then deploy the " +
+    "function again.",
+  publishable_key_refused:
+    "Supabase refuses the function's publishable key (SUPABASE_PUBLISHABLE_KEYS or SUPABASE_ANON_KEY): it is wrong, " +
+    "revoked or disabled. Enable or create a publishable key in the dashboard under Settings > API Keys, then deploy " +
+    "the function again.",
+  function_unknown:
+    "The REST API does not know a function of this version. Push the migrations (supabase db push); if that is done, " +
+    "reload its schema cache: notify pgrst, 'reload schema'.",
+  database_read_only:
+    "The database is read-only: its disk is probably full. Enlarge the disk or free some space; see the dashboard.",
+  bucket_missing: "The bucket of the segments is missing. Push the migrations (supabase db push).",
+} as const;
+
+export type Notice = keyof typeof NOTICES;
+
+/** One per isolate. */
+export class Notices {
+  private readonly lastAt = new Map<Notice, number>();
+
+  constructor(private readonly log: Log, private readonly clock: Clock) {}
+
+  /** Logs the notice, at most once every NOTICE_INTERVAL_SECONDS. */
+  report(notice: Notice): void {
+    const now = this.clock.now();
+    const last = this.lastAt.get(notice);
+    if (last !== undefined && now - last < NOTICE_INTERVAL_SECONDS * 1000) return;
+    this.lastAt.set(notice, now);
+    this.log.actionRequired(notice, NOTICES[notice]);
+  }
+}

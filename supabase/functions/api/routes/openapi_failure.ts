@@ -1,0 +1,146 @@
+/** Error responses: the envelope of a failure, what its details may hold, and which codes each status may have. */
+import { type ErrorCode, ERRORS } from "../errors.ts";
+import { type ResponseHeader, responseHeaders } from "./openapi_headers.ts";
+import type { Json } from "./openapi_schemas.ts";
+import type { DocumentedError, Route } from "./route.ts";
+
+/** Errors of every route with credentials. */
+const AUTHORIZED: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"];
+/** Errors of a route about files: it takes a key, or an access token with x-project-id. */
+const OF_FILES: readonly ErrorCode[] = [
+  "INVALID_API_KEY",
+  "INVALID_SESSION",
+  "FORBIDDEN_SCOPE",
+  "PROJECT_NOT_FOUND",
+  "VALIDATION_ERROR",
+];
+
+function errorsOf({ credentials, openapi: { errors } }: Route): readonly DocumentedError[] {
+  if (credentials === "none" || credentials === "secret key") return [...errors, "INTERNAL_ERROR"];
+  const ofFiles = credentials === "key" ? OF_FILES : [];
+  return [...new Set([...ofFiles, ...errors, ...AUTHORIZED, "INTERNAL_ERROR" as const])];
+}
+
+const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ["WWW-Authenticate"],
+  409: ["Retry-After"],
+  416: ["Content-Range"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
+};
+
+/** Collects the responses that routes have in common, for `components/responses`. */
+export class FailureResponses {
+  readonly components: Json = {};
+
+  /** Status → reference, for each error of the route. */
+  of(route: Route): Json {
+    const codes = new Map<number, ErrorCode[]>();
+    for (const error of errorsOf(route)) {
+      const [code, status] = typeof error === "string" ? [error, ERRORS[error].status] : error;
+      codes.set(status, [...codes.get(status) ?? [], code]);
+    }
+    return Object.fromEntries(
+      [...codes].map(([status, named]) => [status, this.refer(status, named.toSorted())]),
+    );
+  }
+
+  private refer(status: number, codes: readonly ErrorCode[]): Json {
+    const name = `${status}-${codes.map(pascalCase).join("-")}`;
+    this.components[name] ??= {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(" "),
+      headers: responseHeaders(HEADERS_OF_STATUS[status] ?? []),
+      content: {
+        "application/json": {
+          schema: {
+            allOf: [
+              { $ref: "#/components/schemas/Failure" },
+              { properties: { error: { properties: { code: { enum: codes } } } } },
+            ],
+          },
+        },
+      },
+    };
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+/** `FILE_NOT_FOUND` → `FileNotFound`. */
+function pascalCase(code: string): string {
+  return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const text = { type: "string" };
+const number = { type: "integer", minimum: 0 };
+function listOf(items: Json): Json {
+  return { type: "array", items };
+}
+function recordOf(properties: Json): Json {
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
+/** Every field that `details` may have. */
+const DETAILS: Json = {
+  issues: {
+    ...listOf(recordOf({ path: text, reason: text })),
+    description: "VALIDATION_ERROR: what is wrong, by parameter, header or dotted field.",
+  },
+  rule: { ...text, description: "INVALID_PATH: the rule that the path breaks." },
+  directory: { const: true, description: "FILE_NOT_FOUND: the path is a directory, which can be listed." },
+  deletedVersion: { ...number, description: "FILE_NOT_FOUND: the file was deleted; this is its tombstone." },
+  latestVersion: { ...number, description: "VERSION_NOT_FOUND: the file's latest version." },
+  version: {
+    type: ["integer", "null"],
+    description: "The version that the answer is about, usually the current one; null: there is no file.",
+  },
+  scope: { enum: ["read", "write", "admin"], description: "FORBIDDEN_SCOPE: what the key lacks." },
+  suspended: { const: true, description: "FORBIDDEN_SCOPE: the operator suspended the project." },
+  pathPrefix: { ...text, description: "FORBIDDEN_SCOPE: the directory that the key is confined to." },
+  limit: { ...number, description: "The limit that is reached or exceeded." },
+  length: { ...number, description: "CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units." },
+  account: {
+    type: "boolean",
+    description: "QUOTA_EXCEEDED: the limit is the account's, for all of its projects.",
+  },
+  limitBytes: { ...number, description: "CONTENT_TOO_LARGE, QUOTA_EXCEEDED, DIFF_TOO_LARGE: the limit." },
+  sizeBytes: {
+    ...number,
+    description: "The size that is too large, or of the file that the range is beyond.",
+  },
+  tier: { ...text, description: "CONTENT_TOO_LARGE: the project's tier, where the limit is its." },
+  nearest: {
+    ...listOf(recordOf({ line: { type: "integer", minimum: 1 }, text })),
+    description: "STRING_NOT_FOUND: the lines that are most alike, at most 3.",
+  },
+  differsOnlyBy: {
+    enum: ["whitespace", "lineEndings", "case", "escaping", null],
+    description: "STRING_NOT_FOUND: the one thing in which the nearest place differs.",
+  },
+  occurrences: { ...number, description: "STRING_NOT_UNIQUE: how often the string occurs." },
+  expectedOccurrences: { ...number, description: "STRING_NOT_UNIQUE: how often the request says it does." },
+  lines: {
+    ...listOf({ type: "integer", minimum: 1 }),
+    description: "STRING_NOT_UNIQUE: where, at most 100.",
+  },
+  edit: { ...number, description: "Of several edits the one that failed, from 0." },
+  requestId: { ...text, format: "uuid", description: "INTERNAL_ERROR: as in X-Request-Id." },
+};
+
+/** `components/schemas` of failures. */
+export const FAILURE_SCHEMAS: Json = {
+  Failure: {
+    type: "object",
+    required: ["success", "error"],
+    properties: {
+      success: { const: false },
+      error: {
+        type: "object",
+        required: ["code", "message"],
+        properties: { code: { enum: Object.keys(ERRORS) }, message: { type: "string" } },
+      },
+      operation: { type: "string", description: "Of the request, where its route has one." },
+      details: { $ref: "#/components/schemas/FailureDetails" },
+    },
+  },
+  FailureDetails: { type: "object", properties: DETAILS },
+};

@@ -1,0 +1,79 @@
+/** Turns at what many requests want at the same time, such as one file: a few at a time, first come, first served. */
+import { unavailable } from "../errors.ts";
+import type { Deadline } from "./deadline.ts";
+
+/** Ends a turn. Calling it again has no effect. */
+export type EndTurn = () => void;
+
+interface Line {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/** For each key at most so many turns at a time. Keys that nobody uses take no memory. */
+export class Turns {
+  readonly #atOnce: number;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  /** Whether anybody has or awaits a turn. */
+  isBusy(key: string): boolean {
+    return this.#lines.has(key);
+  }
+
+  /** Whether somebody awaits a turn. */
+  isAwaited(key: string): boolean {
+    return (this.#lines.get(key)?.waiting.length ?? 0) > 0;
+  }
+
+  /**
+   * Takes a turn once everyone who came earlier has had theirs or given up. Throws 503 `SERVICE_UNAVAILABLE` when the
+   * deadline is over first, and the signal's reason when it aborts.
+   */
+  take(key: string, deadline: Deadline, signal?: AbortSignal): Promise<EndTurn> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const line = this.#lines.get(key) ?? { running: 0, waiting: [] };
+    this.#lines.set(key, line);
+    if (line.running < this.#atOnce) return Promise.resolve(this.#begin(key, line));
+    return deadline.count(() => this.#wait(key, line, deadline, signal));
+  }
+
+  #wait(key: string, line: Line, deadline: Deadline, signal: AbortSignal | undefined): Promise<EndTurn> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        cancel();
+        signal?.removeEventListener("abort", abort);
+        line.waiting.splice(line.waiting.indexOf(admit), 1);
+      };
+      const admit = () => {
+        leave();
+        resolve(this.#begin(key, line));
+      };
+      const abort = () => {
+        leave();
+        reject(signal?.reason);
+      };
+      const cancel = deadline.clock.after(deadline.remainingMilliseconds, () => {
+        leave();
+        reject(unavailable("Too many requests want to change this file at the same time. Try again."));
+      });
+      signal?.addEventListener("abort", abort);
+      line.waiting.push(admit);
+    });
+  }
+
+  #begin(key: string, line: Line): EndTurn {
+    line.running++;
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      line.running--;
+      line.waiting[0]?.();
+      if (line.running === 0) this.#lines.delete(key);
+    };
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Work on the isolate's one thread. It is counted in units instead of being timed, so that the same request always does
+ * the same; it is bounded, and done in slices, between which other requests are served.
+ */
+import { WORK_SLICE_UNITS } from "../limits.ts";
+
+/** Requests whose next slice has not begun. They begin one after the other, each in a turn of the event loop of its own. */
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Resolves in a later turn of the event loop, and in a turn of its own, however many wait for one. */
+export function nextTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
+  return lastTurn;
+}
+
+/** The work of one request. A unit is one byte or UTF-16 code unit looked at or written, or what takes as long. */
+export class Work {
+  #units = 0;
+  #sliceEnd = WORK_SLICE_UNITS;
+
+  /** `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. */
+  constructor(
+    private readonly maxUnits: number = Infinity,
+    private readonly onExceeded: () => never = throwExceeded,
+  ) {}
+
+  /** What has been counted so far. */
+  get units(): number {
+    return this.#units;
+  }
+
+  /** Whether so much more would exceed the bound. */
+  exceedsWith(units: number): boolean {
+    return this.#units + units > this.maxUnits;
+  }
+
+  /**
+   * Counts work that has been done, or is done next in one go. Returns whether the slice is over: then the caller awaits
+   * `pause` before it goes on.
+   */
+  add(units: number): boolean {
+    this.#units += units;
+    if (this.#units > this.maxUnits) this.onExceeded();
+    return this.#units >= this.#sliceEnd;
+  }
+
+  /** Lets others have their turn, and begins the next slice. */
+  async pause(): Promise<void> {
+    await nextTurn();
+    this.beginSlice();
+  }
+
+  beginSlice(): void {
+    this.#sliceEnd = this.#units + WORK_SLICE_UNITS;
+  }
+}
+
+function throwExceeded(): never {
+  throw new RangeError("more work than allowed");
+}

@@ -1,0 +1,47 @@
+/**
+ * `String.prototype.indexOf` in linear time. The engine's takes time proportional to the product of both lengths for some
+ * strings: 0.35 s in 1 MiB of "aaa…" for 500 times "a", "b", and "a" again.
+ */
+
+/** Up to this length the engine's own is used, which is quick for any string that is not long. */
+const NATIVE_LENGTH_MAX = 32;
+
+/** Returns a function like `(text, from) => text.indexOf(wanted, from)`. */
+export function substringSearch(wanted: string): (text: string, from: number) => number {
+  if (wanted.length <= NATIVE_LENGTH_MAX) return (text, from) => text.indexOf(wanted, from);
+  const fallbacks = buildFallbacks(wanted);
+  const start = wanted.slice(0, NATIVE_LENGTH_MAX);
+  return (text, from) => {
+    let matched = 0;
+    for (let at = from; at < text.length;) {
+      if (matched === 0) {
+        at = text.indexOf(start, at);
+        if (at < 0) return -1;
+        at += start.length;
+        matched = start.length;
+      } else if (text.charCodeAt(at) === wanted.charCodeAt(matched)) {
+        at++;
+        matched++;
+      } else {
+        matched = fallbacks[matched] ?? 0;
+        continue;
+      }
+      if (matched === wanted.length) return at - matched;
+    }
+    return -1;
+  };
+}
+
+/** For each length: the longest proper prefix of the string's first `length` code units that is also their suffix. */
+function buildFallbacks(wanted: string): Int32Array {
+  const fallbacks = new Int32Array(wanted.length + 1);
+  let matched = 0;
+  for (let at = 1; at < wanted.length; at++) {
+    while (matched > 0 && wanted.charCodeAt(at) !== wanted.charCodeAt(matched)) {
+      matched = fallbacks[matched] ?? 0;
+    }
+    if (wanted.charCodeAt(at) === wanted.charCodeAt(matched)) matched++;
+    fallbacks[at + 1] = matched;
+  }
+  return fallbacks;
+}

@@ -1,0 +1,117 @@
+-- Leaving: accounts that are deleted or banned, suspended projects, and projects that get another owner.
+begin;
+select plan(47);
+
+do $$
+begin
+  if to_regclass('auth.mfa_factors') is null then
+    create table auth.mfa_factors (
+      id uuid primary key, user_id uuid not null, factor_type text not null, status text not null, created_at timestamptz, updated_at timestamptz);
+  end if;
+end
+$$;
+update filestore.settings set project_makers = '{anyone}';
+insert into auth.users (id, email, email_confirmed_at) values
+  (md5('ann')::uuid, 'ann@example.org', now()), (md5('bob')::uuid, 'bob@example.org', now());
+insert into filestore.projects (id, name, tier, owner_id) values
+  ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise', md5('ann')::uuid),
+  ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'enterprise', md5('bob')::uuid),
+  ('c0000000-0000-4000-8000-000000000000', 'pgtap c', 'enterprise', null);
+insert into filestore.api_keys (project_id, key_hash, prefix, scopes)
+select p.id, sha256(right(p.name, 1)::bytea), 'oa_test', '{read,write,admin}' from filestore.projects p where p.name like 'pgtap _';
+
+create function pg_temp.hash(p_token text) returns text language sql as $$ select encode(sha256(p_token::bytea), 'hex') $$;
+create function pg_temp.said(p_answer jsonb) returns text language sql as $$
+  select coalesce(p_answer #>> '{refusal,code}' || case when p_answer #> '{refusal,details,suspended}' = 'true' then ' suspended' else '' end, 'done')
+$$;
+create function pg_temp.ask(p_user text, p_call text, p_claims jsonb default '{}') returns text
+language plpgsql as $$
+declare v_answer jsonb;
+begin
+  perform set_config('request.jwt.claims', (jsonb_build_object('sub', md5(p_user)::uuid) || p_claims)::text, true);
+  set local role authenticated;
+  execute 'select public.filestore_account_' || p_call into v_answer;
+  reset role;
+  return pg_temp.said(v_answer);
+end
+$$;
+create function pg_temp.write(p_key text) returns text language sql as $$
+  select pg_temp.said(public.filestore_commit(pg_temp.hash(p_key), null, 'write', jsonb_build_object(
+    'path', 'f', 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain')))
+$$;
+create function pg_temp.new_key(p_key text) returns text language sql as $$
+  select pg_temp.said(public.filestore_administer(pg_temp.hash(p_key), null, 'create_key', jsonb_build_object(
+    'keyHash', pg_temp.hash(gen_random_uuid()::text), 'prefix', 'oa_0123456', 'environment', 'development', 'scopes', '["admin"]'::jsonb)))
+$$;
+create function pg_temp.keys() returns text[] language sql as $$ select array[pg_temp.write('a'), pg_temp.write('b'), pg_temp.write('c')] $$;
+
+select is(pg_temp.keys(), '{done,done,done}', 'keys of accounts and of the operator write');
+select is(pg_temp.ask('ann', 'create_project(''one'', gen_random_uuid())'), 'done', 'an account makes projects');
+
+-- Banned, marked as deleted, gone: its keys, its token and its console end at once, and nobody else's.
+create temporary table changes (what text, change text, undo text);
+insert into changes values
+  ('banned', 'update auth.users set banned_until = now() + interval ''1 hour'' where id = md5(''ann'')::uuid',
+    'update auth.users set banned_until = now() - interval ''1 hour'' where id = md5(''ann'')::uuid'),
+  ('marked as deleted', 'update auth.users set deleted_at = now() where id = md5(''ann'')::uuid',
+    'update auth.users set deleted_at = null where id = md5(''ann'')::uuid'),
+  ('gone', 'delete from auth.users where id = md5(''ann'')::uuid',
+    'insert into auth.users (id, email, email_confirmed_at) values (md5(''ann'')::uuid, ''ann@example.org'', now())');
+create function pg_temp.apply(p_what text, p_is_undone boolean) returns void language plpgsql as $$
+begin execute (select case when p_is_undone then c.undo else c.change end from changes c where c.what = p_what); end
+$$;
+create function pg_temp.refused(p_what text) returns setof text language plpgsql as $$
+begin
+  perform pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('console')));
+  return next is(pg_temp.write('console'), 'done', 'before the account is ' || p_what || ' its console writes');
+  perform pg_temp.apply(p_what, false);
+  return next is(pg_temp.keys(), '{FORBIDDEN_SCOPE suspended,done,done}', p_what || ': its keys are refused');
+  return next is(pg_temp.new_key('a'), 'FORBIDDEN_SCOPE suspended', p_what || ': they make no keys');
+  return next is(pg_temp.write('console'), 'FORBIDDEN_SCOPE suspended', p_what || ': its console is refused');
+  return next is(pg_temp.ask('ann', 'create_project(''two'', gen_random_uuid())'), 'INVALID_SESSION', p_what || ': its token makes no project');
+  return next is(pg_temp.ask('ann', 'projects()'), 'INVALID_SESSION', p_what || ': and sees none');
+  return next is(
+    pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('console'))), 'INVALID_SESSION',
+    p_what || ': it opens no console');
+  perform pg_temp.apply(p_what, true);
+  return next is(pg_temp.keys(), '{done,done,done}', 'no longer ' || p_what || ': they write again');
+end
+$$;
+select pg_temp.refused(c.what) from changes c;
+
+-- Who is no owner.
+select is(pg_temp.ask('ann', 'projects()', '{"is_anonymous": true}'), 'INVALID_SESSION', 'an anonymous user owns nothing');
+select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal1"}'), 'done', 'without a second factor a password is enough');
+insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+values (gen_random_uuid(), md5('ann')::uuid, 'totp', 'unverified', now(), now());
+select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal1"}'), 'done', 'nor does one count that is not verified');
+update auth.mfa_factors set status = 'verified' where user_id = md5('ann')::uuid;
+select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal1"}'), 'INVALID_SESSION', 'with one, a session without it owns nothing');
+select is(pg_temp.ask('ann', 'projects()'), 'INVALID_SESSION', 'nor does one that does not say');
+select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal2"}'), 'done', 'but one with it');
+delete from auth.mfa_factors where user_id = md5('ann')::uuid;
+
+-- A project that is given away: the former owner's console ends, whatever isolates remember, and so does what it opens meanwhile.
+select is(
+  pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'done', 'the owner opens the console');
+select is(pg_temp.write('anns'), 'done', 'and writes');
+select is(
+  public.filestore_admin_update_project('a0000000-0000-4000-8000-000000000000', '{"owner": "bob@example.org"}') ->> 'owner', 'bob@example.org', 'given away');
+select is(pg_temp.write('anns'), 'INVALID_API_KEY', 'the former owner''s console is refused at once');
+select is(
+  pg_temp.ask('bob', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('bobs'))), 'done', 'the new owner opens it');
+select is(array[pg_temp.write('anns'), pg_temp.write('bobs')], '{INVALID_API_KEY,done}', 'which lets the former owner in no more');
+select is(
+  pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('anns'))), 'PROJECT_NOT_FOUND', 'nor can that be opened');
+select is(pg_temp.keys(), '{done,done,done}', 'its keys are the new owner''s');
+
+-- Suspended by the operator: the owner sees the project and revokes keys.
+select lives_ok($$select public.filestore_admin_update_project('b0000000-0000-4000-8000-000000000000', '{"isSuspended": true}')$$, 'suspended');
+select is(pg_temp.ask('bob', format('administer(%L, %L, %L)', 'b0000000-0000-4000-8000-000000000000', a.action, a.parameters)), a.answer, a.action || ' by the owner')
+from (values
+  ('project', '{}', 'done'), ('keys', '{}', 'done'), ('revoke_key', '{"id": "d0000000-0000-4000-8000-000000000000"}', 'KEY_NOT_FOUND'),
+  ('rename', '{"name": "x"}', 'FORBIDDEN_SCOPE suspended'), ('create_key', '{}', 'FORBIDDEN_SCOPE suspended'),
+  ('activity', '{"limit": 1}', 'FORBIDDEN_SCOPE suspended')) a (action, parameters, answer);
+
+select * from finish();
+rollback;

@@ -1,0 +1,160 @@
+/** A service somewhere, of which only the address and keys are known. */
+import { type Api, type RequestOptions, sentOf } from "../support/client/api.ts";
+import { type Answer, assertInvariants, health, rateOf } from "../support/client/contract.ts";
+import { send } from "../support/client/http.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import type { FolderFiles } from "./folder_files.ts";
+import { Pace } from "./pace.ts";
+
+/** A request that got no answer by then is given up, and its case fails. */
+const REQUEST_TIMEOUT_MILLISECONDS = 120_000;
+/** How many files are removed at a time. */
+const REMOVED_AT_ONCE = 4;
+const PAGE_LIMIT_MAX = 100;
+
+export interface DeploymentOptions {
+  /** Ends with `/functions/v1/api`, without a slash behind it. */
+  readonly baseUrl: string;
+  /** Aborted: requests under way are given up. */
+  readonly signal: AbortSignal;
+  /** Called with the seconds until the next request. */
+  readonly onWait: (seconds: number) => void;
+}
+
+export class Deployment implements Api {
+  readonly #options: DeploymentOptions;
+  readonly #paces = new Map<string, Pace>();
+  /** How far its clock is ahead of ours. */
+  #clockAheadMilliseconds = 0;
+  #requestCount = 0;
+
+  constructor(options: DeploymentOptions) {
+    this.#options = options;
+  }
+
+  get requestCount(): number {
+    return this.#requestCount;
+  }
+
+  /** Throws where nothing answers there as this service does. */
+  async connect(): Promise<{ readonly version: string }> {
+    const sentAt = Date.now();
+    const answer = await this.#send(null, "GET", "/health");
+    const record = health.safeParse(answer.body);
+    if (!record.success) {
+      throw new Error(`${this.#options.baseUrl} is not this service (status ${answer.status}).`);
+    }
+    const { timestamp, version } = record.data;
+    this.#clockAheadMilliseconds = Date.parse(timestamp) - (sentAt + Date.now()) / 2;
+    return { version };
+  }
+
+  /** The requests of this key count in a window, which is not overrun. */
+  usesKey(key: string): void {
+    this.#paces.set(key, this.#pace());
+  }
+
+  async passesHead(): Promise<boolean> {
+    return (await this.#send(null, "HEAD", "/health")).status === 200;
+  }
+
+  /** Throws for a key that the service does not take. */
+  async ensureKey(key: string): Promise<void> {
+    const { status } = await this.request(key, "GET", "/files", { query: { limit: 1 } });
+    if (status !== 200) throw new Error(`The service does not take this key (status ${status}).`);
+  }
+
+  async request(
+    key: string | null,
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<Answer> {
+    const { body } = options;
+    const bytes = body instanceof ReadableStream ? await new Response(body).bytes() : null;
+    for (;;) {
+      // What was a stream goes as one again, each time.
+      const again = bytes === null ? options : { ...options, body: new Blob([bytes]).stream() };
+      const answer = await this.#sendInTurn(key, method, path, again);
+      if (answer.status !== 429) return answer;
+      // Somebody else uses the window, too, or the address had too many failed authentications.
+      await this.#pace().pause(Number(answer.headers.get("retry-after") ?? 1) * 1000);
+    }
+  }
+
+  async #sendInTurn(
+    key: string | null,
+    method: string,
+    path: string,
+    options: RequestOptions,
+  ): Promise<Answer> {
+    const pace = key === null ? undefined : this.#paces.get(key);
+    await pace?.turn();
+    const sentAt = Date.now();
+    let answer: Answer;
+    try {
+      answer = await this.#send(key, method, path, options);
+    } catch (error) {
+      pace?.failed();
+      throw error;
+    }
+    pace?.answered(rateOf(answer.headers));
+    const clockAheadMilliseconds = this.#clockAheadMilliseconds;
+    assertInvariants(answer, { sentAt, isWindowFrozen: false, clockAheadMilliseconds });
+    return answer;
+  }
+
+  #send(key: string | null, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    this.#requestCount++;
+    const { baseUrl, signal } = this.#options;
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MILLISECONDS)]);
+    return send({ ...sentOf(baseUrl, key, method, path, options), signal: ended });
+  }
+
+  #pace(): Pace {
+    const { signal, onWait } = this.#options;
+    const now = () => Date.now() + this.#clockAheadMilliseconds;
+    return new Pace({ now, wait: (milliseconds) => sleep(milliseconds, signal) }, onWait);
+  }
+}
+
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** What is in these folders: each file with its version, and each deleted one. */
+export async function stateOf(folders: readonly FolderFiles[]): Promise<unknown> {
+  const states = [];
+  for (const own of folders) {
+    for (const deleted of [false, true]) {
+      for (let offset = 0, hasMore = true; hasMore; offset += PAGE_LIMIT_MAX) {
+        const page = await own.list({ recursive: true, deleted, limit: PAGE_LIMIT_MAX, offset });
+        states.push(page.files);
+        hasMore = page.hasMore;
+      }
+    }
+  }
+  return states;
+}
+
+/** Deletes all files of the folder. Answers how many there were. */
+export async function removeAll(own: FolderFiles): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const { files } = await own.list({ recursive: true, limit: PAGE_LIMIT_MAX });
+    if (files.length === 0) return removed;
+    await inParallel(files, REMOVED_AT_ONCE, ({ path }) => own.remove(path));
+    removed += files.length;
+  }
+}

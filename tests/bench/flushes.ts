@@ -1,0 +1,190 @@
+/**
+ * What waits for the disk, on a Postgres whose flushes take as long as those of cloud disks: one project with a rate
+ * limit, or with a quota, against the same without, and one project against 64.
+ *
+ * `commit_delay` makes whoever flushes the log sleep before it, with the lock on flushing held, so that it needs no
+ * slow disk and no compiler. It differs from a slow disk in one thing: what is logged during the sleep goes along.
+ */
+import type postgres from "postgres";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
+import {
+  commit,
+  list,
+  makeProject,
+  newSegment,
+  type Project,
+  record,
+} from "../support/postgres/postgres_filestore.ts";
+import type { Bench } from "./bench.ts";
+import { Client } from "./client.ts";
+import { interleave, median } from "./measure.ts";
+import { atLeast, atMost, type Bar } from "./report.ts";
+
+const FLUSH_MILLISECONDS = [4, 20];
+const CLIENTS = 64;
+const SLICES = 7;
+const SLICE_MILLISECONDS = 1500;
+/** Far more than are sent: what is measured is the counting. */
+const LIMIT = 1_000_000_000;
+const QUOTA = 1_000_000_000_000;
+
+type Work = (client: number) => Promise<unknown>;
+type Works = Readonly<Record<string, Work>>;
+
+export async function flushes({ stack, rounds, report }: Bench): Promise<void> {
+  const server = await startPostgres({ durable: true });
+  try {
+    const { superuserUrl, url } = await createMigrated(server, "flushes");
+    const owner = connect(superuserUrl, 1);
+    const clients = connect(url, CLIENTS, "service_role");
+    for (const milliseconds of FLUSH_MILLISECONDS) {
+      await slowFlushes((statement) => owner.unsafe(statement), milliseconds);
+      report.group(`A flush of ${milliseconds} ms: the SQL functions, ${CLIENTS} clients`);
+      await inSql(owner, clients, milliseconds, rounds, report);
+    }
+    await Promise.all([owner.end(), clients.end()]);
+  } finally {
+    await server.stop();
+  }
+  for (const milliseconds of FLUSH_MILLISECONDS) {
+    await slowFlushes((statement) => stack.sql(statement), milliseconds);
+    report.group(`A flush of ${milliseconds} ms: over HTTP`);
+    await overHttp(stack, rounds, report);
+  }
+  await slowFlushes((statement) => stack.sql(statement), 0);
+}
+
+async function slowFlushes(
+  sql: (statement: string) => PromiseLike<unknown>,
+  milliseconds: number,
+): Promise<void> {
+  await sql("alter system set commit_siblings = 0");
+  await sql(`alter system set commit_delay = ${milliseconds * 1000}`);
+  await sql("select pg_reload_conf()");
+}
+
+async function inSql(
+  owner: postgres.Sql,
+  clients: postgres.Sql,
+  run: number,
+  rounds: number,
+  report: Bench["report"],
+): Promise<void> {
+  const make = (name: string, options = {}) => makeProject(owner, `${name} ${run}`, options);
+  const unlimited = await make("unlimited");
+  const limited = await make("limited", { requestsPerMinute: LIMIT });
+  const quota = await make("quota", { maxProjectBytes: QUOTA });
+  const many: Project[] = [];
+  for (let index = 0; index < CLIENTS; index++) many.push(await make(`one of many ${index}`));
+  const write = (project: Project, path: string) => {
+    const change = { path, segments: [newSegment(project)] };
+    return commit(clients, project, "write", change, crypto.randomUUID());
+  };
+  const own = (client: number) => many[client] ?? unlimited;
+  for (const project of [unlimited, limited, quota]) {
+    for (let client = 0; client < CLIENTS; client++) await write(project, `${client}`);
+  }
+  const reads = (project: Project) => () => record(clients, project, "1", null, crypto.randomUUID());
+  const lists = (project: Project) => () => list(clients, project, {}, crypto.randomUUID());
+  const least = atLeast(0.8);
+  await rates(
+    "overwrites of 64 files",
+    {
+      "without a limit": (client) => write(unlimited, `${client}`),
+      "with a rate limit": (client) => write(limited, `${client}`),
+      "with a quota": (client) => write(quota, `${client}`),
+      "in 64 projects": (client) => write(own(client), `${client}`),
+    },
+    { "with a rate limit": least, "with a quota": least, "in 64 projects": null },
+    report,
+  );
+  await rates(
+    "creating files",
+    {
+      "in 64 projects": (client) => write(own(client), `n/${crypto.randomUUID()}`),
+      "in one project": () => write(unlimited, `n/${crypto.randomUUID()}`),
+    },
+    { "in one project": least },
+    report,
+  );
+  await rates("reads of metadata", {
+    "without a limit": reads(unlimited),
+    "with a rate limit": reads(limited),
+  }, {
+    "with a rate limit": least,
+  }, report);
+  for (const [what, work] of [["metadata", reads], ["list", lists]] as const) {
+    const times = await interleave({ limited: work(limited), unlimited: work(unlimited) }, rounds);
+    report.times(
+      `${what}, one reader with a rate limit`,
+      times.limited,
+      "without",
+      times.unlimited,
+      atMost(1.4),
+    );
+  }
+}
+
+/** Slices of all in turn, forwards and backwards; the first of them is what the others are compared with. */
+async function rates(
+  what: string,
+  works: Works,
+  bars: Readonly<Record<string, Bar | null>>,
+  report: Bench["report"],
+): Promise<void> {
+  const names = Object.keys(works);
+  const found: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
+  for (let slice = 0; slice < SLICES; slice++) {
+    for (const name of slice % 2 === 0 ? names : names.toReversed()) {
+      const work = works[name];
+      if (!work) continue;
+      const rate = await perSecond(work);
+      // The first of each warms up.
+      if (slice > 0) found[name]?.push(rate);
+    }
+  }
+  const [first = ""] = names;
+  const baseline = found[first] ?? [];
+  for (const [name, bar] of Object.entries(bars)) {
+    const own = found[name] ?? [];
+    report.against(`${what}, ${name}`, median(own), "/s", first, median(baseline), bar);
+    report.remark(`${first}: ${spread(baseline)}; ${name}: ${spread(own)}`);
+  }
+}
+
+function spread(values: readonly number[]): string {
+  return `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)} a second`;
+}
+
+async function perSecond(work: Work): Promise<number> {
+  const started = performance.now();
+  let done = 0;
+  const client = async (index: number) => {
+    while (performance.now() - started < SLICE_MILLISECONDS) {
+      await work(index);
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)));
+  return done / (performance.now() - started) * 1000;
+}
+
+async function overHttp(stack: Bench["stack"], rounds: number, report: Bench["report"]): Promise<void> {
+  const projects = { limited: await stack.project(), unlimited: await stack.project(false) };
+  await stack.sql("update filestore.projects set requests_per_minute = $1 where id = $2", [
+    LIMIT,
+    projects.limited.id,
+  ]);
+  const limited = new Client(stack.baseUrl, projects.limited.key);
+  const unlimited = new Client(stack.baseUrl, projects.unlimited.key);
+  for (const client of [limited, unlimited]) await client.write("1.txt", "content");
+  const kinds = { metadata: "/files/1.txt?metadata", read: "/files/1.txt", list: "/files?limit=100" };
+  for (const [what, path] of Object.entries(kinds)) {
+    const times = await interleave({
+      limited: () => limited.send("GET", path),
+      unlimited: () => unlimited.send("GET", path),
+    }, rounds);
+    report.times(`${what} with a rate limit`, times.limited, "without", times.unlimited, atMost(1.1));
+  }
+}

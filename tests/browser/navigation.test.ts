@@ -1,0 +1,187 @@
+/// <reference lib="dom" />
+/** Going into a file and back: the list is as it was left, and so are the focus and the scrolling. */
+import { assert, assertEquals } from "@std/assert";
+import type { Locator, Page } from "playwright-core";
+import { populate } from "../bench/populate.ts";
+import { browserSuite } from "../support/browser/browser.ts";
+import { follow, press, says, shownText } from "../support/browser/page_actions.ts";
+
+const FILES = 230;
+const FOLDER = "top-0/sub-00000";
+
+const { test } = await browserSuite();
+
+test("navigation: page, sort and filter survive opening a file and going back", async (visit) => {
+  const { page, step, open, service, account: { projectId } } = visit;
+  await populate(service.stack, { id: projectId }, { files: FILES, filesPerDirectory: FILES });
+  const table = page.getByRole("table", { name: `Files in ${FOLDER}` });
+  const first = table.getByRole("row").nth(1).getByRole("link");
+  const goAndComeBack = async (link: Locator) => {
+    const address = page.url();
+    await link.click();
+    await page.getByRole("navigation", { name: "Views of the file" }).waitFor();
+    await page.goBack();
+    await becomesFocused(page, link);
+    assertEquals(page.url(), address);
+  };
+  await step("the second page", async () => {
+    await open(`files/${FOLDER}`);
+    await press(page, "Next");
+    await says(page, "101–200 of 230");
+    await goAndComeBack(table.getByRole("link", { name: "file-0000150.txt" }));
+    await says(page, "101–200 of 230");
+    await press(page, "Next");
+    await says(page, "201–230 of 230");
+    await press(page, "Previous");
+    await says(page, "101–200 of 230");
+    await press(page, "Previous");
+    await says(page, "1–100 of 230");
+  });
+  await step("a page is a step back, too, and its address can be kept", async () => {
+    await press(page, "Next");
+    await says(page, "101–200 of 230");
+    await page.reload();
+    await says(page, "101–200 of 230");
+    await press(page, "Previous");
+    await says(page, "1–100 of 230");
+    await page.goBack();
+    await says(page, "101–200 of 230");
+  });
+  await step("the order, on its second page", async () => {
+    await press(page, "Previous");
+    await says(page, "1–100 of 230");
+    const size = table.getByRole("columnheader", { name: "Size" });
+    await size.getByRole("button").click();
+    await size.and(page.locator("[aria-sort=ascending]")).waitFor();
+    await size.getByRole("button").click();
+    await size.and(page.locator("[aria-sort=descending]")).waitFor();
+    await press(page, "Next");
+    await says(page, "101–200 of 230");
+    const before = await first.innerText();
+    await goAndComeBack(first);
+    await size.and(page.locator("[aria-sort=descending]")).waitFor();
+    assertEquals(await first.innerText(), before);
+  });
+  await step("the filter, in the order that was chosen", async () => {
+    await page.getByLabel("Filter by name").fill("99.txt");
+    await says(page, "2 files of 230 have “99.txt” in the name.");
+    const before = await table.getByRole("link").allInnerTexts();
+    assertEquals(before.length, 2);
+    await goAndComeBack(first);
+    assertEquals(await page.getByLabel("Filter by name").inputValue(), "99.txt");
+    await says(page, "2 files of 230 have “99.txt” in the name.");
+    assertEquals(await table.getByRole("link").allInnerTexts(), before);
+  });
+  await step(
+    "Enter in the filter opens its first file before the pause is over, and Back has the filter",
+    async () => {
+      await page.getByLabel("Filter by name").fill("");
+      await says(page, "101–200 of 230");
+      const filter = page.getByLabel("Filter by name");
+      const name = await first.innerText();
+      await filter.fill(name);
+      await filter.press("Enter");
+      await page.getByRole("navigation", { name: "Views of the file" }).waitFor();
+      await page.goBack();
+      await first.waitFor();
+      assertEquals(await filter.inputValue(), name);
+    },
+  );
+  await step("the folder's own link begins anew", async () => {
+    await follow(page.getByRole("navigation", { name: "Breadcrumbs" }), "top-0");
+    await page.getByRole("table").getByRole("link", { name: "sub-00000" }).click();
+    await says(page, "1–100 of 230");
+    assertEquals(await page.getByLabel("Filter by name").inputValue(), "");
+  });
+});
+
+test("navigation: a new view has the focus and begins at its top; Back has both as they were", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  for (let number = 10; number < 60; number++) await files.write(`notes/${number}.md`, `${number}\n`);
+  const link = page.getByRole("link", { name: "55.md" });
+  await step("from a list, by keyboard", async () => {
+    await open("files/notes");
+    await link.focus();
+    const scrolled = await page.evaluate(() => scrollY);
+    assert(scrolled > 0, "the list is longer than the window");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Content of notes/55.md").waitFor();
+    await becomesFocused(page, page.getByRole("main"));
+    assertEquals(await page.evaluate(() => scrollY), 0);
+    await page.goBack();
+    await becomesFocused(page, link);
+    assertEquals(await page.evaluate(() => scrollY), scrolled);
+    await page.keyboard.press("ArrowDown");
+    await becomesFocused(page, page.getByRole("link", { name: "56.md" }));
+  });
+  await step("over two steps, through another tab of the file", async () => {
+    await link.click();
+    await follow(page, "History");
+    await page.getByRole("table", { name: "Versions of notes/55.md" }).waitFor();
+    await becomesFocused(page, page.getByRole("link", { name: "History" }));
+    await page.goBack();
+    assertEquals(await shownText(page, "Content of notes/55.md"), "55\n");
+    await page.goBack();
+    await becomesFocused(page, link);
+  });
+  await step("from the activity", async () => {
+    await open("activity");
+    const entry = page.getByRole("table", { name: "Latest writes" }).getByRole("link", {
+      name: "notes/57.md",
+    });
+    await entry.focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Content of notes/57.md").waitFor();
+    await page.goBack();
+    await becomesFocused(page, entry);
+  });
+  await step("whoever goes on by keyboard meanwhile is not taken away", async () => {
+    await open("files/notes");
+    await link.focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Content of notes/55.md").waitFor();
+    const released = Promise.withResolvers<void>();
+    const isList = (url: URL) => url.searchParams.get("directory") === "notes";
+    await page.route(isList, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await page.goBack();
+    await says(page, "Loading files …");
+    await page.keyboard.press("/");
+    released.resolve();
+    await link.waitFor();
+    await becomesFocused(page, page.getByLabel("Filter by name"));
+  });
+});
+
+test("navigation: pages of deleted files and of a history are in the address", async (visit) => {
+  const { page, step, open, service, account: { files, projectId } } = visit;
+  await populate(service.stack, { id: projectId }, { files: FILES, filesPerDirectory: FILES });
+  await step("deleted files", async () => {
+    await service.sql("update filestore.files set is_deleted = true where project_id = $1", [projectId]);
+    await open("deleted");
+    await press(page, "Next");
+    await says(page, "101–200 of 230");
+    await page.reload();
+    await says(page, "101–200 of 230");
+    await page.goBack();
+    await says(page, "1–100 of 230");
+  });
+  await step("a history", async () => {
+    await files.write("log.txt", "0\n");
+    for (let version = 2; version <= 60; version++) await files.append("log.txt", `${version}\n`);
+    await open("file/log.txt?tab=history");
+    await press(page, "Next");
+    await says(page, "51–60 of 60");
+    await follow(page, "Version 3");
+    assertEquals(await shownText(page, "Content of log.txt"), "0\n2\n3\n");
+    await page.goBack();
+    await says(page, "51–60 of 60");
+    await becomesFocused(page, page.getByRole("link", { name: "Version 3" }));
+  });
+});
+
+async function becomesFocused(page: Page, control: Locator): Promise<void> {
+  await control.and(page.locator(":focus")).waitFor();
+}

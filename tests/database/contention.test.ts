@@ -1,0 +1,305 @@
+/**
+ * Commits of different files of one project wait for nobody, though they share the counts of its directories and its
+ * quota; and both stay exact. A lock that is waited for ends in an error after LOCK_TIMEOUT_MILLISECONDS, so nothing
+ * here looks at a clock.
+ */
+import { assert, assertEquals } from "@std/assert";
+import type postgres from "postgres";
+import { costOf } from "../support/client/tariff.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
+import { type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
+import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
+import {
+  admit,
+  commit,
+  list,
+  makeProject,
+  newSegment,
+  type Project,
+  valueOf,
+} from "../support/postgres/postgres_filestore.ts";
+
+const VERSIONS: readonly PostgresVersion[] = [15, 16, 17];
+const QUOTA = 1_000_000;
+
+for (const version of VERSIONS) {
+  Deno.test(`commits at the same time on Postgres ${version}`, async (t) => {
+    const server = await startPostgres({ version });
+    const { superuserUrl, url } = await createMigrated(server, "contention");
+    const owner = connect(superuserUrl, 1);
+    const clients = connect(url, 40, "service_role");
+    try {
+      for (const [name, check] of Object.entries(CHECKS)) {
+        await t.step(name, async () => {
+          await check({ owner, clients, project: await makeProject(owner, name) });
+          await assertConsistent((statement) => owner.unsafe(statement));
+        });
+      }
+    } finally {
+      await Promise.all([owner.end(), clients.end()]);
+      await server.stop();
+    }
+  });
+}
+
+Deno.test("after a crash of the database counts and quota are exact, and requests are counted again", async () => {
+  const server = await startPostgres({ durable: true });
+  try {
+    const { superuserUrl } = await createMigrated(server, "crash");
+    const options = { requestsPerMinute: 1_000_000, maxProjectBytes: 1_000_000 };
+    const before = connect(superuserUrl, 8);
+    const project = await makeProject(before, "crash", options);
+    const world = { owner: before, clients: before, project };
+    await write(world, "d/0");
+    await beside(world, "write", "d/50", async () => {
+      for (let file = 1; file < 50; file++) assertEquals(await write(world, `d/${file}`), "written");
+    });
+    for (let request = 0; request < 3; request++) await admit(before, project);
+    const atWork = write(world, "lost").catch(() => "lost");
+    await server.crash();
+    await atWork;
+    await before.end({ timeout: 0 }).catch(() => {});
+    await server.recover();
+    const after = connect(superuserUrl, 8);
+    try {
+      await assertConsistent((statement) => after.unsafe(statement));
+      const again = { owner: after, clients: after, project };
+      assertEquals((await admit(after, project)).rate?.remaining, 999_999, "the window begins again");
+      const cost = (newPath: string) => costOf({ newPath, stored: 10 });
+      const acknowledged = Array.from({ length: 51 }, (_, file) => cost(`d/${file}`)).reduce((a, b) => a + b);
+      const found = await used(again);
+      assert(found === acknowledged || found === acknowledged + cost("lost"), `${found} bytes are counted`);
+      const quota = found + cost("e");
+      await setQuota(again, quota);
+      assertEquals(await write(again, "e", 11), "QUOTA_EXCEEDED");
+      assertEquals([await write(again, "e", 10), await used(again)], ["written", quota]);
+    } finally {
+      await after.end();
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
+interface World {
+  readonly owner: postgres.Sql;
+  readonly clients: postgres.Sql;
+  readonly project: Project;
+}
+
+const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
+  "files are created and deleted beside a commit that has not ended, and counted exactly": countsPass,
+  "a directory that others empty and fill is listed while it has a file": directoriesAreListed,
+  "a directory that several make at the same time is made by one of them, and nobody waits":
+    newDirectoriesPass,
+  "the first commits of a project are made beside each other, and none waits": firstCommitsPass,
+  "a directory has a row only while it has a file": emptyDirectoriesGo,
+  "directories that many fill and empty at the same time leave no rows": busyDirectoriesGo,
+  "with a quota, files are written beside a commit that has not ended": quotaPasses,
+  "the quota is exact to the byte under parallel writers": quotaIsExact,
+  "a quota that is set, lowered, lifted and set again holds exactly": quotaChanges,
+};
+
+async function write({ clients, project }: World, path: string, size = 10): Promise<string> {
+  const answer = await commit(clients, project, "write", { path, segments: [newSegment(project, size)] });
+  return answer.refusal?.code ?? "written";
+}
+
+async function remove({ clients, project }: World, path: string): Promise<void> {
+  valueOf(await commit(clients, project, "delete", { path, segments: [] }));
+}
+
+/** Runs `during` while a change of `path` is done and not committed. */
+async function beside(
+  world: World,
+  kind: "write" | "delete",
+  path: string,
+  during: () => Promise<void>,
+): Promise<void> {
+  const { clients, project } = world;
+  const isDone = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const other = clients.begin(async (sql) => {
+    const segments = kind === "write" ? [newSegment(project)] : [];
+    valueOf(await commit(sql, project, kind, { path, segments }));
+    isDone.resolve();
+    await mayEnd.promise;
+  });
+  try {
+    await Promise.race([isDone.promise, other]);
+    await during();
+  } finally {
+    mayEnd.resolve();
+    await other;
+  }
+}
+
+/** Total of the whole project, total of the directory, and the names of its directories. */
+async function listed({ clients, project }: World, directory = ""): Promise<unknown[]> {
+  const whole = valueOf(await list(clients, project, { recursive: true }));
+  const own = valueOf(await list(clients, project, { directory }));
+  return [whole.total, own.total, own.directories];
+}
+
+async function changes({ owner, project }: World): Promise<number> {
+  const rows = await owner`select from filestore.directory_changes where project_id = ${project.id}`;
+  return rows.length;
+}
+
+async function countsPass(world: World): Promise<void> {
+  for (const path of ["a/1", "a/2"]) await write(world, path);
+  await beside(world, "write", "a/3", async () => {
+    await write(world, "a/4");
+    await write(world, "new/1");
+    await remove(world, "a/1");
+    assertEquals(await listed(world, "a"), [3, 2, []]);
+    assertEquals(await listed(world), [3, 0, ["a", "new"]]);
+    assert(await changes(world) > 0, "the rows of the root and of a are locked");
+  });
+  assertEquals(await listed(world, "a"), [4, 3, []]);
+  // Whoever holds the rows next takes the changes in.
+  await write(world, "a/5");
+  assertEquals([await changes(world), ...await listed(world, "a")], [0, 5, 4, []]);
+}
+
+async function directoriesAreListed(world: World): Promise<void> {
+  for (const path of ["d/1", "e/1", "f"]) await write(world, path);
+  await beside(world, "write", "d/2", async () => {
+    await remove(world, "d/1");
+    assertEquals(await listed(world), [2, 1, ["e"]]);
+  });
+  assertEquals(await listed(world), [3, 1, ["d", "e"]]);
+  await remove(world, "d/2");
+  await beside(world, "delete", "e/1", async () => {
+    assertEquals(await listed(world), [2, 1, ["e"]]);
+    await write(world, "e/2");
+    await write(world, "d/3");
+  });
+  assertEquals(await listed(world), [3, 1, ["d", "e"]]);
+}
+
+async function newDirectoriesPass(world: World): Promise<void> {
+  await write(world, "first");
+  await beside(world, "write", "x/y/1", async () => {
+    assertEquals(await write(world, "x/y/2"), "written");
+    assertEquals(await write(world, "x/3"), "written");
+    await remove(world, "x/y/2");
+    assertEquals(await listed(world), [2, 1, ["x"]]);
+    assertEquals(await listed(world, "x"), [2, 1, []]);
+  });
+  assertEquals(await listed(world, "x"), [3, 1, ["y"]]);
+  for (const path of ["x/3", "x/y/1"]) await remove(world, path);
+  assertEquals(await rowsOf(world), [""]);
+}
+
+/** Thirty of them, each in a row of the usage of its own: rows chosen at random would meet. */
+async function firstCommitsPass(world: World, file = 0): Promise<void> {
+  if (file < 30) await beside(world, "write", `first/${file}`, () => firstCommitsPass(world, file + 1));
+}
+
+const DEEPEST = Array.from({ length: 31 }, (_, depth) => `d${depth}`).join("/");
+const DEEP = `${DEEPEST}/file`;
+
+async function emptyDirectoriesGo(world: World): Promise<void> {
+  const { clients, project } = world;
+  await write(world, DEEP);
+  assertEquals((await rowsOf(world)).length, 32);
+  await write(world, "d0/d1/other");
+  await remove(world, DEEP);
+  assertEquals(await rowsOf(world), ["", "d0", "d0/d1"]);
+  await remove(world, "d0/d1/other");
+  assertEquals(await rowsOf(world), [""]);
+  await write(world, DEEP);
+  for (const [kind, destination] of [["copy", `copies/${DEEP.slice(3)}`], ["move", "moved"]] as const) {
+    valueOf(
+      await commit(clients, project, kind, {
+        path: DEEP,
+        destination,
+        segments: [],
+        sourceCommitId: crypto.randomUUID(),
+      }),
+    );
+  }
+  assertEquals((await rowsOf(world)).length, 32);
+  await remove(world, `copies/${DEEP.slice(3)}`);
+  assertEquals([await rowsOf(world), ...await listed(world)], [[""], 1, 1, []]);
+}
+
+async function busyDirectoriesGo(world: World): Promise<void> {
+  const directories = ["a", "a/b", "a/b/c", "d/e/f", DEEPEST];
+  await Promise.all(Array.from({ length: 32 }, async (_, writer) => {
+    for (let round = 0; round < 6; round++) {
+      const path = `${directories[(writer + round) % directories.length]}/${writer}`;
+      await write(world, path);
+      if (round % 2 === 1) assertEquals((await listed(world))[0] as number > 0, true);
+      await remove(world, path);
+    }
+  }));
+  assertEquals(await listed(world), [0, 0, []]);
+  // What the last of them could not take in, since others held it, goes with the next files that are removed.
+  for (let file = 0; file < 3; file++) {
+    await write(world, "last");
+    await remove(world, "last");
+  }
+  assertEquals([await rowsOf(world), await changes(world)], [[""], 0]);
+}
+
+/** The directories that take space: by rows, or by changes beside where a row would be. */
+async function rowsOf({ owner, project }: World): Promise<string[]> {
+  const rows = await owner<{ path: string }[]>`
+    select path from filestore.directories where project_id = ${project.id}
+    union select path from filestore.directory_changes where project_id = ${project.id} order by path`;
+  return rows.map(({ path }) => path);
+}
+
+async function setQuota({ owner, project }: World, bytes: number | null): Promise<void> {
+  await owner`update filestore.projects set max_project_bytes = ${bytes} where id = ${project.id}`;
+}
+
+async function quotaPasses(world: World): Promise<void> {
+  await setQuota(world, 1_000_000);
+  await write(world, "first");
+  await beside(world, "write", "a", async () => {
+    for (const path of ["b", "c", "first"]) assertEquals(await write(world, path), "written");
+  });
+}
+
+async function used({ owner, project }: World): Promise<number> {
+  const [row] = await owner<{ bytes: number }[]>`
+    select sum(bytes + database_bytes)::integer as bytes from filestore.project_usage
+    where project_id = ${project.id}`;
+  return row?.bytes ?? 0;
+}
+
+async function quotaIsExact(world: World): Promise<void> {
+  await setQuota(world, QUOTA);
+  let next = 0;
+  const work = async (writer: number) => {
+    while (next < 600) {
+      const outcome = await write(world, `${writer}/${next}`, 1 + (next++ * 7919) % 401);
+      if (outcome !== "written") assertEquals(outcome, "QUOTA_EXCEEDED");
+      assert(await used(world) <= QUOTA);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, (_, writer) => work(writer)));
+  const left = QUOTA - await used(world);
+  assert(left < costOf({ newPath: "31/599", stored: 401 }), `${left} bytes were left`);
+  const quota = QUOTA - left + costOf({ newPath: "rest", stored: 100 });
+  await setQuota(world, quota);
+  assertEquals(await write(world, "more", 101), "QUOTA_EXCEEDED");
+  assertEquals([await write(world, "rest", 100), await used(world)], ["written", quota]);
+  assertEquals([await write(world, "one", 1), await used(world)], ["QUOTA_EXCEEDED", quota]);
+}
+
+async function quotaChanges(world: World): Promise<void> {
+  await write(world, "a", 300);
+  const leave = async (bytes: number) => await setQuota(world, await used(world) + bytes);
+  await leave(costOf({ stored: 400, indexed: 100 }));
+  assertEquals([await write(world, "a", 401), await write(world, "a", 400)], ["QUOTA_EXCEEDED", "written"]);
+  await leave(-1);
+  assertEquals(await write(world, "b", 1), "QUOTA_EXCEEDED");
+  await setQuota(world, null);
+  assertEquals(await write(world, "a", 500), "written");
+  await leave(costOf({ stored: 600, indexed: 100 }));
+  assertEquals([await write(world, "a", 601), await write(world, "a", 600)], ["QUOTA_EXCEEDED", "written"]);
+}

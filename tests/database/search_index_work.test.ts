@@ -1,0 +1,231 @@
+/**
+ * The work of indexing a text follows from its size, whatever its bytes are: 1 MB made to be hard takes at most three
+ * times the processor time of plain text, on Postgres 17 and on PGlite. TEST_LONG=1: more texts.
+ */
+import { btree_gin } from "@electric-sql/pglite/contrib/btree_gin";
+import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
+import { vector } from "@electric-sql/pglite/vector";
+import { PGlite } from "@electric-sql/pglite";
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import process from "node:process";
+import postgres from "postgres";
+import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
+import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
+import { newSeed, type Random, randomFrom } from "../support/random.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { createMigrated, listMigrations } from "../support/postgres/postgres_hosted.ts";
+import { IS_LONG } from "../support/runner/long.ts";
+
+const BYTES = 1_000_000;
+/** Looked at first, so that a text of quadratic time fails instead of keeping the test for hours. */
+const FIRST_BYTES = 32_000;
+const RATIO_MAX = 3;
+const TRIES = 3;
+const RANDOM_TEXTS = IS_LONG ? 100 : 6;
+
+/** Each was quadratic, or is what a parser, a sort or an index could have trouble with. */
+const HARD = [
+  ..."_ . - / @ ~/ :// & <!-- </ <a= <? &# 1 e1 +1 -1 1.1. .1 '".split(" ").map((motif) => `a${motif}`),
+  ...["~/", "1e", "1.", "é-", "é_", ".", "-", "\n", "<", "\u0301", "a b ", `${"yi".repeat(500)} `],
+];
+const LETTERS = "aez19éж字_.-/@~:&<>!?#'\"=+%; \n".split("");
+
+/** A text of so many bytes. */
+type Text = (bytes: number) => string;
+
+function repeated(motif: string): Text {
+  const size = new TextEncoder().encode(motif).length;
+  return (bytes) => motif.repeat(Math.ceil(bytes / size));
+}
+
+/** Letters of a small alphabet, in any order: many different words. */
+function mixed(random: Random, alphabet: readonly string[]): Text {
+  return (bytes) => {
+    let text = "";
+    for (let size = 0; size < bytes;) {
+      const letter = random.pick(alphabet);
+      text += letter;
+      size += letter < "\x80" ? 1 : letter < "\u0800" ? 2 : 3;
+    }
+    return text;
+  };
+}
+
+function hardTexts(random: Random): [name: string, text: Text][] {
+  const some = (count: number) => Array.from({ length: count }, () => random.pick(LETTERS));
+  return [
+    ...HARD.map((
+      motif,
+    ): [string, Text] => [`${JSON.stringify(motif.slice(0, 20))} repeated`, repeated(motif)]),
+    ["different words", mixed(random, "abcdefghijklmnopqrstuvwxyz0123456789   ".split(""))],
+    ["base64", mixed(random, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/".split(""))],
+    ...Array.from({ length: RANDOM_TEXTS }, (_, n): [string, Text] => {
+      const letters = some(2 + random.below(5));
+      return n % 2 === 0
+        ? [`${JSON.stringify(letters.join(""))} repeated`, repeated(letters.join(""))]
+        : [`letters of ${JSON.stringify(letters.join(""))}`, mixed(random, letters)];
+    }),
+  ];
+}
+
+/** Lines of words, the frequent ones much more often than the rare ones, as in any language. */
+function plainText(random: Random): Text {
+  const word = () =>
+    Array.from({ length: 2 + random.below(9) }, () => random.pick("etaoinshrdlucmfw".split(""))).join("");
+  const words = Array.from({ length: 20_000 }, word);
+  return (bytes) => {
+    const text: string[] = [];
+    for (let size = 0; size < bytes;) {
+      const next = words[Math.floor(words.length ** (random.below(1_000_000) / 1_000_000)) - 1] ?? "";
+      text.push(next, random.below(12) === 0 ? ".\n" : " ");
+      size += next.length + 1;
+    }
+    return text.join("");
+  };
+}
+
+/** Indexes a text as a new file; the processor time it took, in milliseconds. */
+type Index = (text: string) => Promise<number>;
+
+const NEW_FILE = `insert into filestore.files (
+    project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+  select id, gen_random_uuid()::text, 1, 'text/plain', 1, '{}', now(), now() from filestore.projects
+  returning project_id as "projectId", id as "fileId", path`;
+const NEW_PROJECT = "insert into filestore.projects (name, tier) values ('p', 'enterprise')";
+/** New rows of these indexes wait in a list; sorting them in belongs to the work. */
+const STORE = `select filestore.search_store_text($1::text::jsonb, null),
+  gin_clean_pending_list('filestore.search_texts_by_word'),
+  gin_clean_pending_list('filestore.search_texts_by_trigram')`;
+
+function storedText(file: object, text: string): string {
+  const content = text.replaceAll("\0", " ");
+  const chunks = splitChunks(content).map(({ firstLine, start, length }) => [firstLine, start, length]);
+  const rest = { version: 1, mimeType: "text/plain", isDeleted: false, skipped: null };
+  return JSON.stringify({ ...file, ...rest, content, chunks });
+}
+
+async function assertBounded(index: Index, seed: number): Promise<void> {
+  const random = randomFrom(seed);
+  const plain = plainText(random);
+  const best = async (text: string, enough: number) => {
+    let least = Infinity;
+    for (let n = 0; n < TRIES && least > enough; n++) least = Math.min(least, await index(text));
+    return least;
+  };
+  await index(plain(FIRST_BYTES));
+  const plainWork = await best(plain(BYTES), 0);
+  const firstWork = Math.max(await best(plain(FIRST_BYTES), 0), plainWork * FIRST_BYTES / BYTES);
+  let worst = { ratio: 0, name: "" };
+  for (const [name, text] of hardTexts(random)) {
+    for (const [bytes, base] of [[FIRST_BYTES, 3 * firstWork], [BYTES, plainWork]] as const) {
+      const ratio = await best(text(bytes), RATIO_MAX * base) / base;
+      assert(
+        ratio <= RATIO_MAX,
+        `${bytes} bytes, ${name}: ${ratio.toFixed(1)} times plain text (seed ${seed})`,
+      );
+      if (bytes === BYTES && ratio > worst.ratio) worst = { ratio, name };
+    }
+  }
+  // deno-lint-ignore no-console -- figures that the test was run for
+  console.log(
+    `1 MB of plain text: ${plainWork.toFixed(0)} ms of the processor; at most ${
+      worst.ratio.toFixed(1)
+    } times that: ${worst.name}`,
+  );
+}
+
+Deno.test("1 MB of any text is indexed within three times the work of plain text, on Postgres 17", async () => {
+  const server = await startPostgres();
+  const database = await createMigrated(server, "search_index_work");
+  let work = 0;
+  const onnotice = ({ detail }: postgres.Notice) => {
+    const [, user, system] = /([\d.]+) s user, ([\d.]+) s system/.exec(detail ?? "") ?? [];
+    work += (Number(user ?? 0) + Number(system ?? 0)) * 1000;
+  };
+  const sql = postgres(database.superuserUrl, { max: 1, onnotice });
+  try {
+    await sql.unsafe(NEW_PROJECT);
+    await sql`set statement_timeout = '30s'`;
+    await assertBounded(async (text) => {
+      const [file] = await sql.unsafe(NEW_FILE);
+      await sql`select set_config('log_statement_stats', 'on', false), set_config('client_min_messages', 'log', false)`;
+      work = 0;
+      await sql.unsafe(STORE, [storedText(file ?? {}, text)]);
+      const milliseconds = work;
+      await sql`select set_config('log_statement_stats', 'off', false)`;
+      assert(milliseconds > 0, "Postgres told no statistics");
+      return milliseconds;
+    }, newSeed());
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+});
+
+Deno.test("1 MB of any text is indexed within three times the work of plain text, on PGlite", async () => {
+  const database = await openPglite();
+  try {
+    await database.exec(NEW_PROJECT);
+    await assertBounded(async (text) => {
+      const { rows: [file] } = await database.query<object>(NEW_FILE);
+      const stored = storedText(file ?? {}, text);
+      const before = process.cpuUsage();
+      await database.query(STORE, [stored]);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    }, newSeed());
+  } finally {
+    await database.close();
+  }
+});
+
+/** A text, and queries that find it, or do not. */
+const FOUND: readonly (readonly [text: string, found: readonly string[], notFound?: readonly string[]])[] = [
+  ["mail ann.lee@example.com today", ["ann.lee@example.com", "example.com", "ann", "mail today"], [
+    "lee.ann",
+  ]],
+  ["see https://example.com/docs/api?x=1", ["https://example.com/docs/api?x=1", "docs/api", "example.com"]],
+  ["version 3.14.2 is -12 or +7", ["3.14.2", "3.14", "12", "version 3.14"], ["14.3", "version -12"]],
+  ["a well-known state-of-the-art method", ["well-known", "known", "state-of-the-art", '"known state"']],
+  ["const rate_limit = max_per_minute", ["rate_limit", "limit", '"rate limit"', "per_minute"], [
+    "limit_rate",
+  ]],
+  ["in /usr/local/bin or ~/notes.md", ["/usr/local/bin", "local", "~/notes.md", "notes"], ["bin/local"]],
+  ["<b class='x'>bold</b> &amp; List<String>", ["bold", "List<String>", "string"]],
+  ["B&B and R&D", ["B&B", "R&D", "r&d B&B"], ["D&R"]],
+  ["alpha beta", ["alpha -gamma", "gamma or beta", '"alpha beta"', "alphas"], [
+    "alpha -beta",
+    '"beta alpha"',
+  ]],
+  ["größer-kleiner ОДИН字", ["größer", "größer-kleiner", "kleiner"]],
+];
+
+Deno.test("words, names, addresses, numbers and paths are found as they are written, and by their parts", async () => {
+  const database = await openPglite();
+  try {
+    for (const [text, found, notFound = []] of FOUND) {
+      for (const query of [...found, ...notFound]) {
+        const { rows: [row] } = await database.query<{ found: boolean }>(
+          "select filestore.search_words('f', $1) @@ filestore.search_tsquery($2) as found",
+          [text, query],
+        );
+        assertEquals(row?.found, found.includes(query), `${query} in ${text}`);
+      }
+    }
+  } finally {
+    await database.close();
+  }
+});
+
+async function openPglite(): Promise<PGlite> {
+  const database = await PGlite.create({ extensions: { vector, pg_trgm, btree_gin } });
+  await database.exec(`
+    create role anon; create role authenticated; create role service_role;
+    create schema storage; create schema extensions;
+    create table storage.buckets (id text primary key, name text, public boolean, file_size_limit bigint, allowed_mime_types text[])`);
+  for (const file of listMigrations()) {
+    await database.exec(await Deno.readTextFile(join(MIGRATIONS_DIRECTORY, file)));
+  }
+  return database;
+}

@@ -1,0 +1,279 @@
+/**
+ * What waits to be indexed is taken in turns: no project's queue delays another's, and a file that fails harms only
+ * itself. In claims and rows, not in seconds: what a claim may cost is bounded by its files and bytes.
+ */
+import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
+import type postgres from "postgres";
+import {
+  SEARCH_CLAIM_BYTES,
+  SEARCH_CLAIM_CHUNKS,
+  SEARCH_CLAIM_EMBEDDED_FILES,
+  SEARCH_CLAIM_FILES,
+  SEARCH_LEASE_SECONDS,
+  SEARCH_RETRY_SECONDS,
+  SEARCH_TEXT_BYTES_MAX,
+  SEARCH_TRIES_MAX,
+  SEARCH_TURN_PROJECTS_MAX,
+} from "../../supabase/functions/api/limits.ts";
+import { connectNotingPlans, explainEverything, rowsRead } from "../support/postgres/plans.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { makeProject } from "../support/postgres/postgres_filestore.ts";
+import { createMigrated } from "../support/postgres/postgres_hosted.ts";
+
+interface ClaimedFile {
+  readonly projectId: string;
+  readonly fileId: string;
+  readonly path: string;
+  readonly size: number;
+  readonly tries: number;
+  readonly chunks: readonly unknown[];
+}
+
+interface Claim {
+  readonly claimId: string;
+  readonly files: readonly ClaimedFile[];
+  readonly after: string | null;
+  readonly nextDueMilliseconds: number | null;
+}
+
+interface ClaimOptions {
+  readonly after?: string | null;
+  readonly isLight?: boolean;
+  readonly stage?: 1 | 2;
+}
+
+const server = await startPostgres();
+const database = await createMigrated(server, "search_turns");
+const { sql, plans } = connectNotingPlans(database.superuserUrl);
+Deno.test.afterAll(async () => {
+  await sql.end();
+  await server.stop();
+});
+
+/** As the function claims. */
+async function claim({ after = null, isLight = false, stage = 1 }: ClaimOptions = {}): Promise<Claim> {
+  const files = stage === 1 ? SEARCH_CLAIM_FILES : SEARCH_CLAIM_EMBEDDED_FILES;
+  const [row] = await sql<{ claim: Claim }[]>`
+    select public.filestore_search_claim(${stage}, ${files}, ${SEARCH_TEXT_BYTES_MAX}, ${SEARCH_CLAIM_CHUNKS},
+      ${SEARCH_LEASE_SECONDS}, ${stage === 1 ? null : "m"}, ${after}::uuid,
+      ${stage === 1 ? SEARCH_CLAIM_BYTES : null}::bigint, ${isLight}) as claim`;
+  return existing(row).claim;
+}
+
+function existing<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("nothing was claimed");
+  return value;
+}
+
+/** A project with so many files that wait to be indexed, of so many bytes each. */
+async function waiting(files: number, bytes = 100): Promise<string> {
+  const { id } = await makeProject(sql, crypto.randomUUID());
+  await sql`
+    insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+    select ${id}, 'f' || n, 1, 'text/plain', ${bytes}, '{}', now(), now() from generate_series(1, ${files}) n`;
+  return id;
+}
+
+/** How many files of each project a claim took. */
+function shares({ files }: Claim): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { projectId } of files) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+  return counts;
+}
+
+function test(name: string, body: () => Promise<void>): void {
+  Deno.test(name, async () => {
+    await sql`truncate filestore.search_queue`;
+    await body();
+  });
+}
+
+/** Stores what was claimed, as an index that takes any text. */
+async function finish({ claimId, files }: Claim): Promise<void> {
+  const texts = files.map((file) => ({
+    ...file,
+    version: 1,
+    mimeType: "text/plain",
+    content: "x",
+    skipped: null,
+    chunks: [],
+  }));
+  await sql`select public.filestore_search_store(${claimId}, ${
+    sql.json(texts as unknown as postgres.JSONValue)
+  })`;
+}
+
+test("one project's 1,000 waiting files: another's single file is in the very next claim", async () => {
+  const many = await waiting(1_000);
+  const single = await waiting(1);
+  const taken = await claim();
+  assertEquals(shares(taken), new Map([[many, SEARCH_CLAIM_FILES / 2], [single, 1]]));
+});
+
+test("nor do 1,000 large files delay it, or 20 projects full of them", async () => {
+  for (let n = 0; n < 20; n++) await waiting(50, SEARCH_TEXT_BYTES_MAX);
+  const single = await waiting(1);
+  const taken = await claim();
+  assertEquals(shares(taken).get(single), 1);
+  const bytes = taken.files.reduce((sum, { size }) => sum + size, 0);
+  assertLessOrEqual(bytes, SEARCH_TEXT_BYTES_MAX + SEARCH_CLAIM_BYTES);
+});
+
+test("with more projects than a claim takes files each has its turn, round and round", async () => {
+  const ids = [];
+  for (let n = 0; n < SEARCH_CLAIM_FILES + 20; n++) ids.push(await waiting(5));
+  const counts = new Map<string, number>();
+  let after: string | null = null;
+  for (let claims = 0; claims < 7; claims++) {
+    const taken: Claim = await claim({ after });
+    after = taken.after;
+    assertEquals(taken.files.length, SEARCH_CLAIM_FILES);
+    for (const [id, files] of shares(taken)) counts.set(id, (counts.get(id) ?? 0) + files);
+  }
+  assertEquals([...counts.values()], Array(ids.length).fill(5));
+});
+
+test("large texts have their turn, too, among many small ones", async () => {
+  const large = await waiting(3, SEARCH_TEXT_BYTES_MAX);
+  for (let n = 0; n < 10; n++) await waiting(200, 20_000);
+  let after: string | null = null;
+  let taken = 0;
+  for (let claims = 0; claims < 33; claims++) {
+    const found: Claim = await claim({ after });
+    after = found.after;
+    taken += shares(found).get(large) ?? 0;
+    await finish(found);
+  }
+  assertEquals(taken, 3, "one in 11 claims");
+});
+
+test("a light claim takes no large text, and what is found by name only comes along", async () => {
+  const large = await waiting(30, SEARCH_CLAIM_BYTES + 1);
+  const small = await waiting(1, SEARCH_CLAIM_BYTES);
+  const named = await waiting(1, SEARCH_TEXT_BYTES_MAX + 1);
+  assertEquals(
+    shares(await claim({ isLight: true })),
+    new Map([[small, 1], [named, 1]].sort() as [string, number][]),
+  );
+  assertEquals(shares(await claim()), new Map([[large, 1]]));
+});
+
+test("a claim reads as many rows of a queue of 20,000 as of one of 1,000", async () => {
+  const read = async (files: number) => {
+    await sql`truncate filestore.search_queue`;
+    for (let n = 0; n < 4; n++) await waiting(files / 4);
+    // Some that were claimed before, and are not due.
+    await claim();
+    await sql`analyze filestore.search_queue`;
+    await explainEverything(sql);
+    plans.length = 0;
+    assertEquals((await claim()).files.length, 48);
+    await sql`set auto_explain.log_min_duration = -1`;
+    return rowsRead(plans, ["search_queue"])["search_queue"] ?? 0;
+  };
+  const few = await read(1_000);
+  const many = await read(20_000);
+  // deno-lint-ignore no-console -- figures that the test was run for
+  console.log(`rows of the queue: ${few} of 1,000, ${many} of 20,000`);
+  assertLessOrEqual(many, few + 10);
+});
+
+test("of projects that have nothing due a claim looks at a bounded number, and the next one at the others", async () => {
+  for (let n = 0; n < SEARCH_TURN_PROJECTS_MAX + 10; n++) await waiting(1);
+  await sql`update filestore.search_queue set due_at = now() + interval '1 hour'`;
+  const single = await waiting(1);
+  const lowest = "00000000-0000-0000-0000-000000000000";
+  let found = 0;
+  let after: string | null = lowest;
+  for (let claims = 0; claims < 2; claims++) {
+    const taken: Claim = await claim({ after });
+    after = taken.after;
+    found += shares(taken).get(single) ?? 0;
+  }
+  assertEquals(found, 1);
+});
+
+test("files of a claim that was not finished are claimed again one by one, and new ones beside them", async () => {
+  const id = await waiting(5);
+  assertEquals((await claim()).files.length, 5);
+  await sql`update filestore.search_queue set due_at = now(), claimed_at = null`;
+  const fresh = await waiting(3);
+  const claims = [];
+  let after: string | null = null;
+  for (let n = 0; n < 7; n++) {
+    const taken: Claim = await claim({ after });
+    after = taken.after;
+    claims.push(...shares(taken));
+  }
+  assertEquals(claims.filter(([project]) => project === id), Array(5).fill([id, 1]));
+  assertEquals(claims.filter(([project]) => project === fresh), [[fresh, 3]]);
+});
+
+test("a file at fault is tried again soon, by itself, and less and less often; a new version begins anew", async () => {
+  const id = await waiting(2);
+  const tries = [];
+  let { claimId, files } = await claim();
+  for (let n = 0; n <= SEARCH_TRIES_MAX; n++) {
+    const file = existing(files[0]);
+    tries.push(file.tries);
+    await sql`select public.filestore_search_fail(${claimId}, ${
+      sql.json([{ project_id: file.projectId, file_id: file.fileId, is_fault: true }])
+    })`;
+    const [row] = await sql<{ seconds: number }[]>`
+      select extract(epoch from due_at - clock_timestamp())::float as seconds from filestore.search_queue
+      where file_id = ${file.fileId}`;
+    const expected = SEARCH_RETRY_SECONDS * 2 ** n;
+    assert(row && row.seconds <= expected && row.seconds > expected - 1, `${row?.seconds} s`);
+    await sql`update filestore.search_queue set due_at = now(), claimed_at = null where file_id = ${file.fileId}`;
+    ({ claimId, files } = await claim());
+    assertEquals(files.map(({ fileId }) => fileId), [file.fileId]);
+  }
+  assertEquals(tries, Array.from({ length: SEARCH_TRIES_MAX + 1 }, (_, n) => n + 1));
+  await sql`update filestore.files set version = 2 where project_id = ${id} and id = ${
+    files[0]?.fileId ?? ""
+  }`;
+  await sql`update filestore.search_queue set due_at = now(), claimed_at = null where version = 2`;
+  assertEquals((await claim()).files.map((file) => file.tries), [1]);
+});
+
+test("an outage is nobody's fault: however long it lasts, no file comes to its last try", async () => {
+  await waiting(1);
+  for (let n = 0; n < SEARCH_TRIES_MAX + 5; n++) {
+    const { claimId, files } = await claim();
+    const file = existing(files[0]);
+    assertLessOrEqual(file.tries, SEARCH_TRIES_MAX);
+    await sql`select public.filestore_search_fail(${claimId}, ${
+      sql.json([{ project_id: file.projectId, file_id: file.fileId, is_fault: false }])
+    })`;
+    await sql`update filestore.search_queue set due_at = now(), claimed_at = null`;
+  }
+});
+
+test("one project's 1,000 files to be embedded: another's single file is in the very next claim", async () => {
+  await waiting(1_000);
+  const single = await waiting(1);
+  await sql`update filestore.search_queue set stage = 2`;
+  const taken = await claim({ stage: 2 });
+  assertEquals(taken.files.length, SEARCH_CLAIM_EMBEDDED_FILES / 2 + 1);
+  assertEquals(shares(taken).get(single), 1);
+});
+
+test("a claim embeds so many chunks and no more, of however many files", async () => {
+  for (const files of [1, 3]) {
+    await sql`truncate filestore.search_queue, filestore.search_texts cascade`;
+    const id = await waiting(files);
+    await sql`
+      insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
+      select project_id, id, 1, path, mime_type, repeat('x', 100), 100, '' from filestore.files where project_id = ${id}`;
+    await sql`
+      insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
+      select project_id, id, gen_random_uuid(), 1, 1, n, 1 from filestore.files, generate_series(0, 99) n
+      where project_id = ${id}`;
+    await sql`update filestore.search_queue set stage = 2`;
+    const taken = await claim({ stage: 2 });
+    assertEquals(
+      taken.files.map(({ chunks }) => chunks.length),
+      Array(files).fill(Math.floor(SEARCH_CLAIM_CHUNKS / files)),
+    );
+  }
+});

@@ -1,0 +1,165 @@
+/** Faults that only the operator can end, and GET /health?deep, which shows them. */
+import { assert, assertEquals } from "@std/assert";
+import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../../supabase/functions/api/limits.ts";
+import { owner } from "../support/client/accounts.ts";
+import { health } from "../support/client/contract.ts";
+import { aboutFile, FILE_ROUTES, PROJECT_ROUTES, type RouteCall } from "../support/client/every_route.ts";
+import type { Fault } from "../support/faults/fault_proxy.ts";
+import { Isolate, requestOf } from "../support/faults/isolates.ts";
+import { codeOf, type Outcome, text } from "../support/faults/laboratory.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+function isolate(secretKey = service.stack.secretKey): Isolate {
+  const { backendUrl: url, publishableKey } = service.stack;
+  return new Isolate({ url, secretKey, publishableKey }, () => null);
+}
+
+/** Gives calls whose name matches that answer, for as long as the isolate lives. */
+function answering(faultOf: (name: string) => Fault | null): Isolate {
+  const made = isolate();
+  made.watch = { marks: [], decide: (_, name) => faultOf(name), calls: [] };
+  return made;
+}
+
+function deepHealth(of: Isolate): Promise<Outcome> {
+  return of.ask(requestOf({ method: "GET", path: "/health?deep" }, null));
+}
+
+async function assertHealth(of: Isolate, status: 200 | 503, failing: string): Promise<void> {
+  const answer = await deepHealth(of);
+  const record = health.parse(JSON.parse(text(answer)));
+  assertEquals(
+    [answer.status, record.status],
+    [status, status === 200 ? "ok" : "degraded"],
+    [
+      text(answer),
+      ...of.log.faults,
+    ].join("\n"),
+  );
+  assert(record.message.includes(failing), record.message);
+  assertEquals(answer.headers.has("retry-after"), status === 503);
+}
+
+/** Sends each route once; all must be 503, and no defect. */
+async function assertUnavailable(of: Isolate, key: string, routes: readonly RouteCall[]): Promise<void> {
+  for (const route of routes) {
+    const { path, options } = aboutFile(route, "f.txt");
+    const answer = await of.ask(requestOf({ method: route.method, path, ...options }, key));
+    assertEquals(
+      [answer.status, codeOf(answer)],
+      [503, "SERVICE_UNAVAILABLE"],
+      `${route.name}: ${text(answer)}`,
+    );
+    assert(Number(answer.headers.get("retry-after")) >= 1, route.name);
+  }
+  assertEquals(of.log.defects, []);
+}
+
+const SEARCH: RouteCall = { name: "search", method: "GET", path: "/search?q=x", scopes: ["read"] };
+
+for (const name of ["wrongSignature", "noJwt", "anonymousKey", "unregisteredApiKey"] as const) {
+  test(`a secret key that Supabase refuses (${name}) is 503 on every route, and one line for the operator`, async () => {
+    const { key } = (await files()).project;
+    const refused = answering((call) => call.startsWith("filestore_") ? name : "storageRefusesKey");
+    await assertUnavailable(refused, key, [...FILE_ROUTES, ...PROJECT_ROUTES, SEARCH]);
+    const sweep = requestOf(
+      { method: "POST", path: "/sweep", headers: { authorization: `Bearer ${service.stack.secretKey}` } },
+      null,
+    );
+    assertEquals(codeOf(await refused.ask(sweep)), "SERVICE_UNAVAILABLE");
+    await assertHealth(refused, 503, "database and storage");
+    assertEquals(refused.log.notices, ["secret_key_refused"]);
+  });
+}
+
+test("a secret key that the local stack does not know is 503 as well", async () => {
+  const { key } = (await files()).project;
+  const refused = isolate("sb_secret_of_another_project");
+  await assertUnavailable(refused, key, [...FILE_ROUTES, SEARCH]);
+  await assertHealth(refused, 503, "database");
+  assertEquals(refused.log.notices, ["secret_key_refused"]);
+});
+
+test("a publishable key that Supabase refuses is 503 for accounts, not a session to be opened again", async () => {
+  const { token, projectId } = await owner(service);
+  const refused = answering(() => "unregisteredApiKey");
+  for (const path of ["/projects", "/project", "/files"]) {
+    const headers = { authorization: `Bearer ${token}`, "x-project-id": projectId };
+    const answer = await refused.ask(requestOf({ method: "GET", path, headers }, null));
+    assertEquals([answer.status, codeOf(answer)], [503, "SERVICE_UNAVAILABLE"], path);
+  }
+  assertEquals(refused.log.notices, ["publishable_key_refused"]);
+});
+
+test("a function that the schema cache does not know is tried again, then 503 with Retry-After and one line", async () => {
+  const own = await files();
+  await own.write("f.txt", "x");
+  const { key } = own.project;
+  const read = { method: "GET", path: "/files/f.txt" };
+  let calls = 0;
+  const deploying = answering((name) =>
+    name === "filestore_content" && ++calls < 3 ? "unknownFunction" : null
+  );
+  assertEquals((await deploying.ask(requestOf(read, key))).status, 200, "the third try finds it");
+  const undeployed = answering((name) => name.startsWith("filestore_") ? "unknownFunction" : null);
+  await assertUnavailable(undeployed, key, [...FILE_ROUTES, ...PROJECT_ROUTES, SEARCH]);
+  assertEquals(undeployed.log.notices, ["function_unknown"]);
+});
+
+test("GET /health?deep writes and reads: one row, and one small object outside all projects, however often", async () => {
+  const sound = answering(() => null);
+  for (let probes = 1; probes <= 3; probes++) {
+    await assertHealth(sound, 200, "are running");
+    assertEquals(sound.watch?.calls.map(({ name }) => name).sort(), [
+      ...Array(probes).fill("download"),
+      ...Array(probes).fill("filestore_health_probe"),
+      ...Array(probes).fill("upload"),
+    ]);
+    sound.clock.advance(HEALTH_PROBE_INTERVAL_MILLISECONDS);
+  }
+  assertEquals(await service.sql("select count(*)::int as rows from filestore.health"), [{ rows: 1 }]);
+  const objects = await service.sql("select name from storage.objects where name like 'health/%'");
+  assertEquals(objects, [{ name: "health/probe" }]);
+});
+
+test("GET /health?deep asks once in its interval, however many ask at once or one after the other", async () => {
+  const sound = answering(() => null);
+  const requests = Array.from(
+    { length: 50 },
+    () => sound.handle(new Request("http://function/api/health?deep")),
+  );
+  for (const answer of await Promise.all(requests)) {
+    assertEquals(answer.status, 200);
+    await answer.body?.cancel();
+  }
+  for (let n = 0; n < 10; n++) await assertHealth(sound, 200, "are running");
+  assertEquals(sound.watch?.calls.length, 3);
+});
+
+const UNHEALTHY: readonly (readonly [string, string, Fault, string])[] = [
+  ["a read-only database", "filestore_health_probe", "readOnlyDatabase", "database"],
+  ["a database that is down", "filestore_health_probe", "noConnection", "database"],
+  ["a database that fails in another way", "filestore_health_probe", "sqlDefect", "database"],
+  ["a silent database", "filestore_health_probe", "hang", "database"],
+  ["a storage that cannot store", "upload", "storageInternal", "storage"],
+  ["a storage that cannot read", "download", "storageInternal", "storage"],
+  ["a storage that has lost the object", "download", "storageObjectNotFound", "storage"],
+  ["a storage without the bucket", "upload", "storageBucketNotFound", "storage"],
+  ["a silent storage", "upload", "hang", "storage"],
+];
+
+for (const [what, call, fault, failing] of UNHEALTHY) {
+  test(`GET /health?deep is 503 and degraded with ${what}; GET /health is not`, async () => {
+    let isBroken = true;
+    const broken = answering((name) => isBroken && name === call ? fault : null);
+    await assertHealth(broken, 503, `Not working: ${failing}.`);
+    const shallow = await broken.ask(requestOf({ method: "GET", path: "/health" }, null));
+    assertEquals(shallow.status, 200);
+    isBroken = false;
+    broken.clock.advance(HEALTH_PROBE_INTERVAL_MILLISECONDS);
+    await assertHealth(broken, 200, "are running");
+    assertEquals(broken.log.defects, []);
+  });
+}

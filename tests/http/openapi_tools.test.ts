@@ -1,0 +1,40 @@
+/** What others make of /openapi.json: linters find nothing, and a generated client compiles and works. */
+import { assert, assertEquals } from "@std/assert";
+import openapiTS, { astToString } from "openapi-typescript";
+import { fileURLToPath } from "node:url";
+import { lintByRedocly, lintBySpectral } from "../support/openapi/linters.ts";
+import { withScratchDirectory } from "../support/scratch_directory.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+const document = (await service.request(null, "GET", "/openapi.json")).text;
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const SMOKE = new URL("../support/openapi/client_smoke.ts.txt", import.meta.url);
+
+test("two linters have nothing to say about it, warnings included", async () => {
+  const found = await lintByRedocly(document);
+  // Whoever asks for this document, and however: there is nothing in the request to refuse.
+  assertEquals(found.filter((complaint) => !complaint.endsWith("#/paths/~1openapi.json/get/responses")), []);
+  assertEquals(await lintBySpectral(document), []);
+});
+
+test("a client of openapi-typescript and openapi-fetch compiles under `deno check`, and reads in all five ways", async () => {
+  const { project } = await files();
+  const types = astToString(await openapiTS(document, { silent: true }));
+  await withScratchDirectory(async (directory) => {
+    await Deno.writeTextFile(`${directory}/paths.ts`, types);
+    await Deno.copyFile(SMOKE, `${directory}/client.ts`);
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      // The import map pins what it imports; the types are those of the moment.
+      args: [
+        ...["run", "--check", "-A", "--no-lock", `--config=${ROOT}/deno.json`, `${directory}/client.ts`],
+        ...[service.baseUrl, project.key],
+      ],
+      env: { NO_COLOR: "1" },
+    }).output();
+    assertEquals(code, 0, new TextDecoder().decode(stderr));
+    assert(new TextDecoder().decode(stdout).includes("passed"));
+  });
+});

@@ -1,0 +1,130 @@
+/** Who may make projects, and what an account's projects may use together: what the operator decides for all accounts. */
+import { assert, assertEquals } from "@std/assert";
+import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
+import { ACCOUNT_SHARE_BYTES, USAGE_SHARDS } from "../../supabase/functions/api/limits.ts";
+import { type Account, claimsOf, signUp } from "../support/client/accounts.ts";
+import { assertRefused } from "../support/client/contract.ts";
+import { Files } from "../support/client/files.ts";
+import { costOf } from "../support/client/tariff.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service } = await suite();
+const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
+
+async function withSettings(changes: Partial<Settings>, work: () => Promise<void>): Promise<void> {
+  const before = await administration.settings();
+  await administration.settings(changes);
+  try {
+    await work();
+  } finally {
+    await administration.settings(before);
+  }
+}
+
+const idOf = (account: Account): string => String(claimsOf(account.token)["sub"]);
+
+async function emailOf(account: Account): Promise<string> {
+  const [row] = await service.sql<{ email: string }>("select email from auth.users where id = $1", [
+    idOf(account),
+  ]);
+  return row?.email ?? "";
+}
+
+async function assertMakesNone(account: Account): Promise<void> {
+  assertEquals(await account.projects(), []);
+  const refused = await account.request("POST", "/projects", { body: { name: "Mine" } });
+  assertEquals(assertRefused(refused, "PROJECT_LIMIT_REACHED", "create_project"), { limit: 0 });
+  assertEquals(await account.projects(), []);
+}
+
+test("422 PROJECT_LIMIT_REACHED, and no first project, where the operator alone makes projects", async () => {
+  for (const projectMakers of [[], null]) {
+    const account = await signUp(service);
+    await withSettings({ projectMakers }, () => assertMakesNone(account));
+    assertEquals((await account.projects()).length, 1);
+  }
+});
+
+test("a project that the operator gives to an account that may make none is its own", async () => {
+  const account = await signUp(service);
+  await withSettings({ projectMakers: [] }, async () => {
+    const { id } = await administration.createProject(`given ${crypto.randomUUID()}`, "free");
+    await administration.updateProject(id, { owner: idOf(account) });
+    assertEquals((await account.projects()).map((project) => project.id), [id]);
+  });
+});
+
+test("listed addresses and domains may make projects, in any case, once they are confirmed", async () => {
+  const [listed, ofDomain, other] = [await signUp(service), await signUp(service), await signUp(service)];
+  const email = await emailOf(listed);
+  await withSettings({ projectMakers: [email.toUpperCase()] }, async () => {
+    assertEquals((await listed.projects()).length, 1);
+    await assertMakesNone(ofDomain);
+  });
+  await withSettings({ projectMakers: ["@example.org"] }, async () => {
+    await service.sql("update auth.users set email_confirmed_at = null where id = $1", [idOf(other)]);
+    await assertMakesNone(other);
+    assertEquals((await ofDomain.projects()).length, 1);
+  });
+  await withSettings({ projectMakers: ["@ample.org", "@org"] }, () => assertMakesNone(other));
+});
+
+/** An account with two free projects. */
+async function withTwoProjects(): Promise<{ readonly first: Files; readonly second: Files }> {
+  const account = await signUp(service);
+  await account.projects();
+  await account.createProject("Second");
+  const projects = await account.projects();
+  const opened = projects.map(async ({ id }) => new Files(service, (await service.key(id)).key));
+  const [first, second] = await Promise.all(opened);
+  if (!first || !second) throw new Error("two projects were expected");
+  return { first, second };
+}
+
+test("413 QUOTA_EXCEEDED, details.account: the projects of an account share its quota, exactly", async () => {
+  const { first, second } = await withTwoProjects();
+  const cost = costOf({ newPath: "10.txt", stored: 1000 });
+  // Shares of less than a commit are not given out, so that what each project has is what it used.
+  await withSettings({ accountBytes: 10 * cost + cost - 1 }, async () => {
+    const answers = await Promise.all(
+      Array.from(
+        { length: 16 },
+        (_, index) =>
+          (index % 2 ? first : second).post({ path: `${10 + index}.txt`, content: "x".repeat(1000) }),
+      ),
+    );
+    assertEquals(answers.filter(({ status }) => status === 200).length, 10);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      const details = assertRefused(answer, "QUOTA_EXCEEDED", "write_file");
+      assertEquals(details, { limitBytes: 10 * cost + cost - 1, account: true });
+    }
+    const stranger = await withTwoProjects();
+    assertEquals((await stranger.first.write("10.txt", "x".repeat(1000))).size, 1000);
+  });
+});
+
+test("what one project was granted and does not use is at most 64 MiB of its account's quota", async () => {
+  const { first, second } = await withTwoProjects();
+  const most = ACCOUNT_SHARE_BYTES * USAGE_SHARDS;
+  await withSettings({ accountBytes: 2 * most }, async () => {
+    await first.write("a.txt", "a");
+    await second.write("b.txt", "b");
+    const grants = await service.sql<{ bytes: number }>(
+      `select g.granted_bytes::integer as bytes from filestore.account_grants g order by granted_bytes desc limit 2`,
+    );
+    assert(grants.every(({ bytes }) => bytes <= most + 10_000), JSON.stringify(grants));
+  });
+});
+
+test("a project with a quota of its own takes nothing from its account's", async () => {
+  const account = await signUp(service);
+  const [project] = await account.projects();
+  if (!project) throw new Error("a project was expected");
+  const own = new Files(service, (await service.key(project.id)).key);
+  await withSettings({ accountBytes: 100 }, async () => {
+    const refused = await own.post({ path: "a.txt", content: "a" });
+    assertEquals(assertRefused(refused, "QUOTA_EXCEEDED"), { limitBytes: 100, account: true });
+    await administration.setTier(project.id, "free", { maxProjectBytes: 1_000_000 });
+    assertEquals((await own.write("a.txt", "a")).size, 1);
+  });
+});

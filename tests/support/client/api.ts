@@ -1,0 +1,46 @@
+/** What a client of the service needs of whatever connects it: a request goes out, a whole answer comes back. */
+import type { Answer } from "./contract.ts";
+import type { Sent } from "./http.ts";
+
+export interface RequestOptions {
+  /** An object goes as JSON with its Content-Type; a string or bytes go as they are, without one. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface Api {
+  /** Sends a request below the base URL, `path` as it is; `key` null sends none. Checks what holds for every answer. */
+  request(key: string | null, method: string, path: string, options?: RequestOptions): Promise<Answer>;
+}
+
+/** What goes out for it. */
+export function sentOf(
+  baseUrl: string,
+  key: string | null,
+  method: string,
+  path: string,
+  { body, headers = {}, query = {} }: RequestOptions = {},
+): Sent {
+  const sent = new Headers(headers);
+  if (key !== null) sent.set("x-api-key", key);
+  const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array) &&
+    !(body instanceof ReadableStream);
+  if (isJson && !sent.has("content-type")) sent.set("content-type", "application/json");
+  const parameters = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  return {
+    method,
+    url: baseUrl + path + (parameters === "" ? "" : `?${parameters}`),
+    headers: sent,
+    body: bytesOf(body),
+  };
+}
+
+function bytesOf(body: unknown): Sent["body"] {
+  if (body === undefined || body === null) return null;
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  if (body instanceof ReadableStream) return body;
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+}

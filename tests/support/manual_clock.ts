@@ -1,0 +1,58 @@
+/** A clock that is moved by hand, for what takes its clock as a parameter. */
+import type { Clock } from "../../supabase/functions/api/runtime/clock.ts";
+
+/** Turns of the event loop without anything to do before time moves on: what was answered is read by then. */
+const IDLE_TURNS = 10;
+
+export class ManualClock implements Clock {
+  #now = 0;
+  readonly #timers = new Set<{ readonly due: number; readonly callback: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, callback: () => void): () => void {
+    // Whole milliseconds, so that sums of them are exact.
+    const timer = { due: this.#now + Math.ceil(milliseconds), callback };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Moves on by so much, running what becomes due on the way. */
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    for (let next = this.#next(); next && next.due <= end; next = this.#next()) this.#run(next);
+    this.#now = end;
+  }
+
+  /**
+   * Until `work` has ended, moves on to the next timer that is no further away than `horizon` allows, in milliseconds: 0
+   * while something else is under way.
+   */
+  async runUntil<T>(work: Promise<T>, horizon: () => number): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => isDone = true);
+    done.catch(() => {/* awaited below */});
+    for (let idleTurns = 0; !isDone;) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      const most = horizon();
+      idleTurns = most > 0 ? idleTurns + 1 : 0;
+      const next = this.#next();
+      if (isDone || !next || idleTurns < IDLE_TURNS || next.due - this.#now > most) continue;
+      idleTurns = 0;
+      this.#run(next);
+    }
+    return await done;
+  }
+
+  #next() {
+    return [...this.#timers].filter(({ due }) => due < Infinity).sort((one, other) => one.due - other.due)[0];
+  }
+
+  #run(timer: { readonly due: number; readonly callback: () => void }): void {
+    this.#timers.delete(timer);
+    this.#now = Math.max(this.#now, timer.due);
+    timer.callback();
+  }
+}

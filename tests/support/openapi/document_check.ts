@@ -1,0 +1,158 @@
+/** Whether an answer is one that /openapi.json describes: its status, its headers, its type and its body. */
+import { z } from "zod";
+import { StrictSchemas } from "./strict_schemas.ts";
+
+/** One answer of the service, and what it answers. */
+export interface Exchange {
+  readonly method: string;
+  /** As it was sent, with or without the prefix of the function; the query is left out. */
+  readonly rawPath: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined where it is no JSON. */
+  readonly text: string | undefined;
+}
+
+const schema = z.record(z.string(), z.unknown());
+const reference = z.object({ $ref: z.string() });
+const header = z.looseObject({ required: z.boolean().optional(), schema });
+const response = z.looseObject({
+  headers: z.record(z.string(), reference),
+  content: z.record(z.string(), z.looseObject({ schema })).optional(),
+});
+type DocumentedResponse = z.infer<typeof response>;
+const operation = z.looseObject({
+  operationId: z.string(),
+  responses: z.record(z.string(), z.union([reference, response])),
+});
+type DocumentedOperation = z.infer<typeof operation>;
+const openapi = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), operation)),
+  components: z.looseObject({
+    headers: z.record(z.string(), header),
+    responses: z.record(z.string(), response),
+    schemas: z.record(z.string(), schema),
+  }),
+});
+
+/** What connections, CORS, caches and content negotiation add to any answer; OpenAPI describes it nowhere. */
+const OF_HTTP =
+  /^(content-(type|length|encoding)|date|connection|keep-alive|transfer-encoding|vary|access-control-.*)$/;
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export class DocumentCheck {
+  readonly #document: z.infer<typeof openapi>;
+  readonly #schemas: StrictSchemas;
+  readonly #parsed = new Map<object, DocumentedResponse>();
+  /** Of answers to paths and methods that no route has. */
+  readonly #unrouted: DocumentedResponse;
+
+  constructor(document: unknown) {
+    this.#document = openapi.parse(document);
+    const { schemas, headers } = this.#document.components;
+    this.#schemas = new StrictSchemas(schemas);
+    const common = Object.entries(headers).filter(([, { required }]) => required);
+    this.#unrouted = {
+      headers: Object.fromEntries(common.map(([name]) => [name, { $ref: `#/components/headers/${name}` }])),
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
+    };
+  }
+
+  /** What the document does not have of this answer; null where it has all. */
+  complaint(exchange: Exchange): string | null {
+    const found = this.#complaint(exchange);
+    const { method, rawPath, status } = exchange;
+    return found &&
+      `${method} ${rawPath.slice(0, 200)} answered ${status}, and /openapi.json says otherwise: ${found}`;
+  }
+
+  #complaint(exchange: Exchange): string | null {
+    const { method, status, headers } = exchange;
+    // A preflight is the browser's affair.
+    if (method === "OPTIONS" && status === 204) return null;
+    // The runtime's own answer to a request that broke off, which nobody receives.
+    if (status === 400 && !headers.has("x-request-id") && headers.get("content-type") === null) return null;
+    // The gateway's own answer, while no function runs.
+    if (!headers.has("x-request-id") && [503, 504].includes(status)) {
+      return this.#bodyComplaint(exchange, this.#unrouted);
+    }
+    const route = this.#operationOf(exchange);
+    if (!route) {
+      if (status !== 404 && status !== 405) return "there is no such route";
+      return this.#answerComplaint(exchange, this.#unrouted, status === 405 ? ["allow"] : []);
+    }
+    const documented = route.responses[String(status)];
+    if (!documented) return `${route.operationId} has no such status: ${exchange.text?.slice(0, 300)}`;
+    return this.#answerComplaint(exchange, this.#resolve(documented), []);
+  }
+
+  #answerComplaint(
+    exchange: Exchange,
+    documented: DocumentedResponse,
+    more: readonly string[],
+  ): string | null {
+    return this.#headersComplaint(exchange.headers, documented, more) ??
+      this.#bodyComplaint(exchange, documented);
+  }
+
+  #headersComplaint(given: Headers, { headers }: DocumentedResponse, more: readonly string[]): string | null {
+    const names = new Map(Object.keys(headers).map((name) => [name.toLowerCase(), name]));
+    for (const [name, value] of given) {
+      if (OF_HTTP.test(name) || more.includes(name)) continue;
+      const documented = this.#document.components.headers[names.get(name) ?? ""];
+      if (!documented) return `the header ${name} is not documented`;
+      const isNumber = documented.schema["type"] === "integer" && /^\d+$/.test(value);
+      const found = this.#schemas.complaint(documented.schema, isNumber ? Number(value) : value);
+      if (found) return `the header ${name}: ${found}`;
+    }
+    const missing = [...names].find(([lower, name]) =>
+      this.#document.components.headers[name]?.required && !given.has(lower)
+    );
+    return missing ? `the header ${missing[1]} is missing` : null;
+  }
+
+  #bodyComplaint({ method, headers, text }: Exchange, { content = {} }: DocumentedResponse): string | null {
+    const type = headers.get("content-type");
+    if (type === null) {
+      return Object.keys(content).length > 0 && method !== "HEAD" && text !== "" ? "no type" : null;
+    }
+    // A file's bytes, of whatever type.
+    if (headers.has("accept-ranges")) return "*/*" in content ? null : "bytes are not documented";
+    const documented = content["application/json"];
+    if (type !== JSON_TYPE || !documented) return `the type ${type} is not documented`;
+    if (method === "HEAD" || text === undefined) return null;
+    return this.#schemas.complaint(documented.schema, JSON.parse(text));
+  }
+
+  #resolve(documented: z.infer<typeof reference> | DocumentedResponse): DocumentedResponse {
+    const name = "$ref" in documented ? String(documented.$ref).split("/").at(-1) ?? "" : "";
+    const found = this.#document.components.responses[name] ?? this.#parsed.get(documented);
+    if (found) return found;
+    // Parsing copies, and schemas are compiled once for each object.
+    const parsed = response.parse(documented);
+    this.#parsed.set(documented, parsed);
+    return parsed;
+  }
+
+  #operationOf({ method, rawPath }: Exchange): DocumentedOperation | undefined {
+    const path = rawPath.replace(/^(\/functions\/v1)?\/api(?=\/|$)/, "");
+    const asked = method === "HEAD" ? "get" : method.toLowerCase();
+    for (const [template, item] of Object.entries(this.#document.paths)) {
+      const found = item[asked];
+      if (found && patternOf(template).test(path)) return found;
+    }
+    return undefined;
+  }
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** `{path}` takes slashes, anything else in braces does not. Of the routes of one method no two match the same path. */
+function patternOf(template: string): RegExp {
+  const known = patterns.get(template);
+  if (known) return known;
+  const source = template.replaceAll(".", "\\.").replace("{path}", ".*").replaceAll(/\{\w+\}/g, "[^/]+");
+  const pattern = new RegExp(`^${source}$`, "s");
+  patterns.set(template, pattern);
+  return pattern;
+}

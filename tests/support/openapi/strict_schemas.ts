@@ -1,0 +1,40 @@
+/** The schemas of /openapi.json as a test holds answers against them: compiled once, and closed. */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+
+const COMPONENTS = "#/components/schemas/";
+
+/** Compiles schemas of one document, each when it is first used. */
+export class StrictSchemas {
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: true, allErrors: false });
+  readonly #compiled = new Map<object, ValidateFunction>();
+
+  constructor(components: Readonly<Record<string, unknown>>) {
+    addFormats.default(this.#ajv);
+    for (const [name, schema] of Object.entries(components)) {
+      this.#ajv.addSchema(Object(closed(schema)), name);
+    }
+  }
+
+  /** What is wrong with the value; null if nothing. */
+  complaint(schema: object, value: unknown): string | null {
+    const validate = this.#compiled.get(schema) ?? this.#ajv.compile(Object(closed(schema)));
+    this.#compiled.set(schema, validate);
+    return validate(value) ? null : this.#ajv.errorsText(validate.errors, { dataVar: "body" }) +
+      ` ${JSON.stringify(validate.errors?.map(({ params }) => params))}`;
+  }
+}
+
+/** In the document records stay open, so that clients take later fields; here an undocumented field is a fault. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(schema)) {
+    copy[name] = name === "$ref" ? String(value).replace(COMPONENTS, "") : closed(value);
+  }
+  const isRecord = copy["type"] === "object" && typeof copy["properties"] === "object";
+  return isRecord && copy["additionalProperties"] === undefined
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}

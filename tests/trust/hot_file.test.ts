@@ -1,0 +1,108 @@
+/** Very many clients at one file, through HTTP, on a real Postgres, with three function processes that take turns. */
+import { assert, assertEquals } from "@std/assert";
+import { type Outcome, perform, readVersion, type Target } from "../support/client/files_client.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
+import { report, rounds } from "../support/runner/long.ts";
+import { type Service, startService } from "../support/stack/service.ts";
+
+const PROCESSES = 3;
+const APPENDERS = rounds(64, 256);
+const APPENDS_EACH = rounds(4, 10);
+const EDITORS = rounds(16, 64);
+const EDITS_EACH = rounds(4, 10);
+const PATH = "shared/log.txt";
+
+const GUARANTEES: [string, (service: Service) => Promise<void>][] = [
+  [`${APPENDERS} clients append to one file: none is refused`, appendsAreNotRefused],
+  [`${EDITORS} clients edit lines of their own: all succeed, with few uploads in vain`, editsTakeTurns],
+];
+
+Deno.test(`one file, ${PROCESSES} function processes`, async (t) => {
+  const server = await startPostgres();
+  try {
+    const service = await startService({ databaseUrl: server.url, functionProcesses: PROCESSES });
+    try {
+      assertEquals(service.stack.functionPids.length, PROCESSES);
+      for (const [name, check] of GUARANTEES) {
+        await t.step(name, async () => {
+          await check(service);
+          await assertConsistent((statement) => service.sql(statement));
+        });
+      }
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+});
+
+async function newTarget(service: Service): Promise<Target & { readonly projectId: string }> {
+  const { id, key } = await service.project("enterprise");
+  return { baseUrl: service.baseUrl, key, projectId: id };
+}
+
+function parallel<Result>(count: number, work: (client: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
+}
+
+/** Uploads of the function's processes since the last `reset` of what the proxy records. */
+function uploads(service: Service): number {
+  return service.proxy.calls.filter(({ target, method }) => target === "storage" && method === "POST").length;
+}
+
+function refusals(outcomes: readonly Outcome[]): Outcome[] {
+  return outcomes.filter(({ kind }) => kind !== "made");
+}
+
+async function appendsAreNotRefused(service: Service): Promise<void> {
+  const target = await newTarget(service);
+  await perform(target, { kind: "write", path: PATH, text: "" });
+  const line = (client: number, index: number) => `client ${client} line ${index}`;
+  const outcomes: Outcome[] = [];
+  await parallel(APPENDERS, async (client) => {
+    for (let index = 0; index < APPENDS_EACH; index++) {
+      outcomes.push(await perform(target, { kind: "append", path: PATH, text: `${line(client, index)}\n` }));
+    }
+  });
+  assertEquals(refusals(outcomes), []);
+  const appends = APPENDERS * APPENDS_EACH;
+  const last = (await readVersion(target, PATH, appends + 1)).trimEnd().split("\n");
+  const expected = Array.from({ length: appends }, (_, n) => line(n % APPENDERS, Math.floor(n / APPENDERS)));
+  assertEquals(last.sort(), expected.sort());
+  const [longest] = await service.sql<{ segments: number }>(
+    `select max(cardinality(v.segment_ids)) as segments from filestore.file_versions v where v.project_id = $1`,
+    [target.projectId],
+  );
+  assert((longest?.segments ?? 0) <= 130, "128 segments, and 2 for each MiB begun");
+  report("appends", { clients: APPENDERS, processes: PROCESSES, appends, longest: longest?.segments });
+}
+
+function editedLine(client: number, edits: number): string {
+  return `editor ${client}: ${edits};`;
+}
+
+/** Each client counts its own line up, one edit after the other. */
+async function edit(target: Target, client: number, edits: number, outcomes: Outcome[]): Promise<void> {
+  for (let index = 0; index < edits; index++) {
+    const [oldString, newString] = [editedLine(client, index), editedLine(client, index + 1)];
+    outcomes.push(await perform(target, { kind: "edit", path: PATH, oldString, newString }));
+  }
+}
+
+async function editsTakeTurns(service: Service): Promise<void> {
+  const target = await newTarget(service);
+  const text = (edits: number) =>
+    Array.from({ length: EDITORS }, (_, client) => `${editedLine(client, edits)}\n`).join("");
+  await perform(target, { kind: "write", path: PATH, text: text(0) });
+  service.proxy.calls = [];
+  const outcomes: Outcome[] = [];
+  await parallel(EDITORS, (client) => edit(target, client, EDITS_EACH, outcomes));
+  const stored = uploads(service);
+  report("edits", { clients: EDITORS, processes: PROCESSES, edits: outcomes.length, uploads: stored });
+  assertEquals(refusals(outcomes), []);
+  const edits = EDITORS * EDITS_EACH;
+  assertEquals(await readVersion(target, PATH, edits + 1), text(EDITS_EACH));
+  assert(stored <= 1.5 * edits, `${stored} uploads of ${edits} edits`);
+}

@@ -1,0 +1,69 @@
+/**
+ * Requests made by chance from /openapi.json never meet a 5xx, and each answer is one that the document describes. A
+ * failure names the seed: TEST_SEED=… makes the same requests again.
+ */
+import { assertEquals } from "@std/assert";
+import { z } from "zod";
+import { owner } from "../support/client/accounts.ts";
+import { takeComplaints } from "../support/openapi/observed.ts";
+import { type GeneratedRequest, RequestGenerator } from "../support/openapi/generated_requests.ts";
+import { newSeed, randomFrom } from "../support/random.ts";
+import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+const REQUESTS = IS_LONG ? 50_000 : IS_BRIEF ? 250 : 5000;
+const SEED = Number(Deno.env.get("TEST_SEED") ?? newSeed());
+/** Without a model, a search by meaning is answered with its own status. */
+const NO_MODEL = 501;
+
+const made = z.object({ data: z.object({ id: z.uuid(), key: z.string() }) });
+
+/** For each kind of credentials the headers that carry them. Routes about keys have a project of their own. */
+async function credentials(): Promise<(request: GeneratedRequest) => Record<string, string>> {
+  const { project } = await files();
+  const account = await owner(service);
+  return ({ credentials: taken }) => {
+    if (taken.length === 0) return {};
+    if (taken[0] === "apiKey") return { "x-api-key": project.key };
+    if (taken[0] === "secretKey") return { authorization: `Bearer ${service.stack.secretKey}` };
+    return { authorization: `Bearer ${account.token}`, "x-project-id": account.projectId };
+  };
+}
+
+test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and every answer is documented`, async () => {
+  const { body: document } = await service.request(null, "GET", "/openapi.json");
+  const generator = new RequestGenerator(document, randomFrom(SEED));
+  const signed = await credentials();
+  const statuses = new Map<string, Set<number>>();
+  for (let index = 0; index < REQUESTS; index++) {
+    const request = generator.next();
+    const { operationId, method, path, headers, body } = request;
+    const context = `seed ${SEED}, request ${index}: ${describe(request)}`;
+    const answer = await service.request(null, method, path, {
+      headers: { ...signed(request), ...headers },
+      body,
+    }).catch((error) => {
+      throw new Error(context, { cause: error });
+    });
+    const [complaint] = takeComplaints();
+    if (complaint !== undefined) throw new Error(`${complaint}\n${context}`);
+    if (answer.status >= 500 && answer.status !== NO_MODEL) throw new Error(`${answer.text}\n${context}`);
+    statuses.set(operationId, (statuses.get(operationId) ?? new Set()).add(answer.status));
+    const created = made.safeParse(answer.body);
+    if (created.success) generator.keyIds.push(created.data.data.id);
+  }
+  figures(
+    [...statuses].map(([id, seen]) => `${id} ${[...seen].sort((a, b) => a - b).join(" ")}`).sort().join("; "),
+  );
+  if (IS_BRIEF) return;
+  const [first = ""] = generator.operationIds;
+  const without = generator.operationIds.filter((id) => !statuses.get(id)?.has(200));
+  assertEquals(without, [], `every operation succeeds at times, as ${first} does`);
+});
+
+function describe({ method, path, headers, body }: GeneratedRequest): string {
+  const text = body && new TextDecoder().decode(body).slice(0, 500);
+  return `${method} ${path.slice(0, 500)} ${JSON.stringify(headers)} ${JSON.stringify(text ?? null)}`;
+}

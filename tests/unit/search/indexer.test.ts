@@ -1,0 +1,200 @@
+/** What one claim of the search index stores, and that what fails harms nothing else in it. */
+import { assertEquals, assertRejects } from "@std/assert";
+import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
+import { SEARCH_CLAIM_BYTES, SEARCH_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
+import type {
+  ChunkEmbedding,
+  ClaimedFile,
+  Embedder,
+  FailedFile,
+  IndexedText,
+  SearchIndex,
+} from "../../../supabase/functions/api/ports/search_index.ts";
+import type { Segments } from "../../../supabase/functions/api/ports/segments.ts";
+import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
+import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
+import { ChunkEmbedder } from "../../../supabase/functions/api/search/chunk_embedder.ts";
+import { TextIndexer } from "../../../supabase/functions/api/search/indexer.ts";
+
+const LOG = { ...consoleLog, backgroundFault() {} };
+const CORRUPT = new ApiError("CONTENT_CORRUPT", "corrupt");
+
+/** A file whose only segment has its name. */
+function fileOf(name: string, size = 10, tries = 1): ClaimedFile {
+  const segment = { id: name, name, size, sha256: "", newlines: 0, endsWithNewline: false, isText: true };
+  return {
+    projectId: `project of ${name}`,
+    fileId: name,
+    version: 1,
+    path: `${name}.txt`,
+    mimeType: "text/plain",
+    size,
+    isDeleted: false,
+    tries,
+    segments: [segment],
+    chunks: [{ hash: `${name} 1`, text: name }, { hash: `${name} 2`, text: `more of ${name}` }],
+  };
+}
+
+interface Faults {
+  /** What reading, storing and embedding the text of a name throws. */
+  readonly read?: Readonly<Record<string, Error>>;
+  readonly store?: Readonly<Record<string, Error>>;
+  readonly embed?: Readonly<Record<string, Error>>;
+  readonly note?: Error;
+}
+
+function claimOf(files: readonly ClaimedFile[], faults: Faults = {}) {
+  const stored: string[][] = [];
+  const skipped: Record<string, string> = {};
+  const embedded: Record<string, boolean[]> = {};
+  const failed: Record<string, boolean> = {};
+  const asked: string[][] = [];
+  const throwFor = (some: Readonly<Record<string, Error>> = {}, names: readonly string[]) => {
+    for (const name of names) if (some[name]) throw some[name];
+  };
+  const claim = { claimId: "c", files, after: "somebody", nextDueMilliseconds: null };
+  const unused = () => Promise.reject(new Error("unused"));
+  const index: SearchIndex = {
+    claimTexts: () => Promise.resolve(claim),
+    claimChunks: () => Promise.resolve(claim),
+    storeTexts(_claimId, texts: readonly IndexedText[]) {
+      const names = texts.map(({ fileId }) => fileId);
+      stored.push(names);
+      throwFor(faults.store, names);
+      for (const text of texts) if (text.skipped) skipped[text.fileId] = text.skipped;
+      return Promise.resolve();
+    },
+    storeEmbeddings(_claimId, { fileId }, _model, embeddings: readonly ChunkEmbedding[]) {
+      throwFor(faults.store, [fileId]);
+      embedded[fileId] = embeddings.map(({ embedding }) => embedding !== null);
+      return Promise.resolve();
+    },
+    noteFailures(_claimId, files: readonly FailedFile[]) {
+      if (faults.note) return Promise.reject(faults.note);
+      for (const { fileId, isFault } of files) failed[fileId] = isFault;
+      return Promise.resolve();
+    },
+    requeue: unused,
+  };
+  const segments: Segments = {
+    get({ name, size }) {
+      const error = faults.read?.[name];
+      return error ? Promise.reject(error) : Promise.resolve(new TextEncoder().encode("x".repeat(size)));
+    },
+    ...{ put: unused, remove: unused, days: unused, list: unused, probe: unused },
+  };
+  const embedder: Embedder = {
+    model: "m",
+    embed(texts) {
+      asked.push([...texts]);
+      throwFor(faults.embed, texts);
+      return Promise.resolve(texts.map(() => [1]));
+    },
+  };
+  const parts = { index, segments, readAhead: new ByteBudget(0), embedder };
+  return { parts, stored, skipped, embedded, failed, asked };
+}
+
+const names = (...list: string[]) => list.map((name) => fileOf(name));
+
+Deno.test("texts that fit are stored in one call, and large ones by themselves, later", async () => {
+  const { parts, stored } = claimOf([fileOf("large", SEARCH_CLAIM_BYTES + 1), fileOf("b", 20), fileOf("a")]);
+  assertEquals(await new TextIndexer(LOG).index(parts), { files: 3, nextDueMilliseconds: null });
+  assertEquals(stored, [["a", "b"], ["large"]]);
+});
+
+Deno.test("a file that cannot be read leaves the others of its claim alone", async () => {
+  const faults = { read: { b: CORRUPT, c: unavailable() } };
+  const { parts, stored, failed } = claimOf(names("a", "b", "c", "d"), faults);
+  await new TextIndexer(LOG).index(parts);
+  assertEquals(
+    [stored, failed],
+    [[["a", "d"]], { b: true, c: false }],
+    "what is out of reach is not at fault",
+  );
+});
+
+for (const error of [new Error("failed with 54000"), unavailable()]) {
+  Deno.test(`a text that the database does not take (${error.message}) is found out, and the others are stored`, async () => {
+    const { parts, stored, failed } = claimOf(names("a", "b", "c"), { store: { b: error } });
+    await new TextIndexer(LOG).index(parts);
+    assertEquals([stored, failed], [[["a", "b", "c"], ["a"], ["b"], ["c"]], { b: true }]);
+  });
+}
+
+Deno.test("a database that is out of reach puts nobody at fault and is not asked for each text", async () => {
+  const out = unavailable();
+  const faults = { store: { a: out, b: out, c: out }, note: out };
+  const { parts, stored, failed } = claimOf(names("a", "b", "c"), faults);
+  await assertRejects(() => new TextIndexer(LOG).index(parts), ApiError);
+  assertEquals([stored.length, failed], [2, {}]);
+});
+
+Deno.test(`after ${SEARCH_TRIES_MAX} tries a text is stored as not indexable, without reading it`, async () => {
+  for (
+    const [tries, expected] of [[SEARCH_TRIES_MAX, {}], [SEARCH_TRIES_MAX + 1, {
+      a: "not_indexable",
+    }]] as const
+  ) {
+    const { parts, skipped } = claimOf([fileOf("a", 10, tries)], { read: { a: CORRUPT } });
+    await new TextIndexer(LOG).index(parts);
+    assertEquals(skipped, expected);
+  }
+});
+
+Deno.test("the next claim begins with whose turn it is, for texts of any size and for light ones", async () => {
+  const { parts } = claimOf([]);
+  const seen: unknown[] = [];
+  const after = ["p1", "p2", null, "p3"];
+  const claimTexts: SearchIndex["claimTexts"] = (options) => {
+    seen.push([options.after, options.isLight]);
+    return Promise.resolve({
+      claimId: "c",
+      files: [],
+      after: after.shift() ?? null,
+      nextDueMilliseconds: null,
+    });
+  };
+  const texts = new TextIndexer(LOG);
+  for (const isLight of [false, true, false, false]) {
+    await texts.index({ ...parts, index: { ...parts.index, claimTexts } }, isLight);
+  }
+  assertEquals(seen, [[null, false], [null, true], ["p1", false], ["p1", false]]);
+});
+
+Deno.test("chunks of several files are embedded in one call", async () => {
+  const { parts, embedded, asked } = claimOf(names("a", "b"));
+  assertEquals((await new ChunkEmbedder(LOG).embed(parts)).files, 2);
+  assertEquals([asked.length, embedded], [1, { a: [true, true], b: [true, true] }]);
+});
+
+Deno.test("a file that the model refuses, or whose vectors cannot be stored, leaves the others alone", async () => {
+  const faults = { embed: { b: unavailable() }, store: { c: new Error() } };
+  const { parts, embedded, failed } = claimOf(names("a", "b", "c", "d"), faults);
+  await new ChunkEmbedder(LOG).embed(parts);
+  assertEquals([embedded, failed], [{ a: [true, true], d: [true, true] }, { b: true, c: true }]);
+});
+
+Deno.test(`after ${SEARCH_TRIES_MAX} tries only the chunk that the model refuses has no vector`, async () => {
+  const faults = { embed: { a: unavailable() } };
+  const { parts, embedded, failed } = claimOf([fileOf("a", 10, SEARCH_TRIES_MAX + 1)], faults);
+  await new ChunkEmbedder(LOG).embed(parts);
+  assertEquals([embedded, failed], [{ a: [false, true] }, {}]);
+});
+
+Deno.test("where the isolate ends with the model even then, the model is not asked again", async () => {
+  const { parts, embedded, asked } = claimOf([fileOf("a", 10, SEARCH_TRIES_MAX + 2)]);
+  await new ChunkEmbedder(LOG).embed(parts);
+  assertEquals([embedded, asked], [{ a: [false, false] }, []]);
+});
+
+Deno.test("a model that is out of reach puts no file at fault, not even at its last try, and is asked a few times", async () => {
+  for (const tries of [1, SEARCH_TRIES_MAX + 1]) {
+    const out = unavailable();
+    const faults = { embed: { a: out, "more of a": out, b: out, text: out } };
+    const { parts, embedded, failed, asked } = claimOf([fileOf("a", 10, tries), fileOf("b")], faults);
+    await assertRejects(() => new ChunkEmbedder(LOG).embed(parts), ApiError);
+    assertEquals([embedded, failed, asked.length <= 4], [{}, { a: false, b: false }, true]);
+  }
+});
