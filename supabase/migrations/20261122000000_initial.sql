@@ -4223,7 +4223,8 @@ begin
         where t.project_id = p_session.project_id
           and t.file_id = (select n.file_id from found n order by n.place desc limit 1))
       else (select w.walked_to from walked w where w.file_id is null)
-    end)
+    end,
+    'walked', exists (select 1 from walked w where w.file_id is null))
   into v_page
   from visible v;
   return v_page;
@@ -4318,7 +4319,7 @@ begin
       else filestore.search_by_rank(v_session, v_scope, v_query) end;
   end if;
   return filestore.page_response(v_session, json_build_object(
-    'files', v_page -> 'files', 'next', v_page -> 'next', 'hasMore', v_page -> 'hasMore',
+    'files', v_page -> 'files', 'next', v_page -> 'next', 'walked', v_page -> 'walked', 'hasMore', v_page -> 'hasMore',
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(tsvector_to_array(
       to_tsvector('pg_catalog.english', filestore.search_split(coalesce(p_query ->> 'words', ''))))),

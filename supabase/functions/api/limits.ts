@@ -272,8 +272,10 @@ export const SEARCH_BATCH_BYTES = 4 * 1024 * 1024;
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
 /** The work of looking for matches in one search, in units, before it does the same. */
 export const SEARCH_UNITS_MAX = 200_000_000;
-/** How long one search asks the database for more files before it does the same. */
-export const SEARCH_MILLISECONDS_MAX = 3_000;
+/** How often one search asks the database for more files before it does the same. */
+export const SEARCH_CALLS_MAX = 160;
+/** How many of these calls may read as many texts as one may, for a pattern too short for the index. */
+export const SEARCH_WALKS_MAX = 20;
 /** States of a pattern's NFA, with its repetitions expanded. */
 export const SEARCH_REGEX_NFA_STATES_MAX = 2_000;
 /** Largest number in `{m,n}`. */

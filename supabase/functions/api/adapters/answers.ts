@@ -143,6 +143,7 @@ export const searchPage = z.object({
     chunk: z.object({ firstLine: z.number(), text: z.string() }).nullish(),
   })),
   next: z.string().nullish().transform((path) => path ?? null),
+  walked: z.boolean().nullish().transform((walked) => walked ?? false),
   hasMore: z.boolean().nullish().transform((hasMore) => hasMore ?? false),
   hasVectors: z.boolean(),
   lexemes: z.array(z.string()),

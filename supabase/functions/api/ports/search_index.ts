@@ -55,6 +55,8 @@ export interface SearchPage {
   readonly files: readonly FoundFile[];
   /** Of a scan: the path to continue after; null where nothing is left. */
   readonly next: string | null;
+  /** Of a scan: no index has the pattern, and as many texts were read for it as one call may. */
+  readonly walked: boolean;
   /** Of a ranking. */
   readonly hasMore: boolean;
   /** Whether the database compares vectors. */

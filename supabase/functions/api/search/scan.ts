@@ -3,10 +3,11 @@ import { fail } from "../errors.ts";
 import {
   SEARCH_BATCH_BYTES,
   SEARCH_BATCH_FILES,
+  SEARCH_CALLS_MAX,
   SEARCH_MATCHES_PER_FILE_MAX,
-  SEARCH_MILLISECONDS_MAX,
   SEARCH_READ_BYTES_MAX,
   SEARCH_UNITS_MAX,
+  SEARCH_WALKS_MAX,
 } from "../limits.ts";
 import type { FoundFile, SearchPage } from "../ports/search_index.ts";
 import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
@@ -25,8 +26,8 @@ class Exhausted extends Error {
 
 /**
  * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Throws
- * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX or SEARCH_MILLISECONDS_MAX is reached before anything is
- * found.
+ * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before
+ * anything is found. None of them is a time, so the same search has the same answer however busy the database is.
  */
 export async function scan(
   searcher: Searcher,
@@ -35,14 +36,14 @@ export async function scan(
   const work = new Work(SEARCH_UNITS_MAX, () => {
     throw new Exhausted();
   });
-  const deadline = performance.now() + SEARCH_MILLISECONDS_MAX;
   const { mode } = plan;
   const results: SearchResult[] = [];
   let toSkip = plan.isExact && plan.isIndexed ? 0 : plan.offset;
   let bytes = 0;
+  let walks = 0;
   let after: string | undefined;
-  for (;;) {
-    const { files, next, pending } = await nextPage(
+  for (let calls = 1;; calls++) {
+    const { files, next, walked, pending } = await nextPage(
       searcher,
       plan,
       after,
@@ -61,7 +62,10 @@ export async function scan(
       results.push(result);
     }
     if (next === null) return { mode, results, hasMore: false, pending };
-    if (bytes > SEARCH_READ_BYTES_MAX || performance.now() > deadline) return unfinished();
+    if (walked) walks++;
+    if (bytes > SEARCH_READ_BYTES_MAX || calls === SEARCH_CALLS_MAX || walks === SEARCH_WALKS_MAX) {
+      return unfinished();
+    }
     after = next;
   }
 }
