@@ -311,9 +311,10 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_is_live constant boolean := filestore.is_live(p_file);
   v_tag constant text := (p_file).id || '.' || (p_file).version;
+  v_tags constant text[] := array['*', v_tag, '*.' || (p_file).version];
 begin
-  -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
-  if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
+  -- Lists of "{fileId}.{version}", or ["*"]: any file at all. "ifMatch" may also name any file's version: "*.{version}".
+  if p_commit ? 'ifMatch' and not (v_is_live and p_commit -> 'ifMatch' ?| v_tags) then
     return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
   end if;
   if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then

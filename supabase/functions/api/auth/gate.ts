@@ -90,6 +90,21 @@ export class Gate {
   }
 
   /**
+   * Sets what the key must be allowed to do, where only the body tells. Throws 403 for a key that is known to lack one of
+   * `scopes`.
+   */
+  async require(scopes: readonly Scope[]): Promise<void> {
+    this.scopes = scopes;
+    if (this.granted) this.ensureScopes(this.granted);
+    else if (this.grant && !this.isAllowed(this.grant)) await this.authorize();
+  }
+
+  /** Has the database authorize and count the request, unless it has done so. */
+  async ensureCounted(): Promise<void> {
+    if (!this.isCounted) await this.authorize();
+  }
+
+  /**
    * For an error of the request's own data: the key and the window come before it in the order of checks, so the
    * database authorizes and counts the request first, unless it has answered already. Throws its refusal instead.
    */

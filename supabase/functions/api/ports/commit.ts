@@ -10,7 +10,10 @@ export interface Idempotency {
   readonly fingerprint: string;
 }
 
-/** What must hold for the file, checked under its lock. Each entry is `{fileId}.{version}`, or `*` for any file. */
+/**
+ * What must hold for the file, checked under its lock. Each entry is `{fileId}.{version}`, or `*` for any file; one of
+ * `ifMatch` may also be `*.{version}`: whichever file is at the path, at that version.
+ */
 export interface Preconditions {
   readonly ifMatch?: readonly string[] | undefined;
   readonly ifNoneMatch?: readonly string[] | undefined;

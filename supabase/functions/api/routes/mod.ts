@@ -6,6 +6,7 @@ import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
+import { mcp } from "./mcp.ts";
 import { move } from "./move.ts";
 import { openapiRoute } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
@@ -43,6 +44,7 @@ export const ROUTES: readonly Route[] = [
   regenerateKey,
   revokeKey,
   search,
+  mcp,
   sweep,
   openapiRoute(() => ROUTES),
 ];

@@ -14,6 +14,7 @@ import type { Route } from "./route.ts";
 /** Tag → its routes by the first segment of their path; the last one has the rest. */
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
+  { name: "Agents", segments: ["mcp"], description: "The same for agents, by their own protocols." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
   { name: "Service", segments: [], description: "The service itself." },
@@ -93,9 +94,9 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
 const MESSAGE = "What was done, for people.";
 
 /** A success, with an example where the route has one. */
-function jsonContent({ operation, openapi: { answer, example } }: Route): Json {
+function jsonContent({ operation, openapi: { answer, example, isProtocol } }: Route): Json {
   const [first] = example?.data ?? [];
-  if (operation === null) {
+  if (operation === null || isProtocol) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
     return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
   }
@@ -154,7 +155,30 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
       "304": { description: "What `If-None-Match` names is current", headers: responseHeaders(["ETag"]) },
     }),
     ...failures.of(route),
+    ...route.openapi.isProtocol && protocolResponses(route, failures),
     ...Object.fromEntries(others),
+  };
+}
+
+/** What JSON-RPC over HTTP answers besides 200. */
+function protocolResponses(route: Route, failures: FailureResponses): Json {
+  const { schema } = Object(jsonContent(route));
+  const orFailure = (status: number) => {
+    const { $ref } = Object(Object(failures.of(route))[status]);
+    const failure = Object(failures.components[String($ref).split("/").at(-1) ?? ""]);
+    const envelope = failure.content?.["application/json"].schema;
+    return {
+      description: `A fault of the protocol, as JSON-RPC has it.${
+        failure.description ? ` ${failure.description}` : ""
+      }`,
+      headers: responseHeaders([]),
+      content: { "application/json": { schema: envelope ? { anyOf: [schema, envelope] } : schema } },
+    };
+  };
+  return {
+    "202": { description: "A notification was taken.", headers: responseHeaders([]) },
+    "400": orFailure(400),
+    "404": orFailure(404),
   };
 }
 

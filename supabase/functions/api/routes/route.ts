@@ -81,6 +81,8 @@ export interface OpenapiProperties {
    * operation, that of each.
    */
   readonly answer: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
+  /** Whether it speaks JSON-RPC: answers are not in the envelope, nor are faults of the protocol, and some have no body. */
+  readonly isProtocol?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];
   readonly errors: readonly DocumentedError[];

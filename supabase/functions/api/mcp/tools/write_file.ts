@@ -1,0 +1,76 @@
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { writeChunks } from "../../files/write_content.ts";
+import type { FileRecord } from "../../ports/files.ts";
+import { countNewlines } from "../../runtime/utf8.ts";
+import { expectedVersion, path, text } from "../arguments.ts";
+import { equals, existsRefusal, isMiss, latestContent, versionRefusal, wasMade } from "../misses.ts";
+import { counted } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const writeFile = defineTool({
+  name: "write_file",
+  title: "Write a file",
+  description:
+    "Creates a text file, or replaces all of it; folders need not be made. To replace a file, send the version that " +
+    "you read as expected_version: where another one was written since, nothing is written and the result shows the " +
+    "changes. To change a part of a file, use edit_file; to add to its end, append_file. No version is ever lost.",
+  scopes: ["write"],
+  effect: "replaces",
+  input: z.object({
+    path: path(),
+    content: text("The whole content."),
+    expected_version: expectedVersion(
+      "The version to replace, as read_file showed it. 0 or left out: only create, where there is no file.",
+    ),
+  }),
+  async run(context, { path, content, expected_version: expected = 0 }) {
+    try {
+      const { file } = await writeChunks(context, {
+        kind: "write",
+        path,
+        chunks: [new TextEncoder().encode(content)],
+        idempotencyKey: undefined,
+        ...expected === 0 ? { ifNoneMatch: ["*"] } : { ifMatch: [`*.${expected}`] },
+      });
+      return describeWritten(file, content);
+    } catch (error) {
+      if (!isMiss(error)) throw error;
+      return await explain(context, path, content, expected, error.details);
+    }
+  },
+});
+
+/** `Wrote notes/plan.md: version 8, 12 lines, 345 bytes.`, and what to send next time. */
+export function describeWritten({ path, version, size }: FileRecord, content: string): string {
+  const bytes = new TextEncoder().encode(content);
+  const lines = countNewlines(bytes) + (bytes.length > 0 && bytes.at(-1) !== 0x0a ? 1 : 0);
+  const did = version === 1 ? "Created" : "Wrote";
+  return `${did} ${path}: version ${version}, ${counted(lines, "line")}, ${counted(size, "byte")}. ` +
+    `To replace it, send expected_version=${version}.`;
+}
+
+/** A client that lost the answer sends the call again: then the content is there already, which is no failure. */
+async function explain(
+  context: Context,
+  path: string,
+  content: string,
+  expected: number,
+  details: Readonly<Record<string, unknown>> | undefined,
+): Promise<string> {
+  const bytes = new TextEncoder().encode(content);
+  const latest = await latestContent(context, path);
+  if (latest && await equals(context, latest, bytes)) {
+    return `Your content is already version ${latest.file.version} of ${path}. Nothing was written.`;
+  }
+  if (expected === 0) throw existsRefusal(path, latest, details);
+  const isOld = latest !== undefined && latest.file.version > expected + 1 &&
+    await wasMade(context, path, expected, (next) => equals(context, next, bytes));
+  const advice = isOld
+    ? `Your content was already written, as version ${
+      expected + 1
+    }: write again only if it must replace what others ` +
+      "wrote after you."
+    : "Work these changes into your content.";
+  throw await versionRefusal(context, latest, { path, expected, details, advice });
+}
