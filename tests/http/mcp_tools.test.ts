@@ -101,7 +101,7 @@ test("read_file: at most 40,000 characters, and a line over 2,000 is cut and say
   const huge = await agent.call("read_file", { path: "huge.txt" });
   assertMatch(
     huge,
-    /lines 1–1 of 2\n     1\tz+… \[cut: 2,000 of [\d,]+ characters; .*\]\n1 more line: offset 2$/,
+    /lines 1–1 of 2\n {5}1\tz+… \[cut: 2,000 of [\d,]+ characters; .*\]\n1 more line: offset 2$/,
   );
   assertEquals(
     (await agent.call("read_file", { path: "huge.txt", offset: 2 })).split("\n")[1],
@@ -134,7 +134,7 @@ test("read_file: images are shown if they are images, other binary content is de
   assertEquals(fake.content.length, 1);
   assertMatch(fake.content[0].text, /^fake.png — version 1, image\/png, 4 bytes, binary: it is not shown\. /);
   await own.write("text.png", "no image");
-  assertMatch(await agent.call("read_file", { path: "text.png" }), /\n     1\tno image$/);
+  assertMatch(await agent.call("read_file", { path: "text.png" }), /\n {5}1\tno image$/);
   const large = new Uint8Array(1024 * 1024 + 1);
   large.set(png);
   await own.writeBytes("large.png", large);
@@ -354,7 +354,7 @@ test("edit_file: shows the lines around, the near misses, and that an edit is th
       new_string: "row 1",
       replace_all: true,
     }),
-    /^Edited a.txt: version 3, 10 replacements; around line 1 it now is\n     1\trow 1\n/,
+    /^Edited a.txt: version 3, 10 replacements; around line 1 it now is\n {5}1\trow 1\n/,
   );
   assertMatch(
     await agent.refused("edit_file", { ...edit, old_string: "line 9", expected_version: 2 }),

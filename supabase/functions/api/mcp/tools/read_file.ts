@@ -74,11 +74,11 @@ async function readText(context: Context, content: Content, offset: number, limi
 }
 
 /** By its first bytes: what is no such image would be refused by a model's provider, and end the conversation. */
-const SIGNATURES: readonly (readonly [string, RegExp])[] = [
-  ["image/png", /^\x89PNG\r\n\x1a\n/],
-  ["image/jpeg", /^\xff\xd8\xff/],
-  ["image/gif", /^GIF8[79]a/],
-  ["image/webp", /^RIFF[^]{4}WEBP/],
+const SIGNATURES: readonly (readonly [string, (start: string) => boolean])[] = [
+  ["image/png", (start) => start.startsWith("\x89PNG\r\n\x1a\n")],
+  ["image/jpeg", (start) => start.startsWith("\xff\xd8\xff")],
+  ["image/gif", (start) => start.startsWith("GIF87a") || start.startsWith("GIF89a")],
+  ["image/webp", (start) => start.startsWith("RIFF") && start.startsWith("WEBP", 8)],
 ];
 
 async function readImage(context: Context, { file, segments }: Content): Promise<ToolOutput | undefined> {
@@ -88,7 +88,7 @@ async function readImage(context: Context, { file, segments }: Content): Promise
   for await (const bytes of readSegments(context, segments)) parts.push(bytes);
   const bytes = concatenate(parts);
   const start = String.fromCharCode(...bytes.subarray(0, 16));
-  const [mimeType] = SIGNATURES.find(([, signature]) => signature.test(start)) ?? [];
+  const [mimeType] = SIGNATURES.find(([, isSignature]) => isSignature(start)) ?? [];
   if (mimeType === undefined) return undefined;
   const text = `${file.path} — version ${file.version}, ${mimeType}, ${counted(file.size, "byte")}`;
   return { text, image: { data: new TextDecoder().decode(encodeBase64(bytes)), mimeType } };
