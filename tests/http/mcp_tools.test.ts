@@ -28,6 +28,11 @@ const numbered = (from: number, to: number) =>
   )
     .join("\n");
 
+/** How a change is refused that was made already. */
+const made = (code: string, what: string) =>
+  `${code}: ${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; ` +
+  "else another agent did the same.";
+
 test("read_file: first the version and which lines, then the lines with their numbers, then what is left", async () => {
   const { own, agent } = await setUp();
   await own.write("notes/plan.md", lines(1, 812));
@@ -252,17 +257,24 @@ test("search_files: the files that are about something, with their lines", async
   );
 });
 
-test("write_file: creates; an existing file needs the version that was read, and a repeat is no failure", async () => {
+test("write_file: creates; an existing file needs the version that was read, and a repeat is told that it worked", async () => {
   const { own, agent } = await setUp();
   const write = { path: "/notes/plan.md", content: "one\ntwo\n" };
   assertEquals(
     await agent.call("write_file", write),
     "Created notes/plan.md: version 1, 2 lines, 8 bytes. To replace it, send expected_version=1.",
   );
-  const again = "Your content is already version 1 of notes/plan.md. Nothing was written.";
-  for (const more of [{}, { expected_version: 0 }, { expected_version: 7 }]) {
-    assertEquals(await agent.call("write_file", { ...write, ...more }), again);
+  const again = "Your content is already version 1 of notes/plan.md";
+  for (const more of [{}, { expected_version: 0 }]) {
+    assertEquals(
+      await agent.refused("write_file", { ...write, ...more }),
+      made("FILE_ALREADY_EXISTS", again),
+    );
   }
+  assertEquals(
+    await agent.refused("write_file", { ...write, expected_version: 7 }),
+    made("PRECONDITION_FAILED", again),
+  );
   for (const more of [{}, { expected_version: 0 }]) {
     assertEquals(
       timeless(await agent.refused("write_file", { path: "notes/plan.md", content: "other", ...more })),
@@ -326,12 +338,12 @@ test("edit_file: shows the lines around, the near misses, and that an edit is th
       "    10\tline ten\n    11\tand more\n    12\tline 11\n    13\tline 12\n    14\tline 13",
   );
   assertEquals(
-    await agent.call("edit_file", edit),
-    "Your edit is already version 2 of a.txt. Nothing was written.",
+    await agent.refused("edit_file", edit),
+    made("STRING_NOT_FOUND", "Your edit is already version 2 of a.txt"),
   );
   assertEquals(
-    await agent.call("edit_file", { ...edit, expected_version: 1 }),
-    "Your edit is already version 2 of a.txt. Nothing was written.",
+    await agent.refused("edit_file", { ...edit, expected_version: 1 }),
+    made("PRECONDITION_FAILED", "Your edit is already version 2 of a.txt"),
   );
   assertEquals(
     await agent.refused("edit_file", { path: "a.txt", old_string: "Line  ten", new_string: "x" }),
@@ -378,9 +390,9 @@ test("edit_file: an edit that only adds to what it names is not made twice, unle
   // Others wrote since, and the answer was lost.
   await own.append("a.txt", "- two\n");
   assertEquals(
-    await agent.call("edit_file", edit),
-    "new_string is in a.txt already: version 3, line 1. Nothing was written. If you sent this edit before, it was made. " +
-      "To make it once more, send expected_version=3.",
+    await agent.refused("edit_file", edit),
+    "PRECONDITION_FAILED: new_string is in a.txt already: version 3, line 1. Nothing was done now. If you sent this call " +
+      "before, it worked, and there is nothing left to do. To make the edit once more, send expected_version=3.",
   );
   assertMatch(await agent.call("edit_file", { ...edit, expected_version: 3 }), /version 4/);
   assertEquals((await own.read("a.txt")).content, "# Tasks\n- zero\n- zero\n- one\n- two\n");
@@ -388,8 +400,8 @@ test("edit_file: an edit that only adds to what it names is not made twice, unle
   const removal = { path: "a.txt", old_string: "- one\n", new_string: "" };
   assertMatch(await agent.call("edit_file", removal), /version 5/);
   assertEquals(
-    await agent.call("edit_file", removal),
-    "Your edit is already version 5 of a.txt. Nothing was written.",
+    await agent.refused("edit_file", removal),
+    made("STRING_NOT_FOUND", "Your edit is already version 5 of a.txt"),
   );
 });
 
@@ -398,10 +410,10 @@ test("append_file: creates, adds, and says if the content is the end already", a
   const append = { path: "log.md", content: "- one\n" };
   assertEquals(await agent.call("append_file", append), "Created log.md: version 1, 6 bytes.");
   assertEquals(await agent.call("append_file", append), "Appended to log.md: version 2, 12 bytes.");
-  for (const expected_version of [0, 1]) {
+  for (const [expected_version, code] of [[0, "FILE_ALREADY_EXISTS"], [1, "PRECONDITION_FAILED"]] as const) {
     assertEquals(
-      await agent.call("append_file", { ...append, expected_version }),
-      "Your content is already the end of version 2 of log.md. Nothing was added.",
+      await agent.refused("append_file", { ...append, expected_version }),
+      made(code, "Your content is already the end of version 2 of log.md"),
     );
   }
   assertEquals(
@@ -440,8 +452,8 @@ test("delete_file, move_file, restore_file: done once, and a repeat says so", as
   );
   for (const more of [{}, { expected_version: 2 }]) {
     assertEquals(
-      await agent.call("delete_file", { path: "a.txt", ...more }),
-      "a.txt is deleted already: version 3 marks that. restore_file with version=2 brings it back.",
+      await agent.refused("delete_file", { path: "a.txt", ...more }),
+      made("FILE_NOT_FOUND", "a.txt is deleted already: version 3 marks that"),
     );
   }
   assertEquals(
@@ -462,8 +474,8 @@ test("delete_file, move_file, restore_file: done once, and a repeat says so", as
     "Moved a.txt to b/c.txt: version 1 there.",
   );
   assertEquals(
-    await agent.call("move_file", { path: "a.txt", destination: "b/c.txt" }),
-    "a.txt was moved already: its content is version 1 of b/c.txt. Nothing was done.",
+    await agent.refused("move_file", { path: "a.txt", destination: "b/c.txt" }),
+    made("FILE_NOT_FOUND", "a.txt was moved already: its content is version 1 of b/c.txt"),
   );
   await own.write("d.txt", "other");
   assertMatch(

@@ -1,6 +1,6 @@
 /** What a write is told that was refused because of the file's version: where the file is now, and what changed since. */
 import type { Context } from "../context.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, type ErrorCode } from "../errors.ts";
 import { diffTexts, readSide } from "../files/diff.ts";
 import { isText } from "../files/presentation.ts";
 import { readRange } from "../files/read_segments.ts";
@@ -62,6 +62,18 @@ export async function wasMade(
 ): Promise<boolean> {
   const next = await contentAt(context, path, expected + 1);
   return next !== undefined && await isMade(next);
+}
+
+/**
+ * The refusal of a change that seems to have been made: by an earlier call whose answer was lost, or by another agent. It
+ * is no success, since of two agents that count, or create the same file as a lock, only one did.
+ */
+export function alreadyRefusal(code: ErrorCode, what: string): ToolRefusal {
+  return new ToolRefusal(
+    code,
+    `${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; else ` +
+      "another agent did the same.",
+  );
 }
 
 /** The refusal of a write to a file that exists, without `expected_version`. */

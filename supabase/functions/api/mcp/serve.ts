@@ -39,10 +39,10 @@ export const PROTOCOL_VERSIONS: readonly string[] = [
  * ApiError for what is wrong with the caller: the key, the window.
  */
 export async function serve(context: Context, message: unknown): Promise<Response> {
-  const { gate, request } = context;
+  const { gate } = context;
   // A tool's first call to the database authorizes and counts.
   if (!isToolCall(message)) await gate.ensureCounted();
-  const refused = refuse(message, request.headers);
+  const refused = refuse(message);
   const exchange = new Exchange(context);
   const response = refused ?? await exchange.respond(message);
   if (exchange.failure !== undefined) throw exchange.failure;
@@ -64,14 +64,9 @@ function methodOf(message: unknown): unknown {
 }
 
 /** What the package would serve and this service does not. */
-function refuse(message: unknown, headers: Headers): Response | null {
+function refuse(message: unknown): Response | null {
   if (Array.isArray(message)) {
     return protocolError(400, -32600, "Invalid Request: send one message at a time.");
-  }
-  const version = headers.get("mcp-protocol-version");
-  if (version !== null && !PROTOCOL_VERSIONS.includes(version)) {
-    const data = { supported: PROTOCOL_VERSIONS, requested: version };
-    return protocolError(400, -32022, `Unsupported protocol version: ${version}`, message, data);
   }
   // Nothing is announced, and a stream would keep an isolate alive.
   if (methodOf(message) === "subscriptions/listen") {
@@ -123,6 +118,11 @@ class Exchange {
 
   /** A 2025-era client: each message stands alone, and is answered with JSON instead of a stream. */
   private async respondLegacy(request: Request, parsedBody: unknown): Promise<Response> {
+    const version = request.headers.get("mcp-protocol-version");
+    if (version !== null && !PROTOCOL_VERSIONS.includes(version)) {
+      const data = { supported: PROTOCOL_VERSIONS, requested: version };
+      return protocolError(400, -32022, `Unsupported protocol version: ${version}`, parsedBody, data);
+    }
     const server = this.server();
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);

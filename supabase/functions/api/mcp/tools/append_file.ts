@@ -5,7 +5,16 @@ import { writeChunks } from "../../files/write_content.ts";
 import { MCP_APPEND_TRIES_MAX } from "../../limits.ts";
 import type { Committed } from "../../ports/commit.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
-import { endsWith, existsRefusal, isMiss, latestContent, versionRefusal, wasMade } from "../misses.ts";
+import {
+  alreadyRefusal,
+  endsWith,
+  existsRefusal,
+  isMiss,
+  latestContent,
+  versionRefusal,
+  wasMade,
+} from "../misses.ts";
+import type { ToolRefusal } from "../failures.ts";
 import { counted } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -32,7 +41,7 @@ export const appendFile = defineTool({
       return `${did} ${path}: version ${file.version}, ${counted(file.size, "byte")}.`;
     } catch (error) {
       if (expected === undefined || !isMiss(error)) throw error;
-      return await explain(context, path, content, expected, error.details);
+      throw await explain(context, path, content, expected, error);
     }
   },
 });
@@ -73,18 +82,21 @@ async function explain(
   path: string,
   content: string,
   expected: number,
-  details: Readonly<Record<string, unknown>> | undefined,
-): Promise<string> {
+  error: ApiError,
+): Promise<ToolRefusal> {
   const bytes = new TextEncoder().encode(content);
   const latest = await latestContent(context, path);
   if (latest && await endsWith(context, latest, bytes)) {
-    return `Your content is already the end of version ${latest.file.version} of ${path}. Nothing was added.`;
+    return alreadyRefusal(
+      error.code,
+      `Your content is already the end of version ${latest.file.version} of ${path}`,
+    );
   }
-  if (expected === 0) throw existsRefusal(path, latest, details);
+  if (expected === 0) return existsRefusal(path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
     await wasMade(context, path, expected, (next) => endsWith(context, next, bytes));
   const advice = isOld
     ? `Your content was already added, in version ${expected + 1}: add it again only if it was removed.`
     : "Your content is not the end of the file. Add it if it is still right.";
-  throw await versionRefusal(context, latest, { path, expected, details, advice });
+  return await versionRefusal(context, latest, { path, expected, details: error.details, advice });
 }

@@ -3,7 +3,7 @@ import { commit } from "../../files/commit.ts";
 import { commitBasis } from "../../files/commit_request.ts";
 import { ApiError } from "../../errors.ts";
 import { path, whole } from "../arguments.ts";
-import { isMiss, latestContent, versionRefusal } from "../misses.ts";
+import { alreadyRefusal, isMiss, latestContent, versionRefusal } from "../misses.ts";
 import { defineTool } from "../tool.ts";
 
 export const deleteFile = defineTool({
@@ -30,8 +30,10 @@ export const deleteFile = defineTool({
     } catch (error) {
       const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
       if (typeof deletedVersion === "number") {
-        return `${path} is deleted already: version ${deletedVersion} marks that. restore_file with version=` +
-          `${deletedVersion - 1} brings it back.`;
+        throw alreadyRefusal(
+          "FILE_NOT_FOUND",
+          `${path} is deleted already: version ${deletedVersion} marks that`,
+        );
       }
       if (expected === undefined || !isMiss(error)) throw error;
       const latest = await latestContent(context, path);

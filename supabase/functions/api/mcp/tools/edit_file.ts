@@ -17,7 +17,8 @@ import {
 } from "../../limits.ts";
 import type { Content } from "../../ports/files.ts";
 import { flag, path, text, whole } from "../arguments.ts";
-import { latestContent, versionRefusal } from "../misses.ts";
+import { alreadyRefusal, latestContent, versionRefusal } from "../misses.ts";
+import { ToolRefusal } from "../failures.ts";
 import { counted, cutLine, Lines, numbered } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -53,8 +54,8 @@ export const editFile = defineTool({
     const base = gate.unwrap(read);
     if ("storedResponse" in base) throw new Error("without an idempotency key nothing is stored");
     if (expected === undefined && !isBinary(base)) {
-      const done = await describeRepeat(context, base, edit);
-      if (done !== undefined) return done;
+      const repeat = await repeatRefusal(context, base, edit);
+      if (repeat) throw repeat;
     }
     try {
       const isMissed = expected !== undefined && expected !== base.file.version;
@@ -64,28 +65,28 @@ export const editFile = defineTool({
       const { file } = await makeEdit(context, request, read);
       return await describeEdited(context, base, edit, file);
     } catch (error) {
-      return await explain(context, path, edit, expected, error);
+      throw await explain(context, path, edit, expected, error);
     }
   },
 });
 
-/** A client that lost the answer sends the call again: then the edit is there already, which is no failure. */
+/** A client that lost the answer sends the call again: then the edit is there already. */
 async function explain(
   context: Context,
   path: string,
   edit: Edit,
   expected: number | undefined,
   error: unknown,
-): Promise<string> {
+): Promise<unknown> {
   const { code, details } = error instanceof ApiError ? error : {};
-  if (code !== "STRING_NOT_FOUND" && code !== "PRECONDITION_FAILED") throw error;
+  if (code !== "STRING_NOT_FOUND" && code !== "PRECONDITION_FAILED") return error;
   const version = await versionMadeBy(context, path, edit);
   if (version !== undefined) {
-    return `Your edit is already version ${version} of ${path}. Nothing was written.`;
+    return alreadyRefusal(code, `Your edit is already version ${version} of ${path}`);
   }
-  if (code === "STRING_NOT_FOUND" || expected === undefined) throw error;
+  if (code === "STRING_NOT_FOUND" || expected === undefined) return error;
   const latest = await latestContent(context, path);
-  throw await versionRefusal(context, latest, { path, expected, details, advice: "Edit it as it is now." });
+  return await versionRefusal(context, latest, { path, expected, details, advice: "Edit it as it is now." });
 }
 
 /** The latest version, where it is what the edit makes of the one before. */
@@ -109,11 +110,11 @@ async function versionMadeBy(
 }
 
 /** Of an edit that adds to `oldString`: whether all of its occurrences are parts of `newString` already. */
-async function describeRepeat(
+async function repeatRefusal(
   { segments }: Context,
   { file, segments: list }: Content,
   { oldString, newString }: Edit,
-): Promise<string | undefined> {
+): Promise<ToolRefusal | undefined> {
   const each = newString.split(oldString).length - 1;
   if (each === 0) return undefined;
   const pieces = list.map((segment): Piece => ({ kind: "stored", segment }));
@@ -124,10 +125,14 @@ async function describeRepeat(
   if (made.count === 0) return undefined;
   const old = await countOccurrences(pieces, load, oldString, work, 0);
   if (old.count !== each * made.count) return undefined;
-  return `new_string is in ${file.path} already: version ${file.version}, line ${
-    made.lines[0]
-  }. Nothing was written. ` +
-    `If you sent this edit before, it was made. To make it once more, send expected_version=${file.version}.`;
+  return new ToolRefusal(
+    "PRECONDITION_FAILED",
+    `new_string is in ${file.path} already: version ${file.version}, line ${
+      made.lines[0]
+    }. Nothing was done now. If you ` +
+      "sent this call before, it worked, and there is nothing left to do. To make the edit once more, send " +
+      `expected_version=${file.version}.`,
+  );
 }
 
 /** The new version, and the lines around the first replacement. */

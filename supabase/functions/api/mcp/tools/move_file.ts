@@ -4,6 +4,7 @@ import { ApiError, fail } from "../../errors.ts";
 import { commit } from "../../files/commit.ts";
 import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path } from "../arguments.ts";
+import { alreadyRefusal } from "../misses.ts";
 import { sameContent } from "../same_content.ts";
 import { defineTool } from "../tool.ts";
 
@@ -40,7 +41,8 @@ export const moveFile = defineTool({
       if (typeof deletedVersion !== "number") throw error;
       const version = await versionMoved(context, path, deletedVersion - 1, destination);
       if (version === undefined) throw error;
-      return `${path} was moved already: its content is version ${version} of ${destination}. Nothing was done.`;
+      const what = `${path} was moved already: its content is version ${version} of ${destination}`;
+      throw alreadyRefusal("FILE_NOT_FOUND", what);
     }
   },
 });

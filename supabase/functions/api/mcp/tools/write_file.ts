@@ -1,10 +1,20 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
+import type { ApiError } from "../../errors.ts";
 import { writeChunks } from "../../files/write_content.ts";
 import type { FileRecord } from "../../ports/files.ts";
 import { countNewlines } from "../../runtime/utf8.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
-import { equals, existsRefusal, isMiss, latestContent, versionRefusal, wasMade } from "../misses.ts";
+import {
+  alreadyRefusal,
+  equals,
+  existsRefusal,
+  isMiss,
+  latestContent,
+  versionRefusal,
+  wasMade,
+} from "../misses.ts";
+import type { ToolRefusal } from "../failures.ts";
 import { counted } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
@@ -36,7 +46,7 @@ export const writeFile = defineTool({
       return describeWritten(file, content);
     } catch (error) {
       if (!isMiss(error)) throw error;
-      return await explain(context, path, content, expected, error.details);
+      throw await explain(context, path, content, expected, error);
     }
   },
 });
@@ -50,20 +60,20 @@ export function describeWritten({ path, version, size }: FileRecord, content: st
     `To replace it, send expected_version=${version}.`;
 }
 
-/** A client that lost the answer sends the call again: then the content is there already, which is no failure. */
+/** A client that lost the answer sends the call again: then the content is there already. */
 async function explain(
   context: Context,
   path: string,
   content: string,
   expected: number,
-  details: Readonly<Record<string, unknown>> | undefined,
-): Promise<string> {
+  error: ApiError,
+): Promise<ToolRefusal> {
   const bytes = new TextEncoder().encode(content);
   const latest = await latestContent(context, path);
   if (latest && await equals(context, latest, bytes)) {
-    return `Your content is already version ${latest.file.version} of ${path}. Nothing was written.`;
+    return alreadyRefusal(error.code, `Your content is already version ${latest.file.version} of ${path}`);
   }
-  if (expected === 0) throw existsRefusal(path, latest, details);
+  if (expected === 0) return existsRefusal(path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
     await wasMade(context, path, expected, (next) => equals(context, next, bytes));
   const advice = isOld
@@ -72,5 +82,5 @@ async function explain(
     }: write again only if it must replace what others ` +
       "wrote after you."
     : "Work these changes into your content.";
-  throw await versionRefusal(context, latest, { path, expected, details, advice });
+  return await versionRefusal(context, latest, { path, expected, details: error.details, advice });
 }
