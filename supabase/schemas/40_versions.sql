@@ -310,17 +310,16 @@ create function filestore.failed_precondition(p_file filestore.files, p_commit j
 language plpgsql stable set search_path = '' as $$
 declare
   v_is_live constant boolean := filestore.is_live(p_file);
-  v_tag constant text := (p_file).id || '.' || (p_file).version;
-  v_tags constant text[] := array['*', v_tag, '*.' || (p_file).version];
+  v_tags constant text[] := array[(p_file).id || '.' || (p_file).version, '*.' || (p_file).version, '*'];
 begin
-  -- Lists of "{fileId}.{version}", or ["*"]: any file at all. "ifMatch" may also name any file's version: "*.{version}".
+  -- Lists of "{fileId}.{version}", or ["*"]: any file at all. "ifMatch" may also name a version alone: "*.{version}".
   if p_commit ? 'ifMatch' and not (v_is_live and p_commit -> 'ifMatch' ?| v_tags) then
     return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
   end if;
   if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
     return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
   end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
+  if v_is_live and p_commit -> 'ifNoneMatch' ? v_tags[1] then
     return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
   end if;
   return null;
