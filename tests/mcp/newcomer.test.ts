@@ -2,7 +2,7 @@
  * A model with no other knowledge: each of its calls is one that the tools' descriptions or the text before suggest, with
  * the arguments that the text names.
  */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { Agent, ERAS } from "../support/client/mcp.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -10,8 +10,8 @@ const { files, service } = await suite();
 
 /** What a pattern finds in a text: what the newcomer picks up from it. */
 function pick(text: string, pattern: RegExp): string {
-  const [, found] = pattern.exec(text) ?? [];
-  assert(found !== undefined, `${pattern} is not in: ${text}`);
+  const [, found = null] = pattern.exec(text) ?? [];
+  if (found === null) throw new Error(`${pattern} is not in: ${text}`);
   return found;
 }
 

@@ -14,6 +14,7 @@ import {
   MCP_EDIT_CONTEXT_LINES,
   MCP_EDIT_LINES_MAX,
   MCP_LINE_LENGTH_MAX,
+  READ_KEPT_BYTES_MAX,
 } from "../../limits.ts";
 import type { Content } from "../../ports/files.ts";
 import { flag, path, text, whole } from "../arguments.ts";
@@ -104,22 +105,34 @@ async function versionMadeBy(
     side !== null && side.size <= DIFF_BYTES_MAX && side.segments.every(({ isText }) => isText)
   );
   if (!isComparable) return undefined;
-  const parts = (await readSide(context, before)).split(oldString);
-  if (parts.length < 2 || (parts.length > 2 && !replaceAll)) return undefined;
-  return parts.join(newString) === await readSide(context, after) ? to : undefined;
+  const text = await readSide(context, before);
+  const made = replaced(text, { oldString, newString, replaceAll }, after?.size ?? 0);
+  return made !== undefined && made === await readSide(context, after) ? to : undefined;
+}
+
+/** The text after the edit; undefined where it has no unique place, or the text would be longer than `lengthMax`. */
+function replaced(
+  text: string,
+  { oldString, newString, replaceAll }: Pick<Edit, "oldString" | "newString" | "replaceAll">,
+  lengthMax: number,
+): string | undefined {
+  const parts = replaceAll ? text.split(oldString) : text.split(oldString, 3);
+  const places = parts.length - 1;
+  if (places < 1 || (places > 1 && !replaceAll)) return undefined;
+  const length = text.length + places * (newString.length - oldString.length);
+  return length <= lengthMax ? parts.join(newString) : undefined;
 }
 
 /** Of an edit that adds to `oldString`: whether all of its occurrences are parts of `newString` already. */
 async function repeatRefusal(
-  { segments }: Context,
-  { file, segments: list }: Content,
+  context: Context,
+  content: Content,
   { oldString, newString }: Edit,
 ): Promise<ToolRefusal | undefined> {
   const each = newString.split(oldString).length - 1;
   if (each === 0) return undefined;
-  const pieces = list.map((segment): Piece => ({ kind: "stored", segment }));
-  const load: LoadPiece = (piece) =>
-    piece.kind === "new" ? Promise.resolve(piece.bytes) : segments.get(piece.segment);
+  const { file } = content;
+  const { pieces, load } = piecesOf(context, content);
   const work = editWork();
   const made = await countOccurrences(pieces, load, newString, work, 1);
   if (made.count === 0) return undefined;
@@ -155,17 +168,18 @@ async function describeEdited(
 
 async function linesAround(
   context: Context,
-  { segments: list }: Content,
-  { oldString, newString, replaceAll }: Edit,
+  content: Content,
+  edit: Edit,
 ): Promise<{ line: number; text: string } | undefined> {
-  const pieces = list.map((segment): Piece => ({ kind: "stored", segment }));
-  const load: LoadPiece = (piece) =>
-    piece.kind === "new" ? Promise.resolve(piece.bytes) : context.segments.get(piece.segment);
+  const { oldString, newString } = edit;
+  // Of a larger file the segments are not in memory any more.
+  if (content.file.size > READ_KEPT_BYTES_MAX) return undefined;
+  const { pieces, load } = piecesOf(context, content);
   const { lines: [line] } = await countOccurrences(pieces, load, oldString, editWork(), 1);
   if (line === undefined) return undefined;
   const from = Math.max(1, line - MCP_EDIT_CONTEXT_LINES);
   const to = line + oldString.replace(/\n$/, "").split("\n").length - 1 + MCP_EDIT_CONTEXT_LINES;
-  const window = lineWindow(list, { from, to });
+  const window = lineWindow(content.segments, { from, to });
   if (!window) return undefined;
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let before = "";
@@ -174,10 +188,22 @@ async function linesAround(
     // In a file with very long lines the lines around are more than is worth showing.
     if (before.length > DIFF_BYTES_MAX) return undefined;
   }
-  const after = replaceAll
-    ? before.replaceAll(oldString, () => newString)
-    : before.replace(oldString, () => newString);
+  const after = replaced(before, edit, DIFF_BYTES_MAX + newString.length);
+  if (after === undefined) return undefined;
   return { line, text: numberedLines(after.replace(/\n$/, "").split("\n"), from) };
+}
+
+/** The content as what edits search, from storage or memory. */
+function piecesOf(
+  { segments }: Context,
+  { file, segments: list }: Content,
+): { pieces: Piece[]; load: LoadPiece } {
+  const isKept = file.size <= READ_KEPT_BYTES_MAX;
+  return {
+    pieces: list.map((segment) => ({ kind: "stored", segment })),
+    load: (piece) =>
+      piece.kind === "new" ? Promise.resolve(piece.bytes) : segments.get(piece.segment, isKept),
+  };
 }
 
 function numberedLines(given: readonly string[], from: number): string {

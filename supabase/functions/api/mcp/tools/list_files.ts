@@ -5,7 +5,7 @@ import { LazyDfa } from "../../search/lazy_dfa.ts";
 import { parseEre, PatternError } from "../../search/posix_ere.ts";
 import { fail } from "../../errors.ts";
 import { checkPath } from "../../http/path.ts";
-import { MCP_LIST_CALLS_MAX, MCP_LIST_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
+import { MCP_LIST_CALLS_MAX, MCP_LIST_DEFAULT, PAGE_LIMIT_MAX, SEARCH_UNITS_MAX } from "../../limits.ts";
 import type { FileRecord, ListPage } from "../../ports/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { flag, folder, glob, text, whole } from "../arguments.ts";
@@ -17,7 +17,7 @@ interface Listing {
   /** Without outer slashes; "" for all files. */
   readonly directory: string;
   readonly recursive: boolean;
-  readonly matches: (path: string) => boolean;
+  readonly matches: (path: string) => Promise<boolean>;
 }
 
 export const listFiles = defineTool({
@@ -48,16 +48,31 @@ export const listFiles = defineTool({
   },
 });
 
+/** Units of work for each character of a path. */
+const MATCH_UNITS = 2;
+
 /** Whether a path matches the glob; linear in the path, whatever the glob. Throws VALIDATION_ERROR. */
-function matcher(glob: string | undefined, directory: string): (path: string) => boolean {
-  if (glob === undefined) return () => true;
-  try {
-    const dfa = new LazyDfa(parseEre(globPattern(glob, directory)), false);
-    return (path) => dfa.find(path, 0, path.length, new Work()) !== -1;
-  } catch (error) {
-    if (error instanceof GlobError || error instanceof PatternError) {
-      fail("VALIDATION_ERROR", `glob ${error.message}`);
+function matcher(glob: string | undefined, directory: string): (path: string) => Promise<boolean> {
+  if (glob === undefined) return () => Promise.resolve(true);
+  const dfa = compile(glob, directory);
+  const work = new Work(SEARCH_UNITS_MAX, () => fail("SEARCH_TOO_BROAD", "The glob is too complex."));
+  return async (path) => {
+    if (work.add(MATCH_UNITS * path.length)) await work.pause();
+    let at = dfa.find(path, 0, path.length, work);
+    while (typeof at !== "number") {
+      await work.pause();
+      at = dfa.find(path, 0, path.length, work, at);
     }
+    return at >= 0;
+  };
+}
+
+function compile(glob: string, directory: string): LazyDfa {
+  try {
+    return new LazyDfa(parseEre(globPattern(glob, directory)), false);
+  } catch (error) {
+    const isInvalid = error instanceof GlobError || error instanceof PatternError;
+    if (isInvalid) fail("VALIDATION_ERROR", `glob ${error.message}`);
     throw error;
   }
 }
@@ -87,7 +102,7 @@ async function find(
       }),
     );
     for (const file of page.files) {
-      if (!matches(file.path)) continue;
+      if (!await matches(file.path)) continue;
       if (files.length === limit) return { files, page, after: files.at(-1)?.path ?? null };
       files.push(file);
     }

@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import type { ApiError } from "../../errors.ts";
 import { writeChunks } from "../../files/write_content.ts";
 import type { FileRecord } from "../../ports/files.ts";
-import { countNewlines } from "../../runtime/utf8.ts";
+import { Work } from "../../runtime/work.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
 import {
   alreadyRefusal,
@@ -43,7 +43,7 @@ export const writeFile = defineTool({
         idempotencyKey: undefined,
         ...expected === 0 ? { ifNoneMatch: ["*"] } : { ifMatch: [`*.${expected}`] },
       });
-      return describeWritten(file, content);
+      return await describeWritten(file, content);
     } catch (error) {
       if (!isMiss(error)) throw error;
       throw await explain(context, path, content, expected, error);
@@ -52,12 +52,25 @@ export const writeFile = defineTool({
 });
 
 /** `Wrote notes/plan.md: version 8, 12 lines, 345 bytes.`, and what to send next time. */
-export function describeWritten({ path, version, size }: FileRecord, content: string): string {
-  const bytes = new TextEncoder().encode(content);
-  const lines = countNewlines(bytes) + (bytes.length > 0 && bytes.at(-1) !== 0x0a ? 1 : 0);
+async function describeWritten({ path, version, size }: FileRecord, content: string): Promise<string> {
   const did = version === 1 ? "Created" : "Wrote";
-  return `${did} ${path}: version ${version}, ${counted(lines, "line")}, ${counted(size, "byte")}. ` +
-    `To replace it, send expected_version=${version}.`;
+  return `${did} ${path}: version ${version}, ${counted(await countLines(content), "line")}, ` +
+    `${counted(size, "byte")}. To replace it, send expected_version=${version}.`;
+}
+
+/** Units of work for each line. */
+const LINE_UNITS = 16;
+
+async function countLines(content: string): Promise<number> {
+  const work = new Work();
+  let lines = 0;
+  for (let from = 0; from < content.length; lines++) {
+    const feed = content.indexOf("\n", from);
+    const to = feed < 0 ? content.length : feed + 1;
+    if (work.add(LINE_UNITS + to - from)) await work.pause();
+    from = to;
+  }
+  return lines;
 }
 
 /** A client that lost the answer sends the call again: then the content is there already. */
