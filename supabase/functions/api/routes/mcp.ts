@@ -75,17 +75,26 @@ async function handle(context: Context): Promise<Response> {
   return await serve(context, message);
 }
 
-const id = z.union([z.string(), z.number(), z.null()]).optional();
-const message = z.object({
-  jsonrpc: z.literal("2.0"),
-  id,
-  method: z.string().optional(),
-  params: z.record(z.string(), z.unknown()).optional(),
-}).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
+const jsonrpc = z.literal("2.0");
+const params = z.record(z.string(), z.unknown()).optional();
+
+const message = z.union([
+  z.object({
+    jsonrpc,
+    id: z.union([z.string(), z.int()]),
+    method: z.enum(["initialize", "server/discover", "ping", "tools/list", "tools/call"]).meta({
+      description: "Those of the protocol that the service knows; any other one is answered with -32601.",
+    }),
+    params,
+  }).meta({ description: "A request." }),
+  z.object({ jsonrpc, method: z.literal("notifications/initialized"), params }).meta({
+    description: "A notification: taken with 202.",
+  }),
+]).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
 
 const reply = z.object({
-  jsonrpc: z.literal("2.0"),
-  id,
+  jsonrpc,
+  id: z.union([z.string(), z.int(), z.null()]).optional(),
   result: z.record(z.string(), z.unknown()).optional(),
   error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
 }).meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });

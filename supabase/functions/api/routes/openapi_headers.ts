@@ -42,7 +42,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
   },
   "MCP-Protocol-Version": {
     description: "The revision of the protocol; 2025-era clients send it after `initialize`.",
-    schema: text,
+    schema: { enum: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] },
     example: "2026-07-28",
   },
   "Mcp-Method": {
