@@ -18,6 +18,11 @@ export type Operation =
   | "move_file"
   | "diff_file"
   | "search_files"
+  | "create_link"
+  | "list_links"
+  | "revoke_link"
+  | "read_link"
+  | "write_link"
   | "sweep"
   | "list_projects"
   | "create_project"
@@ -179,7 +184,7 @@ export function setCommonHeaders(headers: Headers, requestId: string, rate: Rate
   headers.set("Access-Control-Allow-Origin", "*");
   headers.set(
     "Access-Control-Expose-Headers",
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges",
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges, Content-Disposition",
   );
 }
 

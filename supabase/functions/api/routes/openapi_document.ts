@@ -1,4 +1,5 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
+import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
 import { FAILURE_SCHEMAS, FailureResponses } from "./openapi_failure.ts";
@@ -14,6 +15,7 @@ import type { Route } from "./route.ts";
 /** Tag → its routes by the first segment of their path; the last one has the rest. */
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
+  { name: "Links", segments: ["links", "l"], description: "Addresses for one file that need no key." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
   { name: "Service", segments: [], description: "The service itself." },
@@ -46,7 +48,8 @@ function parametersOf(route: Route): Json[] {
     });
   }
   for (const [, name] of route.pattern.matchAll(/:(\w+)/g)) {
-    parameters.push({ name, in: "path", required: true, schema: { type: "string", format: "uuid" } });
+    const schema = name === "id" ? { format: "uuid" } : { pattern: LINK_TOKEN_SHAPE.source };
+    parameters.push({ name, in: "path", required: true, schema: { type: "string", ...schema } });
   }
   const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
   for (const name of [...ofProject, ...route.openapi.headers ?? []]) {
@@ -74,13 +77,16 @@ function parametersOf(route: Route): Json[] {
 const BYTES = { type: "string", format: "binary" };
 
 function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {
-  return body && {
+  if (!body && !takesRaw) return undefined;
+  return {
     required: !isBodyOptional,
     content: {
-      "application/json": {
-        schema: schemaOf(body, "input"),
-        ...(example?.body !== undefined && { example: example.body }),
-      },
+      ...(body && {
+        "application/json": {
+          schema: schemaOf(body, "input"),
+          ...(example?.body !== undefined && { example: example.body }),
+        },
+      }),
       ...(takesRaw && {
         "application/octet-stream": {
           schema: { ...BYTES, description: "The bytes themselves, up to the tier's size." },
@@ -95,6 +101,7 @@ const MESSAGE = "What was done, for people.";
 /** A success, with an example where the route has one. */
 function jsonContent({ operation, openapi: { answer, example } }: Route): Json {
   const [first] = example?.data ?? [];
+  if (!answer) throw new Error("the response is only ever bytes");
   if (operation === null) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
     return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
@@ -135,11 +142,11 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
     : [];
   const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
   const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
-  const json = { "application/json": jsonContent(route) };
+  const json = returnsRaw !== "only" && { "application/json": jsonContent(route) };
   const others = statuses.map((status) => [status, {
     description: "Not so",
     headers: responseHeaders(["Retry-After"]),
-    content: json,
+    ...(json && { content: json }),
   }]);
   return {
     "200": { description: "Success", headers, content: { ...json, ...(returnsRaw && bytes) } },
