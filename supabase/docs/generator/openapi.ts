@@ -26,7 +26,8 @@ const operation = z.looseObject({
   requestBody: z.looseObject({
     content: z.looseObject({
       // A body of several forms has `anyOf`.
-      "application/json": z.looseObject({ schema: fields.extend({ anyOf: z.array(fields).optional() }) }),
+      "application/json": z.looseObject({ schema: fields.extend({ anyOf: z.array(fields).optional() }) })
+        .optional(),
       "application/octet-stream": z.unknown().optional(),
     }),
   }).optional(),

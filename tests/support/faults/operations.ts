@@ -31,6 +31,12 @@ export const put = (route: string, path: string, body: unknown): Sending => ({
   body,
 });
 
+const link = (purpose: "read" | "write"): Sending => ({
+  method: "POST",
+  path: "/links",
+  body: { path: "dir/old.txt", for: purpose },
+});
+
 /** Two versions of a short text. */
 const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/old.txt", "old\n")];
 /** A file of three segments. */
@@ -48,14 +54,12 @@ const write = (name: string, sending: Sending, prepare?: readonly Sending[]): Op
   writes: true,
   ...(prepare && { prepare }),
 });
-const read = (name: string, path: string, headers: Record<string, string> = {}): Operation => ({
-  name,
-  method: "GET",
-  path,
-  headers,
-  writes: false,
-  ...(path.includes("large") && { prepare: WITH_LARGE }),
-});
+const read = (
+  name: string,
+  path: string,
+  headers: Record<string, string> = {},
+  prepare = path.includes("large") ? WITH_LARGE : [],
+): Operation => ({ name, method: "GET", path, headers, writes: false, prepare });
 
 export const OPERATIONS: readonly Operation[] = [
   write("write a new file", post("new/new.txt", "new\n")),
@@ -112,6 +116,9 @@ export const OPERATIONS: readonly Operation[] = [
   read("read the record", "/files/dir/old.txt?metadata"),
   read("read the versions", "/files/dir/old.txt?versions"),
   read("list", "/files?recursive=true"),
+  { name: "make a link for reading", ...link("read"), writes: false },
+  { name: "make a link for writing", ...link("write"), writes: false },
+  read("list links", "/links", {}, [link("read")]),
   read("diff", "/diff/dir/old.txt"),
   {
     name: "try an edit",
