@@ -1256,7 +1256,7 @@ begin
     'rate', v_count -> 'rate',
     'grant', jsonb_build_object(
       'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
-      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes));
+      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
   if not (v_count ->> 'isAllowed')::boolean then
     v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
     return v_session;

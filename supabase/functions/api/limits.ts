@@ -178,6 +178,17 @@ export const LINK_REQUESTS_PER_MINUTE = 60;
 /** A link that ended so long ago is forgotten by the sweep, so many of them at a time. In SQL. */
 export const ENDED_LINKS_KEPT_DAYS = 7;
 export const ENDED_LINKS_PRUNED_AT_ONCE = 1_000;
+/** Text that a command of the memory tool reads or writes, in bytes. */
+export const MEMORY_TEXT_BYTES_MAX = 1024 * 1024;
+/** Files and folders that it shows of a folder, and folders of them that it opens. */
+export const MEMORY_VIEW_ITEMS_MAX = 1_000;
+export const MEMORY_VIEW_FOLDERS_MAX = 100;
+/** Files of a folder that it deletes or renames, so many at a time. */
+export const MEMORY_FOLDER_FILES_MAX = 1_000;
+export const MEMORY_FILES_AT_ONCE = 8;
+/** Lines of a file that it shows. */
+export const MEMORY_LINES_MAX = 999_999;
+
 /** A name of a project or key, in characters. In SQL. */
 export const NAME_LENGTH_MAX = 100;
 /** Longest grace period of a rotated key beside the new one, in seconds: a week. In SQL. */

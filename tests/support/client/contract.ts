@@ -65,6 +65,7 @@ export const OPERATIONS = [
   "revoke_link",
   "read_link",
   "write_link",
+  "memory",
   "list_projects",
   "create_project",
   "get_project",

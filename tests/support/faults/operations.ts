@@ -31,6 +31,12 @@ export const put = (route: string, path: string, body: unknown): Sending => ({
   body,
 });
 
+/** A command of the memory tool about the folder `dir`. */
+const remember = (input: Readonly<Record<string, unknown>>): Sending => ({
+  method: "POST",
+  path: "/memory?root=dir",
+  body: input,
+});
 const link = (purpose: "read" | "write"): Sending => ({
   method: "POST",
   path: "/links",
@@ -108,6 +114,17 @@ export const OPERATIONS: readonly Operation[] = [
   write("copy over", put("copy", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
   write("move", put("move", "dir/old.txt", { destination: "moved/x.txt" })),
   write("move over", put("move", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
+  write("memory create", remember({ command: "create", path: "/memories/new.md", file_text: "new\n" })),
+  write(
+    "memory str_replace",
+    remember({ command: "str_replace", path: "/memories/old.txt", old_str: "old", new_str: "new" }),
+  ),
+  write("memory delete", remember({ command: "delete", path: "/memories/old.txt" })),
+  write(
+    "memory rename",
+    remember({ command: "rename", old_path: "/memories/old.txt", new_path: "/memories/x/new.txt" }),
+  ),
+  { name: "memory view", ...remember({ command: "view", path: "/memories" }), writes: false },
   read("read", "/files/dir/old.txt"),
   read("read several segments", "/files/large.txt"),
   read("read raw", "/files/large.txt", BYTES),

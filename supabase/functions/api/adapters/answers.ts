@@ -34,6 +34,7 @@ const grant = z.object({
   scopes: z.array(z.enum(["read", "write", "admin"])),
   tier: z.string(),
   maxFileBytes: z.number().nullable(),
+  pathPrefix: z.string().nullable(),
 }) satisfies z.ZodType<Grant>;
 
 export const segment = z.object({

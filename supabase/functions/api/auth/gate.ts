@@ -94,6 +94,14 @@ export class Gate {
     if (this.grant && !this.isAllowed(this.grant)) await this.authorize();
   }
 
+  /** Of a request whose body decides about scopes: authorizes it, and throws FORBIDDEN_SCOPE where one is lacking. */
+  async require(scopes: readonly Scope[]): Promise<Grant> {
+    this.scopes = scopes;
+    if (!this.grant || !this.isAllowed(this.grant)) await this.authorize();
+    if (!this.grant) throw new Error("the request was not authorized");
+    return this.grant;
+  }
+
   /** On the route of a link, whose token is in the address: throws LINK_NOT_FOUND and 429 as `enter` does for a key. */
   async enterLink(token: string): Promise<void> {
     const { keys, now } = this.parts;

@@ -23,6 +23,7 @@ export type Operation =
   | "revoke_link"
   | "read_link"
   | "write_link"
+  | "memory"
   | "sweep"
   | "list_projects"
   | "create_project"
@@ -131,9 +132,9 @@ export function writeResponse(
   return response;
 }
 
-/** JSON outside the envelope: health and documents. */
+/** JSON outside the envelope: health, documents, and what a protocol of others asks for. */
 export function json(data: unknown, status = 200): Response {
-  return new Response(JSON.stringify(data), {
+  return new Response(bodyOf(JSON.stringify(data)), {
     status,
     headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
   });

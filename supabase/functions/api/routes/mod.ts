@@ -7,6 +7,7 @@ import { edit } from "./edit.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
+import { memory } from "./memory.ts";
 import { move } from "./move.ts";
 import { openapiRoute } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
   revokeLink,
   readLink,
   writeLink,
+  memory,
   search,
   sweep,
   openapiRoute(() => ROUTES),

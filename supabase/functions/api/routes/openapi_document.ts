@@ -16,6 +16,7 @@ import type { Route } from "./route.ts";
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
   { name: "Links", segments: ["links", "l"], description: "Addresses for one file that need no key." },
+  { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
   { name: "Service", segments: [], description: "The service itself." },
@@ -99,10 +100,10 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
 const MESSAGE = "What was done, for people.";
 
 /** A success, with an example where the route has one. */
-function jsonContent({ operation, openapi: { answer, example } }: Route): Json {
+function jsonContent({ operation, openapi: { answer, example, isPlain } }: Route): Json {
   const [first] = example?.data ?? [];
   if (!answer) throw new Error("the response is only ever bytes");
-  if (operation === null) {
+  if (operation === null || isPlain) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
     return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
   }
@@ -135,11 +136,12 @@ const RAW_HEADERS = [
 ] as const;
 
 function responsesOf(route: Route, failures: FailureResponses): Json {
-  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [] } = route.openapi;
-  // Every write answers with the tag of its version.
-  const ofWrite: ResponseHeader[] = given?.includes("Idempotency-Key")
-    ? ["ETag", "Idempotency-Replayed"]
-    : [];
+  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain } =
+    route.openapi;
+  const isWrite = given?.includes("Idempotency-Key") ?? false;
+  const ofWrite: ResponseHeader[] = isWrite ? ["Idempotency-Replayed"] : [];
+  // With the tag of its version.
+  if (isWrite && !isPlain) ofWrite.push("ETag");
   const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
   const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
   const json = returnsRaw !== "only" && { "application/json": jsonContent(route) };

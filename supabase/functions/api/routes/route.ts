@@ -84,6 +84,8 @@ export interface OpenapiProperties {
    * operation, that of each. Absent where the response is only ever bytes.
    */
   readonly answer?: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
+  /** Whether the success is in no envelope though failures are. */
+  readonly isPlain?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];
   readonly errors: readonly DocumentedError[];
