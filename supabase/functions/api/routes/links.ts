@@ -3,11 +3,11 @@
  * that made it. A token is shown once; only its hash is stored.
  */
 import { z } from "zod";
-import { generateLinkToken, hashLinkToken } from "../auth/link_token.ts";
 import { readFields } from "../auth/read_fields.ts";
 import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";
+import { makeLink } from "../files/links.ts";
 import { isMediaType } from "../files/media_type.ts";
 import { writeContent } from "../files/write_content.ts";
 import { mediaTypeOf } from "../http/body.ts";
@@ -17,7 +17,6 @@ import { entityTag } from "../http/entity_tag.ts";
 import { checkPath } from "../http/path.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { notModified, success, writeResponse } from "../http/respond.ts";
-import { serverUrl } from "../http/server_url.ts";
 import {
   INTEGER_MAX,
   LINK_SECONDS_DEFAULT,
@@ -25,7 +24,6 @@ import {
   LINK_SECONDS_MIN,
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
-import type { Link } from "../ports/links.ts";
 import { defineRoute, noParameters } from "./route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 
@@ -85,13 +83,6 @@ const newLink = z.object({
   curl: z.string().meta({ description: "A command that uses it." }),
 }).meta({ id: "NewLink" });
 
-/** A command that downloads the file, or uploads one of the same name, from the current directory. */
-function curlCommand({ for: scope, path }: Pick<Link, "for" | "path">, url: string): string {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  const quoted = `'${name.replaceAll("'", `'\\''`)}'`;
-  return scope === "read" ? `curl -fsS -o ${quoted} '${url}'` : `curl -fsS -T ${quoted} '${url}'`;
-}
-
 export const createLink = defineRoute({
   method: "POST",
   pattern: "/links",
@@ -99,26 +90,19 @@ export const createLink = defineRoute({
   credentials: "key",
   parse: noParameters,
   async handle(context) {
-    const { gate, metadata, request } = context;
-    const fields = await readFields(context, creation);
-    const token = generateLinkToken();
-    const link = gate.unwrap(
-      await metadata.createLink(gate.caller, {
-        id: crypto.randomUUID(),
-        tokenHash: await hashLinkToken(token),
-        for: fields.for,
-        path: checkPath(fields.path),
-        expiresIn: fields.expiresIn ?? LINK_SECONDS_DEFAULT,
-        version: fields.version ?? undefined,
-        contentType: fields.contentType ?? undefined,
-        maxBytes: fields.maxBytes ?? undefined,
-        ifVersion: fields.ifVersion ?? undefined,
-      }),
+    const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
+      context,
+      creation,
     );
-    const url = `${serverUrl(request)}/l/${token}`;
-    const { id, path, expiresAt } = link;
-    const method = link.for === "read" ? "GET" : "PUT";
-    const data = { id, url, method, path, expiresAt, curl: curlCommand(link, url) };
+    const data = await makeLink(context, {
+      ...fields,
+      path: checkPath(fields.path),
+      expiresIn: expiresIn ?? LINK_SECONDS_DEFAULT,
+      version: version ?? undefined,
+      contentType: contentType ?? undefined,
+      maxBytes: maxBytes ?? undefined,
+      ifVersion: ifVersion ?? undefined,
+    });
     return success("create_link", data, "Created. The address will not be shown again.");
   },
   openapi: {
@@ -243,10 +227,14 @@ export const writeLink = defineRoute({
     return { token: id, idempotencyKey: idempotencyKey(headers), ...preconditions(headers, true) };
   },
   async handle(context, { token, ...conditions }) {
-    const { gate, metadata, request: { headers } } = context;
+    const { gate, metadata, usedLinks, request: { headers } } = context;
     await gate.enterLink(token);
+    const { keyHash } = gate.caller;
+    const isRepeat = conditions.idempotencyKey !== undefined;
+    if (usedLinks.peek(keyHash) && !isRepeat) throwUsed();
     const link = gate.unwrap(await metadata.openLink(gate.caller));
-    if (link.isUsed && conditions.idempotencyKey === undefined) fail("LINK_USED", ERRORS.LINK_USED.message);
+    if (link.isUsed) usedLinks.set(keyHash, true);
+    if (link.isUsed && !isRepeat) throwUsed();
     const committed = await writeContent(throughLink(context), z.never(), {
       kind: "write",
       isRaw: true,
@@ -255,6 +243,7 @@ export const writeLink = defineRoute({
       ifVersion: link.ifVersion ?? undefined,
       ...conditions,
     });
+    usedLinks.set(keyHash, true);
     return writeResponse("write_link", committed, `Wrote version ${committed.file.version}.`);
   },
   openapi: {
@@ -279,6 +268,10 @@ export const writeLink = defineRoute({
     example: { data: [EXAMPLE_RECORD] },
   },
 });
+
+function throwUsed(): never {
+  fail("LINK_USED", ERRORS.LINK_USED.message);
+}
 
 /** The type that the upload names, if it is a supported one. */
 function namedType(headers: Headers): string | undefined {
