@@ -21,6 +21,7 @@ const ALL = [
   "file_history",
   "diff_versions",
   "restore_file",
+  "create_link",
 ];
 
 const HANDSHAKE = {
@@ -59,7 +60,12 @@ for (const era of ERAS) {
       for (const [argument, property] of Object.entries(inputSchema.properties)) {
         assert(["string", "integer", "boolean"].includes(String(property["type"])), `${name}.${argument}`);
         assert(typeof property["description"] === "string", `${name}.${argument} is described`);
-        for (const value of Object.values(property)) assert(typeof value !== "object", `${name}.${argument}`);
+        const { enum: words = [], ...others } = property;
+        assert(
+          Array.isArray(words) && words.every((word) => typeof word === "string"),
+          `${name}.${argument}`,
+        );
+        for (const value of Object.values(others)) assert(typeof value !== "object", `${name}.${argument}`);
       }
       const isReading = READING.includes(name);
       const replaces = ["write_file", "delete_file", "move_file", "restore_file"].includes(name);
@@ -260,6 +266,7 @@ for (const era of ERAS) {
       ["move_file", { destination: "x" }],
       ["file_history", {}],
       ["diff_versions", {}],
+      ["create_link", {}],
       ["restore_file", { version: 1 }],
       ["append_file", { content: "x", expected_version: 2 }],
     ];

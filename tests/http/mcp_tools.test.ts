@@ -145,7 +145,7 @@ test("read_file: images are shown if they are images, other binary content is de
   await own.writeBytes("large.png", large);
   assertMatch(
     await agent.call("read_file", { path: "large.png" }),
-    /1,048,577 bytes, binary: it is not shown\. .*HTTP/,
+    /1,048,577 bytes, binary: it is not shown\. create_link gives a curl/,
   );
   large[0] = 0xff;
   await own.writeBytes("a.zip", large);
@@ -493,6 +493,37 @@ test("delete_file, move_file, restore_file: done once, and a repeat says so", as
   );
 });
 
+test("create_link: a curl command that downloads, or uploads once, for less than 300 tokens of tool traffic", async () => {
+  const { own, agent } = await setUp();
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+  const upload = await agent.call("create_link", { path: "data/a.bin", for: "upload", expires_in: 60 });
+  assertMatch(
+    upload,
+    /^Uploads one new version of data\/a.bin, once, until .*Z\. Run:\ncurl -fsS -T 'a.bin' 'http.*'$/,
+  );
+  const addressOf = (text: string) => /'(http[^']+)'$/.exec(text)?.[1] ?? "";
+  const put = () => fetch(addressOf(upload), { method: "PUT", body: bytes });
+  const first = await put();
+  const second = await put();
+  assertEquals([first.status, second.status], [200, 410]);
+  await Promise.all([first, second].map((response) => response.body?.cancel()));
+  assertEquals(await own.readBytes("data/a.bin"), bytes);
+  const download = await agent.call("create_link", { path: "data/a.bin" });
+  assertMatch(download, /^Downloads data\/a.bin, until .*Z\. Run:\ncurl -fsS -o 'a.bin' 'http.*'$/);
+  assertEquals(new Uint8Array(await (await fetch(addressOf(download))).arrayBuffer()), bytes);
+  // A token is about four characters.
+  assert(upload.length + download.length < 4 * 300, `${upload.length + download.length} characters`);
+  assertMatch(await agent.refused("create_link", { path: "none" }), /^FILE_NOT_FOUND/);
+  assertEquals(
+    await agent.refused("create_link", { path: "a", for: "upload", expires_in: 3601 }),
+    "VALIDATION_ERROR: expires_in must be at most 3600 for an upload.",
+  );
+  assertEquals(
+    await agent.refused("create_link", { path: "a", for: "read" }),
+    "VALIDATION_ERROR: for must be download or upload.",
+  );
+});
+
 test("file_history and diff_versions", async () => {
   const { own, agent } = await setUp();
   await own.write("a.txt", "one\n");
@@ -596,7 +627,7 @@ test("the owner of a project, signed in, may call it as a key may", async () => 
   const account = await owner(service);
   const { body, headers } = { body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers: {} };
   const answer = await account.request("POST", "/mcp", { body, headers });
-  assertEquals(Object(answer.body).result.tools.length, 12);
+  assertEquals(Object(answer.body).result.tools.length, 13);
 });
 
 /** Until everything that was written is in the index. */

@@ -26,7 +26,7 @@ function versions(headers: Headers, name: string): string[] | undefined {
   if (tags === undefined) return undefined;
   if (tags === "*") return ["*"];
   // A quoted star is an ordinary tag, and none of ours.
-  return tags.map(versionOfTag).filter((version) => !version.startsWith("*"));
+  return tags.map(versionOfTag).filter((version) => version !== "*");
 }
 
 /**

@@ -5,7 +5,7 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 
 /** One argument: flat, since models fail at unions and nesting. */
-type Property = Record<string, string | number | boolean>;
+type Property = Record<string, string | number | boolean | string[]>;
 
 /** The JSON Schema of a tool's arguments. */
 export interface Arguments {
@@ -50,6 +50,14 @@ export function flag(description: string) {
   return z.boolean("must be true or false").default(false).meta({ description });
 }
 
+/** One of some words. */
+export function choice<const Words extends readonly [string, ...string[]]>(
+  description: string,
+  words: Words,
+) {
+  return z.enum(words, `must be ${words.join(" or ")}`).meta({ description });
+}
+
 /** The path of a file. One leading slash is tolerated: models write it. */
 export function path(description = "The file's path, such as notes/plan.md.") {
   return text(description, 1).transform((given) => checkPath(given.replace(/^\/(?=[^/])/, "")));
@@ -85,7 +93,9 @@ function flatten(property: unknown): Property {
   const flat: Property = {};
   for (const [key, value] of Object.entries(Object(property))) {
     if (value === undefined) continue;
-    const isFlat = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    const isChoice = Array.isArray(value) && value.every((one) => typeof one === "string");
+    const isFlat = isChoice || typeof value === "string" || typeof value === "number" ||
+      typeof value === "boolean";
     if (!isFlat) throw new Error(`an argument's schema is not flat: ${key}`);
     flat[key] = value;
   }

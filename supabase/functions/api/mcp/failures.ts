@@ -31,6 +31,7 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
   CONTENT_TOO_LARGE: ({ limitBytes, limit }) =>
     `The limit is ${limitBytes ?? limit} ${limit === undefined ? "bytes" : "characters"}. ` +
     "Split the content into several files.",
+  LINK_LIMIT_REACHED: "Use one of those that were made, or wait until some have expired.",
   QUOTA_EXCEEDED: "Nothing was written. Tell the person who gave you the key: they can raise the quota.",
   DIFF_TOO_LARGE: "Read both versions with read_file (version=…) instead.",
   SEARCH_TOO_BROAD: "Use a longer or more literal pattern, or narrow it with path or glob.",

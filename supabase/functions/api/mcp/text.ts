@@ -3,8 +3,7 @@ import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX } from "../limits.ts";
 import type { FileRecord } from "../ports/files.ts";
 
 /** How an agent gets at what no tool shows: the one place that says so. */
-export const OTHER_WAYS =
-  "It can be fetched over HTTP: GET /files/{path} with Accept: application/octet-stream.";
+export const OTHER_WAYS = "create_link gives a curl command that downloads it.";
 
 /** `1,234`. */
 export function grouped(count: number): string {

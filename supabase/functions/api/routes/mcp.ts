@@ -42,7 +42,7 @@ async function readMessage(context: Context): Promise<unknown> {
   }
   const declared = declaredBytes(headers);
   if (declared !== null && declared > MCP_BODY_BYTES_MAX) {
-    fail("CONTENT_TOO_LARGE", "The body is too large.", {
+    fail("CONTENT_TOO_LARGE", "The body is too large. Upload large files with create_link.", {
       limitBytes: MCP_BODY_BYTES_MAX,
       sizeBytes: declared,
     });

@@ -6,7 +6,9 @@ import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
+import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
 import { mcp } from "./mcp.ts";
+import { memory } from "./memory.ts";
 import { move } from "./move.ts";
 import { openapiRoute } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
@@ -43,6 +45,12 @@ export const ROUTES: readonly Route[] = [
   rotateKey,
   regenerateKey,
   revokeKey,
+  createLink,
+  listLinks,
+  revokeLink,
+  readLink,
+  writeLink,
+  memory,
   search,
   mcp,
   sweep,

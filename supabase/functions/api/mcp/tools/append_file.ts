@@ -56,14 +56,13 @@ async function append(
   const request = () => ({ path, chunks: [new TextEncoder().encode(content)], idempotencyKey: undefined });
   for (let tries = 1;; tries++) {
     if (expected !== 0) {
-      const condition = expected === undefined ? {} : { ifMatch: [`*.${expected}`] };
-      const added = await writeChunks(context, { kind: "append", ...request(), ...condition })
+      const added = await writeChunks(context, { kind: "append", ...request(), ifVersion: expected })
         .catch((error) =>
           expected === undefined && isAbout(error, "FILE_NOT_FOUND") ? null : Promise.reject(error)
         );
       if (added) return added;
     }
-    const created = await writeChunks(context, { kind: "write", ...request(), ifNoneMatch: ["*"] })
+    const created = await writeChunks(context, { kind: "write", ...request(), ifVersion: 0 })
       .catch((error) => {
         const isRace = expected === undefined && isAbout(error, "FILE_ALREADY_EXISTS");
         return isRace && tries < MCP_APPEND_TRIES_MAX ? null : Promise.reject(error);

@@ -19,9 +19,8 @@ export const deleteFile = defineTool({
     expected_version: whole("Delete only where this is the latest version.", 1).optional(),
   }),
   async run(context, { path, expected_version: expected }) {
-    const ifMatch = expected === undefined ? undefined : [`*.${expected}`];
     try {
-      const basis = await commitBasis({ path, idempotencyKey: undefined, ifMatch }, "delete", {});
+      const basis = await commitBasis({ path, idempotencyKey: undefined, ifVersion: expected }, "delete", {});
       const { file } = await commit(context, { kind: "delete", ...basis });
       return `Deleted ${path}: version ${file.version} marks that. restore_file with version=${
         file.version - 1

@@ -1,6 +1,7 @@
 /** All tools, in the order in which clients show them. */
 import type { Tool } from "../tool.ts";
 import { appendFile } from "./append_file.ts";
+import { createLink } from "./create_link.ts";
 import { deleteFile } from "./delete_file.ts";
 import { diffVersions } from "./diff_versions.ts";
 import { editFile } from "./edit_file.ts";
@@ -26,4 +27,5 @@ export const TOOLS: readonly Tool[] = [
   fileHistory,
   diffVersions,
   restoreFile,
+  createLink,
 ];

@@ -41,7 +41,7 @@ export const writeFile = defineTool({
         path,
         chunks: [new TextEncoder().encode(content)],
         idempotencyKey: undefined,
-        ...expected === 0 ? { ifNoneMatch: ["*"] } : { ifMatch: [`*.${expected}`] },
+        ifVersion: expected,
       });
       return await describeWritten(file, content);
     } catch (error) {
