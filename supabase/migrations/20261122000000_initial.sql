@@ -348,7 +348,9 @@ create table filestore.files (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
   path text collate "C" not null
-    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32
+      -- No character that changes the direction of text.
+      and path !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'),
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
   version integer not null check (version > 0),
   mime_type text not null,
@@ -912,7 +914,9 @@ language plpgsql immutable set search_path = '' as $$
 begin
   return octet_length(p_path) between 1 and (filestore.limits()).path_bytes_max
     and cardinality(string_to_array(p_path, '/')) <= (filestore.limits()).path_segments_max
-    and p_path !~ '^/|/$|//|\\|[\u0001-\u001f\u007f-\u009f]|(^|/)\.{1,2}(/|$)';
+    and p_path !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+      -- Control characters, and those that change the direction of text.
+      || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
 end
 $$;
 comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';
