@@ -266,7 +266,7 @@ export const SEARCH_CONTEXT_LINES = 2;
 export const SEARCH_SNIPPET_LENGTH_MAX = 300;
 /** Files that one call to the database returns where not all of them need match. */
 export const SEARCH_BATCH_FILES = 200;
-/** Text that one call fetches, in bytes, plus at most one file. */
+/** Text that one call fetches, in bytes of JSON; or one file, which may take more. */
 export const SEARCH_BATCH_BYTES = 4 * 1024 * 1024;
 /** Text that one search reads, in bytes, before it returns what it has or SEARCH_TOO_BROAD. */
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
