@@ -190,7 +190,8 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
       });
       const found: string[] = [];
       let largest = 0;
-      for (let after: string | null | undefined; after !== null;) {
+      let after: string | null | undefined;
+      do {
         const query = { ...base, kind: "scan", clauses: [["q9q9q9q9"]], caseSensitive: true };
         const whole = JSON.stringify({ ...query, bytes: SEARCH_BATCH_BYTES, ...(after && { after }) });
         const [row]: { answer: string }[] = await sql`
@@ -199,7 +200,7 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
         largest = Math.max(largest, row?.answer.length ?? 0);
         found.push(...value.files.map(({ file }) => file.path));
         after = value.next;
-      }
+      } while (after !== null);
       assertEquals(found, Array.from({ length: texts }, (_, n) => `controls/${n + 1}`));
       assert(largest > 6_000_000 && largest < 6 * SEARCH_TEXT_BYTES_MAX + 10_000, `${largest} bytes`);
       const ranked = { ...base, kind: "rank", words: "q9q9q9q9", bytes: SEARCH_BATCH_BYTES };
