@@ -135,14 +135,18 @@ export const HASHED_AT_ONCE_BYTES_MAX = 16 * 1024;
 export const HASHES_BEFORE_LOADING = 16;
 /** Segments of one write uploaded at the same time. */
 export const UPLOADS_AT_ONCE = 4;
+/** Of one write so many segments stay in the cache. The memory of the others is freed as soon as they are stored. */
+export const UPLOADED_SEGMENTS_KEPT = 4;
 /** Content of up to this many bytes is read before its response begins, which is then sent in one piece. */
 export const READ_AT_ONCE_BYTES = 64 * 1024;
+/** Content that is encoded as JSON at a time, while the client takes it: each answer has two of these in memory. */
+export const ENCODED_AT_ONCE_BYTES = 128 * 1024;
 /** Verified segments cached per isolate, in bytes. */
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
 /** A read of more than this, in bytes, bypasses the cache: it would evict everything else. */
 export const READ_KEPT_BYTES_MAX = SEGMENT_CACHE_BYTES_MAX / 2;
 /** Memory for what has arrived of request bodies over UNAUTHORIZED_BODY_BYTES_MAX, per isolate, in bytes. */
-export const BODY_BUDGET_BYTES = 96 * 1024 * 1024;
+export const BODY_BUDGET_BYTES = 48 * 1024 * 1024;
 /** What the bodies of one project may take of it. */
 export const BODY_PROJECT_BYTES = BODY_BUDGET_BYTES / 4;
 /** How long a request waits for a share of that memory before it gets a 503. */
