@@ -198,9 +198,9 @@ export const ACCOUNT_SHARE_BYTES = 1024 * 1024;
  * The tariff: what a project's rows in the database count towards its quota, beside its stored bytes. This much for each
  * file, deleted or not. In SQL.
  */
-export const TARIFF_FILE_BYTES = 1024;
+export const TARIFF_FILE_BYTES = 512;
 /** So many times the bytes of its path, for each file. In SQL. */
-export const TARIFF_PATH_FACTOR = 4;
+export const TARIFF_PATH_FACTOR = 14;
 /** Each directory above a file, which counts the bytes of the file's path as well. In SQL. */
 export const TARIFF_DIRECTORY_BYTES = 256;
 /** Each version, a deletion included. In SQL. */
