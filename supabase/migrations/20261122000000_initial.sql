@@ -126,6 +126,14 @@ create type filestore.limits as (
   ended_keys_kept_days integer,
   ended_keys_pruned_at_once integer,
   name_length_max integer,
+  project_links_max integer,
+  project_links_kept_max integer,
+  link_seconds_min integer,
+  link_seconds_max integer,
+  write_link_seconds_max integer,
+  link_requests_per_minute integer,
+  ended_links_kept_days integer,
+  ended_links_pruned_at_once integer,
   console_session_seconds integer,
   idempotency_key_seconds integer,
   lock_timeout_milliseconds integer,
@@ -181,6 +189,16 @@ begin
   v_limits.ended_keys_kept_days := 90;
   v_limits.ended_keys_pruned_at_once := 100;
   v_limits.name_length_max := 100;
+  -- Links of a project that can be used, and all that are remembered; those that ended give way.
+  v_limits.project_links_max := 1000;
+  v_limits.project_links_kept_max := 2000;
+  v_limits.link_seconds_min := 60;
+  v_limits.link_seconds_max := 604800;
+  v_limits.write_link_seconds_max := 3600;
+  v_limits.link_requests_per_minute := 60;
+  -- Who uses a link so long after its end is told that it ended, and later that there is none; the sweep forgets it.
+  v_limits.ended_links_kept_days := 7;
+  v_limits.ended_links_pruned_at_once := 1000;
   v_limits.console_session_seconds := 600;
   v_limits.idempotency_key_seconds := 86400;
   -- How long an operation waits for a lock that another transaction holds.
@@ -487,9 +505,53 @@ comment on table filestore.idempotency_keys is
   'request with the same key.';
 
 comment on column filestore.idempotency_keys.caller_id is
-  'The API key whose request it was, so that keys cannot meet each other''s; all zeros for the console.';
+  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
 
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+
+create table filestore.links (
+  id uuid primary key,
+  project_id uuid not null references filestore.projects (id),
+  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  scope text not null check (scope in ('read', 'write')),
+  path text collate "C" not null
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+  version integer check (version > 0),
+  mime_type text,
+  max_bytes bigint check (max_bytes > 0),
+  if_version integer check (if_version >= 0),
+  key_id uuid,
+  key_hash bytea,
+  account_id uuid,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  revoked_at timestamptz(3),
+  used_at timestamptz(3),
+  commit_id uuid,
+  check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
+);
+comment on table filestore.links is
+  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
+comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
+comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
+comment on column filestore.links.key_id is
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
+
+create index links_by_project on filestore.links (project_id, created_at);
+create index links_by_key on filestore.links (key_id);
+create index links_by_end on filestore.links (expires_at);
+
+create unlogged table filestore.link_windows (
+  project_id uuid not null,
+  link_id uuid not null,
+  window_start timestamptz not null,
+  request_count integer not null,
+  primary key (project_id, link_id)
+) with (fillfactor = 50);
+comment on table filestore.link_windows is
+  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
+  'crash the counts of that minute are gone.';
 
 create table filestore.sweeps (
   project_id uuid primary key references filestore.projects (id),
@@ -728,6 +790,18 @@ call filestore.add_policies(
   'create policy engine_update on filestore.account_grants for update to filestore_engine '
   'using (project_id = {project}) with check (account_id = {account})');
 grant select, insert, update on filestore.account_grants to filestore_engine;
+call filestore.add_policies(
+  -- By its token, before anything is known; then those of the project, below the key's prefix.
+  'create policy engine_select on filestore.links for select to filestore_engine using (token_hash = {key} '
+  'or project_id = {project} and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0'')))',
+  'create policy engine_insert on filestore.links for insert to filestore_engine with check (project_id = {project})',
+  'create policy engine_update on filestore.links for update to filestore_engine using (project_id = {project}) '
+  'with check (project_id = {project})',
+  'create policy engine_delete on filestore.links for delete to filestore_engine using (project_id = {project})',
+  'create policy engine_all on filestore.link_windows to filestore_engine using (project_id = {project}) '
+  'with check (project_id = {project})');
+grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
+grant select, insert, update, delete on filestore.link_windows to filestore_engine;
 grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
   filestore.console_sessions to filestore_engine;
 grant update (last_used_at) on filestore.api_keys to filestore_engine;
@@ -777,6 +851,10 @@ create policy admin_select on filestore.account_grants for select to filestore_a
 create policy admin_delete on filestore.account_grants for delete to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
 grant select, delete on filestore.account_grants to filestore_admin;
+create policy admin_all on filestore.links to filestore_admin using (true) with check (true);
+create policy admin_all on filestore.link_windows to filestore_admin using (true) with check (true);
+grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
+grant select, delete on filestore.link_windows to filestore_admin;
 create policy admin_select on filestore.segments for select to filestore_admin using (true);
 create policy admin_select on filestore.file_versions for select to filestore_admin using (true);
 create policy admin_delete on filestore.api_keys for delete to filestore_admin using (true);
@@ -841,6 +919,11 @@ begin
   end loop;
 end
 $$;
+call filestore.add_policies(
+  'create policy account_select on filestore.links for select to filestore_account using (project_id = {project})',
+  'create policy account_update on filestore.links for update to filestore_account using (project_id = {project}) '
+  'with check (project_id = {project})');
+grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 grant insert, update (revoked_at, expires_at) on filestore.api_keys to filestore_account;
 grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
 
@@ -966,9 +1049,11 @@ create type filestore.session as (
   account_bytes bigint,
   envelope jsonb,
   scopes text[],
-  path_prefix text
+  path_prefix text,
+  link_id uuid
 );
-comment on type filestore.session is 'An authorized (or refused) key, for the rest of the transaction.';
+comment on type filestore.session is
+  'An authorized (or refused) key, for the rest of the transaction, and the link that acts as it, if one does.';
 comment on column filestore.session.envelope is
   'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 
@@ -1135,6 +1220,11 @@ begin
     where s.token_hash = decode(p_key_hash, 'hex') and s.expires_at > clock_timestamp();
   end if;
   if not found then
+    select l.project_id, l.account_id, array[l.scope]
+    into v_session.project_id, v_opener_id, v_session.scopes
+    from filestore.links l where l.token_hash = decode(p_key_hash, 'hex') and l.account_id is not null;
+  end if;
+  if not found then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
@@ -1150,7 +1240,7 @@ begin
     v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_session.project_id;
-  -- A console session ends with the ownership of whoever opened it.
+  -- A console session, and a link made in one, ends with the ownership of whoever opened it.
   if v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
@@ -1167,7 +1257,7 @@ begin
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
     'grant', jsonb_build_object(
       'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
-      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes));
+      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
   if not v_count.is_allowed then
     v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
     return v_session;
@@ -1547,6 +1637,14 @@ declare
   v_is_live constant boolean := filestore.is_live(p_file);
   v_tag constant text := (p_file).id || '.' || (p_file).version;
 begin
+  -- "ifVersion" is the number that the file must be at, 0 for no file.
+  if v_is_live and p_commit -> 'ifVersion' = '0' then
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
+  end if;
+  if (p_commit ->> 'ifVersion')::integer > 0
+    and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+  end if;
   -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
   if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
     return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
@@ -1561,7 +1659,7 @@ begin
 end
 $$;
 comment on function filestore.failed_precondition is
-  'The refusal of a commit whose If-Match or If-None-Match does not hold for the locked file; null where they hold.';
+  'The refusal of a commit whose preconditions do not hold for the locked file; null where they hold.';
 call filestore.grant_execute('filestore.failed_precondition', 'filestore_engine');
 
 create type filestore.next_version as (
@@ -1905,8 +2003,13 @@ call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
 create function filestore.caller_id(p_session filestore.session) returns uuid
 language plpgsql immutable set search_path = ''
-as $$ begin return coalesce((p_session).key_id, '00000000-0000-0000-0000-000000000000'); end $$;
-comment on function filestore.caller_id is 'Whose idempotency keys these are: of the API key, or of the console.';
+as $$
+begin
+  return coalesce((p_session).link_id, (p_session).key_id, '00000000-0000-0000-0000-000000000000');
+end
+$$;
+comment on function filestore.caller_id is
+  'Whose idempotency keys these are: of the link, the API key, or the console.';
 call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
 
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb) returns jsonb
@@ -2622,6 +2725,291 @@ comment on function public.filestore_list is
   'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
   'sortBy, sortOrder and the filters.';
 call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');
+-- 52_links.sql =======================================================================================================
+-- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+
+create function filestore.link_record(p_link filestore.links) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', p_link.id, 'for', p_link.scope, 'path', p_link.path, 'version', p_link.version,
+    'contentType', p_link.mime_type, 'maxBytes', p_link.max_bytes, 'ifVersion', p_link.if_version,
+    'keyId', p_link.key_id, 'createdAt', filestore.iso(p_link.created_at),
+    'expiresAt', filestore.iso(p_link.expires_at)));
+end
+$$;
+comment on function filestore.link_record is 'A link as those who may list it see it: without its address.';
+call filestore.grant_execute('filestore.link_record', 'filestore_engine');
+
+create function filestore.has_ended(p_link filestore.links) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  return p_link.revoked_at is not null or p_link.used_at is not null or p_link.expires_at <= clock_timestamp();
+end
+$$;
+comment on function filestore.has_ended is
+  'Whether a link cannot be used any more, as far as that does not depend on its key.';
+call filestore.grant_execute('filestore.has_ended', 'filestore_engine');
+
+create function public.filestore_create_link(p_key_hash text, p_request_id uuid, p_link jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_scope constant text := p_link ->> 'for';
+  v_path constant text := p_link ->> 'path';
+  v_seconds constant integer := p_link ->> 'expiresIn';
+  v_count bigint;
+  v_found jsonb;
+  v_link filestore.links;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if not filestore.may_write(v_session, v_path) then
+    return v_session.envelope || filestore.outside_prefix(v_session);
+  end if;
+  if v_scope <> all (v_session.scopes) then
+    return v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
+  end if;
+  if v_seconds not between v_limits.link_seconds_min
+    and (case v_scope when 'read' then v_limits.link_seconds_max else v_limits.write_link_seconds_max end) then
+    raise exception 'a link cannot be valid for % seconds', v_seconds;
+  end if;
+  if v_scope = 'read' then
+    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, false);
+    if v_found ? 'refusal' then return v_session.envelope || v_found; end if;
+  end if;
+  -- Serialized, so that the number is exact and an earlier attempt has ended.
+  perform pg_advisory_xact_lock(hashtextextended('links/' || v_session.project_id, 0));
+  select * into v_link from filestore.links l
+  where l.project_id = v_session.project_id and l.id = (p_link ->> 'id')::uuid;
+  if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
+  -- The count is of all, so not under the key's prefix.
+  perform set_config('filestore.path_prefix', '', true);
+  select count(*) into v_count from filestore.links l
+  where l.project_id = v_session.project_id and not filestore.has_ended(l);
+  if v_count >= v_limits.project_links_max then
+    return v_session.envelope
+      || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
+  end if;
+  with removed as (
+    delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
+      select o.id from filestore.links o where o.project_id = v_session.project_id
+      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
+    returning l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
+  insert into filestore.links (
+    id, project_id, token_hash, scope, path, version, mime_type, max_bytes, if_version, key_id, key_hash, account_id,
+    created_at, expires_at)
+  values (
+    (p_link ->> 'id')::uuid, v_session.project_id, decode(p_link ->> 'tokenHash', 'hex'), v_scope, v_path,
+    (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
+    (p_link ->> 'ifVersion')::integer, v_session.key_id,
+    case when v_session.key_id is not null then decode(p_key_hash, 'hex') end,
+    case when v_session.key_id is null then v_session.account_id end,
+    clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
+  returning * into v_link;
+  return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link));
+end
+$$;
+comment on function public.filestore_create_link is
+  'Makes a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, and version, '
+  'or contentType, maxBytes and ifVersion. The same id again returns the first one. Refusals: FORBIDDEN_SCOPE, '
+  'FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
+call filestore.publish('public.filestore_create_link', 'filestore_engine', 'service_role');
+
+create function public.filestore_list_links(p_key_hash text, p_request_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || jsonb_build_object('value', (
+    select coalesce(jsonb_agg(
+      filestore.link_record(l) - case when 'admin' = any (v_session.scopes) then '' else 'keyId' end
+      order by l.created_at desc, l.id), '[]')
+    from filestore.links l
+    where l.project_id = v_session.project_id and not filestore.has_ended(l)));
+end
+$$;
+comment on function public.filestore_list_links is
+  'The links that can be used, newest first, below the key''s prefix; keyId for keys with the scope admin alone.';
+call filestore.publish('public.filestore_list_links', 'filestore_engine', 'service_role');
+
+create function public.filestore_revoke_link(p_key_hash text, p_request_id uuid, p_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_revoked_at timestamptz;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  update filestore.links l set revoked_at = coalesce(l.revoked_at, clock_timestamp())
+  where l.project_id = v_session.project_id and l.id = p_id returning l.revoked_at into v_revoked_at;
+  return v_session.envelope || case when found
+    then jsonb_build_object('value', jsonb_build_object('id', p_id, 'revokedAt', filestore.iso(v_revoked_at)))
+    else filestore.refusal('LINK_NOT_FOUND') end;
+end
+$$;
+comment on function public.filestore_revoke_link is 'Ends a link immediately. Refusals: LINK_NOT_FOUND.';
+call filestore.publish('public.filestore_revoke_link', 'filestore_engine', 'service_role');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Using one.
+
+create function filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
+  v_count integer;
+begin
+  insert into filestore.link_windows as w (project_id, link_id, window_start, request_count)
+  values (p_project_id, p_link_id, v_minute, p_added)
+  on conflict (project_id, link_id) do update
+    set window_start = greatest(w.window_start, v_minute),
+        request_count = least(
+          case when w.window_start < v_minute then 0 else w.request_count end + p_added, p_limit + 1)
+  returning w.request_count into v_count;
+  return jsonb_build_object('isAllowed', v_count <= p_limit - (p_added = 0)::integer, 'rate', jsonb_build_object(
+    'limit', p_limit, 'remaining', greatest(p_limit - v_count, 0),
+    'reset', extract(epoch from v_minute + interval '1 minute')::bigint));
+end
+$$;
+comment on function filestore.count_link_use is
+  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it only looks.';
+call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
+
+create type filestore.opened_link as (session filestore.session, link filestore.links);
+comment on type filestore.opened_link is 'A link, and the session of the key that it acts as.';
+
+create function filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)
+returns filestore.opened_link
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_all constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_link filestore.links;
+  v_session filestore.session;
+  v_limit integer;
+  v_count jsonb;
+  v_refusal jsonb;
+begin
+  perform set_config('filestore.key_hash', p_token_hash, true);
+  select * into v_link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
+  v_refusal := case
+    when not found then filestore.refusal('LINK_NOT_FOUND')
+    when v_link.scope <> p_scope
+      then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', v_link.scope))
+    when v_link.revoked_at is not null or v_link.expires_at <= clock_timestamp()
+      then filestore.refusal('LINK_EXPIRED')
+  end;
+  if v_refusal is not null then
+    v_session.envelope := v_refusal;
+    return (v_session, v_link)::filestore.opened_link;
+  end if;
+  -- Null: the project's own window counts no request of a link.
+  v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
+  v_session.link_id := v_link.id;
+  if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
+    v_session.envelope := filestore.refusal('LINK_EXPIRED');
+  elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
+    v_session.envelope := v_session.envelope || filestore.outside_prefix(v_session);
+  end if;
+  if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
+
+  v_session.max_file_bytes := least(v_session.max_file_bytes, v_link.max_bytes);
+  v_session.envelope :=
+    jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
+  v_limit := v_session.envelope #>> '{rate,limit}';
+  -- Reads are counted before they are answered. Of writes those that were refused count, so here one only looks.
+  v_count := filestore.count_link_use(
+    v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
+  v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+  if (v_count ->> 'isAllowed')::boolean and v_limit is not null then
+    v_count := filestore.count_link_use(v_session.project_id, c_all, v_limit, p_is_counted::integer);
+    if not (v_count ->> 'isAllowed')::boolean then
+      v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+    end if;
+  end if;
+  if not (v_count ->> 'isAllowed')::boolean then
+    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end if;
+  return (v_session, v_link)::filestore.opened_link;
+end
+$$;
+comment on function filestore.open_link is
+  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
+  'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
+call filestore.grant_execute('filestore.open_link', 'filestore_engine');
+
+create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_found jsonb;
+begin
+  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, true);
+  -- Of what else there is at or below the path, a link tells nothing.
+  if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
+  return (v_opened.session).envelope || v_found;
+end
+$$;
+comment on function public.filestore_link_content is
+  'The file record and the segments of what a link is for. p_key_hash is the SHA-256 of its token; with p_request_id '
+  'null the request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
+
+create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+begin
+  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
+  return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
+    'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
+    'isUsed', (v_opened.link).used_at is not null));
+end
+$$;
+comment on function public.filestore_link_authorize is
+  'What a link for writing allows, before anything is stored. Refusals: those of filestore.open_link.';
+call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
+
+create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_session constant filestore.session := v_opened.session;
+  v_link filestore.links;
+  v_result jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select * into v_link from filestore.links l
+  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
+  if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
+    v_result := coalesce(
+      case when p_commit ? 'idempotency' then filestore.stored_response(v_session, p_commit -> 'idempotency') end,
+      filestore.refusal('LINK_USED'));
+    return v_session.envelope || v_result;
+  end if;
+  v_result := filestore.commit_idempotent(v_session, 'write', p_commit || jsonb_build_object('path', v_link.path)
+    || case when v_link.if_version is null then '{}' else jsonb_build_object('ifVersion', v_link.if_version) end);
+  if v_result ? 'refusal' then
+    perform filestore.count_link_use(
+      v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, 1);
+    perform set_config('synchronous_commit', 'off', true);
+  else
+    update filestore.links l set used_at = clock_timestamp(), commit_id = (p_commit ->> 'commitId')::uuid
+    where l.project_id = v_session.project_id and l.id = v_link.id;
+  end if;
+  -- What was written in one piece needs no compaction.
+  return v_session.envelope || case when v_result ? 'value'
+    then jsonb_set(v_result, '{value,segments}', 'null') else v_result end;
+end
+$$;
+comment on function public.filestore_link_commit is
+  'Writes the one version that a link is for. A refused write does not use it up. Refusals: LINK_USED, those of '
+  'filestore.open_link and of a write.';
+call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
 -- 60_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
@@ -2933,11 +3321,15 @@ begin
       expires_at = case when v_is_immediate then k.expires_at
         else least(k.expires_at, clock_timestamp() + make_interval(secs => v_grace_seconds)) end
   where k.project_id = p_project_id and k.id = v_old.id returning * into v_old;
+  update filestore.links l
+  set key_id = (v_new #>> '{value,id}')::uuid, key_hash = decode(p_key ->> 'keyHash', 'hex')
+  where l.project_id = p_project_id and l.key_id = v_old.id;
   return jsonb_build_object('value', v_new -> 'value' || jsonb_build_object('replaced', filestore.account_key(v_old)));
 end
 $$;
 comment on function filestore.rotate_key is
-  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Refusals: '
+  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Its links act '
+  'as the new one. Refusals: '
   'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 
@@ -3436,6 +3828,7 @@ begin
   set revoked_at = case when p_grace_seconds = 0 then clock_timestamp() end,
       expires_at = least(k.expires_at, clock_timestamp() + make_interval(secs => nullif(p_grace_seconds, 0)))
   where k.id = p_id;
+  update filestore.links l set key_id = v_new.id, key_hash = v_new.key_hash where l.key_id = p_id;
   return filestore.key_record(v_new);
 end
 $$;
@@ -3469,6 +3862,20 @@ comment on function filestore.prune_keys is
   'Removes keys that ended long ago, some at a time. Of one that versions name, id and name stay.';
 call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
 
+create function filestore.prune_links() returns void
+language sql volatile set search_path = '' as $$
+  with ended as materialized (
+    select l.id from filestore.links l
+    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
+  ), removed as (
+    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
+$$;
+comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
+call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
+
 create function public.filestore_sweep_next() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -3476,7 +3883,7 @@ declare
   v_through constant date := ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2;
   v_next jsonb;
 begin
-  perform filestore.prune_keys();
+  perform filestore.prune_keys(), filestore.prune_links();
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -3489,7 +3896,7 @@ end
 $$;
 comment on function public.filestore_sweep_next is
   'The project whose sweep is furthest behind, and how far it has come; null where there is nothing to do. Removes '
-  'some keys that ended long ago on the way.';
+  'some keys and links that ended long ago on the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

@@ -13,6 +13,14 @@ create type filestore.limits as (
   ended_keys_kept_days integer,
   ended_keys_pruned_at_once integer,
   name_length_max integer,
+  project_links_max integer,
+  project_links_kept_max integer,
+  link_seconds_min integer,
+  link_seconds_max integer,
+  write_link_seconds_max integer,
+  link_requests_per_minute integer,
+  ended_links_kept_days integer,
+  ended_links_pruned_at_once integer,
   console_session_seconds integer,
   idempotency_key_seconds integer,
   lock_timeout_milliseconds integer,
@@ -68,6 +76,16 @@ begin
   v_limits.ended_keys_kept_days := 90;
   v_limits.ended_keys_pruned_at_once := 100;
   v_limits.name_length_max := 100;
+  -- Links of a project that can be used, and all that are remembered; those that ended give way.
+  v_limits.project_links_max := 1000;
+  v_limits.project_links_kept_max := 2000;
+  v_limits.link_seconds_min := 60;
+  v_limits.link_seconds_max := 604800;
+  v_limits.write_link_seconds_max := 3600;
+  v_limits.link_requests_per_minute := 60;
+  -- Who uses a link so long after its end is told that it ended, and later that there is none; the sweep forgets it.
+  v_limits.ended_links_kept_days := 7;
+  v_limits.ended_links_pruned_at_once := 1000;
   v_limits.console_session_seconds := 600;
   v_limits.idempotency_key_seconds := 86400;
   -- How long an operation waits for a lock that another transaction holds.

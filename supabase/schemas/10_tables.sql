@@ -254,9 +254,53 @@ comment on table filestore.idempotency_keys is
   'request with the same key.';
 
 comment on column filestore.idempotency_keys.caller_id is
-  'The API key whose request it was, so that keys cannot meet each other''s; all zeros for the console.';
+  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
 
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+
+create table filestore.links (
+  id uuid primary key,
+  project_id uuid not null references filestore.projects (id),
+  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  scope text not null check (scope in ('read', 'write')),
+  path text collate "C" not null
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+  version integer check (version > 0),
+  mime_type text,
+  max_bytes bigint check (max_bytes > 0),
+  if_version integer check (if_version >= 0),
+  key_id uuid,
+  key_hash bytea,
+  account_id uuid,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  revoked_at timestamptz(3),
+  used_at timestamptz(3),
+  commit_id uuid,
+  check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
+);
+comment on table filestore.links is
+  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
+comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
+comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
+comment on column filestore.links.key_id is
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
+
+create index links_by_project on filestore.links (project_id, created_at);
+create index links_by_key on filestore.links (key_id);
+create index links_by_end on filestore.links (expires_at);
+
+create unlogged table filestore.link_windows (
+  project_id uuid not null,
+  link_id uuid not null,
+  window_start timestamptz not null,
+  request_count integer not null,
+  primary key (project_id, link_id)
+) with (fillfactor = 50);
+comment on table filestore.link_windows is
+  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
+  'crash the counts of that minute are gone.';
 
 create table filestore.sweeps (
   project_id uuid primary key references filestore.projects (id),

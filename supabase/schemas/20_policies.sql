@@ -86,6 +86,18 @@ call filestore.add_policies(
   'create policy engine_update on filestore.account_grants for update to filestore_engine '
   'using (project_id = {project}) with check (account_id = {account})');
 grant select, insert, update on filestore.account_grants to filestore_engine;
+call filestore.add_policies(
+  -- By its token, before anything is known; then those of the project, below the key's prefix.
+  'create policy engine_select on filestore.links for select to filestore_engine using (token_hash = {key} '
+  'or project_id = {project} and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0'')))',
+  'create policy engine_insert on filestore.links for insert to filestore_engine with check (project_id = {project})',
+  'create policy engine_update on filestore.links for update to filestore_engine using (project_id = {project}) '
+  'with check (project_id = {project})',
+  'create policy engine_delete on filestore.links for delete to filestore_engine using (project_id = {project})',
+  'create policy engine_all on filestore.link_windows to filestore_engine using (project_id = {project}) '
+  'with check (project_id = {project})');
+grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
+grant select, insert, update, delete on filestore.link_windows to filestore_engine;
 grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
   filestore.console_sessions to filestore_engine;
 grant update (last_used_at) on filestore.api_keys to filestore_engine;
@@ -135,6 +147,10 @@ create policy admin_select on filestore.account_grants for select to filestore_a
 create policy admin_delete on filestore.account_grants for delete to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
 grant select, delete on filestore.account_grants to filestore_admin;
+create policy admin_all on filestore.links to filestore_admin using (true) with check (true);
+create policy admin_all on filestore.link_windows to filestore_admin using (true) with check (true);
+grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
+grant select, delete on filestore.link_windows to filestore_admin;
 create policy admin_select on filestore.segments for select to filestore_admin using (true);
 create policy admin_select on filestore.file_versions for select to filestore_admin using (true);
 create policy admin_delete on filestore.api_keys for delete to filestore_admin using (true);
@@ -199,6 +215,11 @@ begin
   end loop;
 end
 $$;
+call filestore.add_policies(
+  'create policy account_select on filestore.links for select to filestore_account using (project_id = {project})',
+  'create policy account_update on filestore.links for update to filestore_account using (project_id = {project}) '
+  'with check (project_id = {project})');
+grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 grant insert, update (revoked_at, expires_at) on filestore.api_keys to filestore_account;
 grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
 

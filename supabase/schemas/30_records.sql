@@ -96,9 +96,11 @@ create type filestore.session as (
   account_bytes bigint,
   envelope jsonb,
   scopes text[],
-  path_prefix text
+  path_prefix text,
+  link_id uuid
 );
-comment on type filestore.session is 'An authorized (or refused) key, for the rest of the transaction.';
+comment on type filestore.session is
+  'An authorized (or refused) key, for the rest of the transaction, and the link that acts as it, if one does.';
 comment on column filestore.session.envelope is
   'What every result contains: {"grant", "rate"}, and {"refusal"} where the request is refused.';
 

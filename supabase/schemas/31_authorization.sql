@@ -133,6 +133,11 @@ begin
     where s.token_hash = decode(p_key_hash, 'hex') and s.expires_at > clock_timestamp();
   end if;
   if not found then
+    select l.project_id, l.account_id, array[l.scope]
+    into v_session.project_id, v_opener_id, v_session.scopes
+    from filestore.links l where l.token_hash = decode(p_key_hash, 'hex') and l.account_id is not null;
+  end if;
+  if not found then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
@@ -148,7 +153,7 @@ begin
     v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_session.project_id;
-  -- A console session ends with the ownership of whoever opened it.
+  -- A console session, and a link made in one, ends with the ownership of whoever opened it.
   if v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
@@ -165,7 +170,7 @@ begin
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
     'grant', jsonb_build_object(
       'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
-      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes));
+      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
   if not v_count.is_allowed then
     v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
     return v_session;

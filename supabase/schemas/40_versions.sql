@@ -312,6 +312,14 @@ declare
   v_is_live constant boolean := filestore.is_live(p_file);
   v_tag constant text := (p_file).id || '.' || (p_file).version;
 begin
+  -- "ifVersion" is the number that the file must be at, 0 for no file.
+  if v_is_live and p_commit -> 'ifVersion' = '0' then
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
+  end if;
+  if (p_commit ->> 'ifVersion')::integer > 0
+    and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+  end if;
   -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
   if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
     return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
@@ -326,7 +334,7 @@ begin
 end
 $$;
 comment on function filestore.failed_precondition is
-  'The refusal of a commit whose If-Match or If-None-Match does not hold for the locked file; null where they hold.';
+  'The refusal of a commit whose preconditions do not hold for the locked file; null where they hold.';
 call filestore.grant_execute('filestore.failed_precondition', 'filestore_engine');
 
 create type filestore.next_version as (
@@ -670,8 +678,13 @@ call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
 create function filestore.caller_id(p_session filestore.session) returns uuid
 language plpgsql immutable set search_path = ''
-as $$ begin return coalesce((p_session).key_id, '00000000-0000-0000-0000-000000000000'); end $$;
-comment on function filestore.caller_id is 'Whose idempotency keys these are: of the API key, or of the console.';
+as $$
+begin
+  return coalesce((p_session).link_id, (p_session).key_id, '00000000-0000-0000-0000-000000000000');
+end
+$$;
+comment on function filestore.caller_id is
+  'Whose idempotency keys these are: of the link, the API key, or the console.';
 call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
 
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb) returns jsonb

@@ -308,11 +308,15 @@ begin
       expires_at = case when v_is_immediate then k.expires_at
         else least(k.expires_at, clock_timestamp() + make_interval(secs => v_grace_seconds)) end
   where k.project_id = p_project_id and k.id = v_old.id returning * into v_old;
+  update filestore.links l
+  set key_id = (v_new #>> '{value,id}')::uuid, key_hash = decode(p_key ->> 'keyHash', 'hex')
+  where l.project_id = p_project_id and l.key_id = v_old.id;
   return jsonb_build_object('value', v_new -> 'value' || jsonb_build_object('replaced', filestore.account_key(v_old)));
 end
 $$;
 comment on function filestore.rotate_key is
-  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Refusals: '
+  'A new key in place of an active one, which is revoked immediately or expires after the grace period. Its links act '
+  'as the new one. Refusals: '
   'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 

@@ -311,6 +311,7 @@ begin
   set revoked_at = case when p_grace_seconds = 0 then clock_timestamp() end,
       expires_at = least(k.expires_at, clock_timestamp() + make_interval(secs => nullif(p_grace_seconds, 0)))
   where k.id = p_id;
+  update filestore.links l set key_id = v_new.id, key_hash = v_new.key_hash where l.key_id = p_id;
   return filestore.key_record(v_new);
 end
 $$;

@@ -23,6 +23,20 @@ comment on function filestore.prune_keys is
   'Removes keys that ended long ago, some at a time. Of one that versions name, id and name stay.';
 call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
 
+create function filestore.prune_links() returns void
+language sql volatile set search_path = '' as $$
+  with ended as materialized (
+    select l.id from filestore.links l
+    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
+  ), removed as (
+    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
+$$;
+comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
+call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
+
 create function public.filestore_sweep_next() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -30,7 +44,7 @@ declare
   v_through constant date := ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2;
   v_next jsonb;
 begin
-  perform filestore.prune_keys();
+  perform filestore.prune_keys(), filestore.prune_links();
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
@@ -43,7 +57,7 @@ end
 $$;
 comment on function public.filestore_sweep_next is
   'The project whose sweep is furthest behind, and how far it has come; null where there is nothing to do. Removes '
-  'some keys that ended long ago on the way.';
+  'some keys and links that ended long ago on the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

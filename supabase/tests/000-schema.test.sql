@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(74);
+select plan(82);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -8,7 +8,7 @@ select has_role('filestore_admin');
 select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
-  'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'directories', 'directory_changes', 'edit_turns', 'file_versions', 'files', 'health', 'idempotency_keys', 'project_usage', 'projects',
+  'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'directories', 'directory_changes', 'edit_turns', 'file_versions', 'files', 'health', 'idempotency_keys', 'link_windows', 'links', 'project_usage', 'projects',
   'rate_windows', 'search_chunks', 'search_queue', 'search_texts', 'segments', 'settings', 'sweeps', 'tiers'
 ]);
 select is(
@@ -31,7 +31,7 @@ select is(
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('account_grants'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('directories'), ('directory_changes'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('project_usage'),
+from (values ('account_grants'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('directories'), ('directory_changes'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
              ('projects'), ('rate_windows'), ('search_chunks'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb

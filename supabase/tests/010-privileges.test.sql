@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(64);
+select plan(66);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -36,6 +36,7 @@ from (values
   ('directories', '{SELECT,INSERT,UPDATE,DELETE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('account_grants', '{SELECT,INSERT,UPDATE}'), ('settings', '{SELECT}'),
+  ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'), ('directory_changes', '{SELECT,INSERT,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_chunks', '{SELECT}'),
@@ -44,7 +45,7 @@ from (values
 select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
 select is(
   array(select c.relname::text from pg_class c
-        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('account_grants', 'projects', 'api_keys', 'settings', 'tiers', 'segments', 'sweeps', 'health')
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('account_grants', 'projects', 'api_keys', 'links', 'link_windows', 'settings', 'tiers', 'segments', 'sweeps', 'health')
           and has_table_privilege('filestore_admin', c.oid, 'select, insert, update, delete')),
   '{}', 'administration sees no file');
 select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT'], 'the sweep reads which segments are named');

@@ -137,6 +137,11 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.is_path(p_path text)": internal("filestore_account", "filestore_admin"),
   "filestore.enter_account()": account,
   "filestore.prune_keys()": admin,
+  "filestore.prune_links()": admin,
+  "filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)": engine,
+  "filestore.has_ended(p_link filestore.links)": engine,
+  "filestore.link_record(p_link filestore.links)": engine,
+  "filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)": engine,
   "filestore.validation_refusal(p_issues jsonb)": account,
   "filestore.validate_key(p_key jsonb)": account,
   "filestore.validate_name(p_name text, p_minimum integer)": account,
@@ -214,6 +219,12 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
   "public.filestore_diff(p_key_hash text, p_request_id uuid, p_path text, p_from integer, p_to integer)":
     fileOperation,
+  "public.filestore_create_link(p_key_hash text, p_request_id uuid, p_link jsonb)": fileOperation,
+  "public.filestore_list_links(p_key_hash text, p_request_id uuid)": fileOperation,
+  "public.filestore_revoke_link(p_key_hash text, p_request_id uuid, p_id uuid)": fileOperation,
+  "public.filestore_link_content(p_key_hash text, p_request_id uuid)": fileOperation,
+  "public.filestore_link_authorize(p_key_hash text, p_request_id uuid)": fileOperation,
+  "public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb)": fileOperation,
   "public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
   "public.filestore_compact(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb)":
     fileOperation,
@@ -240,7 +251,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
 };
 
-/** Nothing is ever deleted but keys that ended long ago, idempotency keys, counts of empty directories, noted changes of counts and the search index, and versions and segments are never updated. */
+/** Nothing is ever deleted but keys and links that ended long ago, idempotency keys, counts of empty directories, noted changes of counts and the search index, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
   account_windows: table("filestore_account insert, select, update"),
   account_grants: table("filestore_admin delete, select", "filestore_engine insert, select, update"),
@@ -269,6 +280,12 @@ export const TABLES: Record<string, IntendedTable> = {
   health: table("filestore_admin insert, select, update"),
   edit_turns: table("filestore_engine delete, insert, select, update"),
   idempotency_keys: table("filestore_engine delete, insert, select, update"),
+  links: table(
+    "filestore_account select, update(key_hash), update(key_id)",
+    "filestore_admin delete, select, update(key_hash), update(key_id)",
+    "filestore_engine delete, insert, select, update(commit_id), update(revoked_at), update(used_at)",
+  ),
+  link_windows: table("filestore_admin delete, select", "filestore_engine delete, insert, select, update"),
   project_usage: table("filestore_account select", "filestore_engine insert, select, update"),
   projects: table(
     "filestore_account insert, select, update(name)",
@@ -359,6 +376,15 @@ export const POLICIES: string[] = [
   `account_windows: filestore_account insert check ${OWN_WINDOW}`,
   `account_windows: filestore_account update using ${OWN_WINDOW}`,
   "health: filestore_admin all using true check true",
+  `links: filestore_account select using ${OWN_ROWS}`,
+  `links: filestore_account update using ${OWN_ROWS} check ${OWN_ROWS}`,
+  "links: filestore_admin all using true check true",
+  `links: filestore_engine delete using ${OWN_ROWS}`,
+  `links: filestore_engine insert check ${OWN_ROWS}`,
+  `links: filestore_engine select using ((token_hash = {key}) OR ${BELOW_PREFIX})`,
+  `links: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`,
+  "link_windows: filestore_admin all using true check true",
+  `link_windows: filestore_engine all using ${OWN_ROWS} check ${OWN_ROWS}`,
   ...["projects", "api_keys", "sweeps"].flatMap((name) => [
     `${name}: filestore_admin select using true`,
     `${name}: filestore_admin insert check true`,

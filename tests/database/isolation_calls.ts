@@ -31,6 +31,15 @@ export function commitId(contents: Contents, number: number): string {
   return segmentId(contents, number).replace("-4000-", "-4001-");
 }
 
+/** The hashes of the tokens of both projects' links, each in short. */
+const OWN_LINKS = { read: "0f", write: "10" };
+const OTHER_LINKS = { read: "0c", write: "0d" };
+
+/** Of a link whose token's hash begins so. */
+function linkId(token: string): string {
+  return `${token}000000-0000-4000-8000-000000000000`;
+}
+
 /** Writes the contents through the operations, as `service_role`. */
 export async function fill(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
   let number = 0;
@@ -57,13 +66,28 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   await commit("write", "notes/deep/b.txt");
   await commit("write", "gone.txt");
   await commit("delete", "gone.txt", false);
-  if (!contents.isOther) return;
+  if (!contents.isOther) return await makeLinks(sql, project, "notes/a.txt", OWN_LINKS);
   await commit("write", "only/secret.txt");
   await commit("append", "only/secret.txt");
   await commit("write", "only-gone.txt");
   await commit("delete", "only-gone.txt", false);
   const idempotency = { key: "again", fingerprint: FINGERPRINT };
   await commit("write", "only/once.txt", true, { idempotency });
+  await makeLinks(sql, project, "only/secret.txt", OTHER_LINKS);
+}
+
+async function makeLinks(
+  sql: postgres.Sql,
+  project: Project,
+  path: string,
+  tokens: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [kind, token] of Object.entries(tokens)) {
+    const made = { id: linkId(token), tokenHash: token.repeat(32), for: kind, path, expiresIn: 3600 };
+    await sql`select public.filestore_create_link(${project.keyHash}, null, ${
+      JSON.stringify(made)
+    }::text::jsonb)`;
+  }
 }
 
 /** What an indexing run leaves: the text of every file, and of the last one written a place in the queue. */
@@ -166,6 +190,24 @@ function commit(what: string, kind: string, change: { path: string; [key: string
 function compact(what: string, path: string, run: readonly string[], size: number): Call {
   const compacted = JSON.stringify([segmentOf(segmentId(OWN, 901), size)]);
   return call("filestore_compact", what, `null, '${path}', '{${run.join(",")}}', '${compacted}'`);
+}
+
+/** By its token, whoever's key is known. */
+function useLink(operation: string, token: string, commit?: object): Call {
+  const parameters = `coalesce('${token.repeat(32)}', $1), null${
+    commit ? `, '${JSON.stringify(commit)}'` : ""
+  }`;
+  return {
+    operation,
+    what: "an own link",
+    sql: `public.${operation}(${parameters})`,
+    caller: "service_role",
+  };
+}
+
+function makeLink(what: string, kind: string, path: string): Call {
+  const made = { id: linkId("0e"), tokenHash: "0e".repeat(32), for: kind, path, expiresIn: 60 };
+  return call("filestore_create_link", what, `null, '${JSON.stringify(made)}'`);
 }
 
 const added = [segmentOf(segmentId(OWN, 902), 7)];
@@ -303,6 +345,18 @@ export const calls: readonly Call[] = [
     path: "only/secret.txt",
     destination: "mine.txt",
     sourceCommitId: commitId(OWN, 904),
+  }),
+  makeLink("read a path that the other has", "read", "only/secret.txt"),
+  makeLink("read a path that both have", "read", "notes/a.txt"),
+  makeLink("write a path that the other has", "write", "only/secret.txt"),
+  call("filestore_list_links", "all", "null"),
+  call("filestore_revoke_link", "one of the other", `null, '${linkId(OTHER_LINKS.read)}'`),
+  useLink("filestore_link_content", OWN_LINKS.read),
+  useLink("filestore_link_authorize", OWN_LINKS.write),
+  useLink("filestore_link_commit", OWN_LINKS.write, {
+    commitId: commitId(OTHER, 1),
+    segments: [],
+    mimeType: "text/css",
   }),
   compact("a run of both", "notes/a.txt", [segmentId(OWN, 1), segmentId(OWN, 2)], 20),
   compact("a run of the other", "notes/a.txt", [segmentId(OTHER, 1), segmentId(OTHER, 2)], 2000),

@@ -229,6 +229,7 @@ test("409 IDEMPOTENCY_KEY_IN_USE with Retry-After while the first request runs; 
           keyId: own.project.keyId,
           tier: "enterprise",
           maxFileBytes: null,
+          pathPrefix: null,
           scopes: ["read", "write"],
         },
         refusal: { code: "IDEMPOTENCY_KEY_IN_USE", details: {} },

@@ -3,6 +3,7 @@
  * Whatever happens, the client gets a success or a clean refusal, and the project is as before or as after.
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { hashLinkToken } from "../../supabase/functions/api/auth/link_token.ts";
 import {
   BACKEND_BACKOFF_MILLISECONDS,
   BACKEND_TRIES_MAX,
@@ -22,7 +23,7 @@ import {
 import { type Fault, FAULTS, type Watch } from "../support/faults/fault_proxy.ts";
 import { eventually } from "../support/eventually.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { codeOf, Laboratory, text } from "../support/faults/laboratory.ts";
+import { codeOf, Laboratory, type Sending, type Tenant, text } from "../support/faults/laboratory.ts";
 import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
 import { OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 
@@ -167,9 +168,9 @@ test("a request whose answers are lost counts once in its project's window", asy
 });
 
 test("the retry of a commit whose answer was lost answers its own version, whatever was written since", async () => {
-  // An edit away of everything, a restore and an empty write leave no bytes to be told by.
+  // An edit away of everything, a restore and an empty write leave no bytes to be told by. The memory tool tells no version.
   await inParallel(
-    COMMITS.filter(({ name }) => !/move|copy|new|write several|write raw/.test(name)),
+    COMMITS.filter(({ name }) => !/move|copy|new|write several|write raw|memory/.test(name)),
     AT_ONCE,
     async (operation) => {
       const tenant = await lab.tenant();
@@ -233,4 +234,32 @@ test("with nothing listening where Supabase was, every operation answers 503 at 
   await eventually("/health?deep is 200 again", async () => {
     return (await lab.send(tenant, { method: "GET", path: "/health?deep" })).status === 200;
   });
+});
+
+test("a link for writing makes one version, whichever of its calls fails and however often", async () => {
+  const target = async (tenant: Tenant) => {
+    const body = { path: "f.txt", for: "write" };
+    const made = text(await lab.prepare(tenant, { method: "POST", path: "/links", body }));
+    return /\/l\/[\w-]+/.exec(made)?.[0] ?? "";
+  };
+  const cases = [1, 2, 3].flatMap((n) =>
+    QUICK.flatMap((fault) => [true, false].map((lasts) => ({ n, fault, lasts })))
+  );
+  await inParallel(cases, AT_ONCE, async ({ n, fault, lasts }) => {
+    const name = `call ${n}, ${fault}, ${lasts ? "for good" : "once"}`;
+    const tenant = await lab.tenant();
+    const path = await target(tenant);
+    const put: Sending = { method: "PUT", path, body: "written" };
+    const watched = { ...tenant, keyHash: await hashLinkToken(path.slice("/l/".length)) };
+    const watch = lab.watch(watched, (number) => (lasts ? number >= n : number === n) ? fault : null);
+    const outcome = await lab.send(tenant, put);
+    lab.unwatch(watch);
+    assert(watch.calls.length >= n, `${name}: only ${watch.calls.length} calls`);
+    assert(outcome.status === 200 || lasts && outcome.status === 503, `${name}: ${text(outcome)}`);
+    const again = await lab.send(tenant, put);
+    assert(again.status === 410 || outcome.status === 503 && again.status === 200, `${name}: ${text(again)}`);
+    const versions = text(await lab.prepare(tenant, { method: "GET", path: "/files/f.txt?versions" }));
+    assertEquals(JSON.parse(versions).data.total, 1, name);
+  });
+  figures(`${cases.length} faults, each time one version`);
 });

@@ -33,6 +33,7 @@ const PLANS: readonly Plan[] = [
       "request_state.ts", // what one request passes through the middleware
       "services.ts", // what lives as long as an isolate
       "context.ts", // what a handler works with
+      "memory", // the memory tool
       "search", // patterns, ranking, the index
       "files", // versions, segments, edits, compaction, the sweep
       "auth", // who is calling, and whether they may

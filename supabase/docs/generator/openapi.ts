@@ -14,6 +14,9 @@ const fields = z.looseObject({
 });
 export type Fields = z.infer<typeof fields>;
 
+/** A body of several forms has `anyOf`, or `oneOf` where a field tells which it is. */
+const body = fields.extend({ anyOf: z.array(fields).optional(), oneOf: z.array(fields).optional() });
+
 const operation = z.looseObject({
   summary: z.string(),
   security: z.array(z.record(z.string(), z.unknown())),
@@ -25,8 +28,7 @@ const operation = z.looseObject({
   })),
   requestBody: z.looseObject({
     content: z.looseObject({
-      // A body of several forms has `anyOf`.
-      "application/json": z.looseObject({ schema: fields.extend({ anyOf: z.array(fields).optional() }) }),
+      "application/json": z.looseObject({ schema: body }).optional(),
       "application/octet-stream": z.unknown().optional(),
     }),
   }).optional(),

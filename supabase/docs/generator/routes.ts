@@ -20,7 +20,7 @@ interface Described {
 
 function groupOf({ pattern }: Route): Group {
   if (pattern.startsWith("/project")) return "accounts";
-  return /^\/(files|diff|search)/.test(pattern) ? "files" : "service";
+  return /^\/(files|diff|search|links|l|memory)(\/|$)/.test(pattern) ? "files" : "service";
 }
 
 function describe(route: Route): Described {
@@ -35,7 +35,8 @@ const routesOf = (group: Group): Described[] =>
 
 /** What a caller needs: the scopes of a key, or which credentials. */
 function credentials({ route }: Described): string {
-  if (route.credentials === "none") return "";
+  if (route.credentials === "none" || route.credentials === "link") return "";
+  if (route.scopes?.length === 0) return "by command";
   return scopesOf(route).map(code).join(", ") || route.credentials;
 }
 
@@ -71,8 +72,8 @@ function fieldsOf({ operation }: Described): string[] {
     operation.parameters.filter((parameter) => parameter.in === place && parameter.name !== PROJECT_HEADER)
       .map(({ name, required, schema }) => field(name, required, schema.enum)).join(", ");
   const content = operation.requestBody?.content;
-  const schema = content?.["application/json"].schema ?? {};
-  const forms = (schema.anyOf ?? [schema]).map(bodyFields).filter((form) => form !== "");
+  const schema = content?.["application/json"]?.schema ?? {};
+  const forms = (schema.anyOf ?? schema.oneOf ?? [schema]).map(bodyFields).filter((form) => form !== "");
   if (content && "application/octet-stream" in content) forms.push("the bytes themselves");
   return [
     ["query", parameters("query")] as const,

@@ -5,6 +5,7 @@ import type { HealthProbe } from "./files/health_probe.ts";
 import type { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import type { PendingCompactions } from "./files/pending_compactions.ts";
 import type { Accounts } from "./ports/accounts.ts";
+import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
@@ -12,6 +13,7 @@ import type { BodyBudget } from "./runtime/body_budget.ts";
 import type { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Deadline } from "./runtime/deadline.ts";
 import type { Log } from "./runtime/log.ts";
+import type { LruCache } from "./runtime/lru_cache.ts";
 import type { Turns } from "./runtime/turns.ts";
 
 export interface Context {
@@ -26,6 +28,8 @@ export interface Context {
   readonly bodyBudget: BodyBudget;
   /** Memory for reading ahead, likewise shared. */
   readonly readAhead: ByteBudget;
+  /** Links that have written their one version, by the hashes of their tokens: no link is used twice. */
+  readonly usedLinks: LruCache<KeyHash, true>;
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
   readonly editTurns: EditTurns;

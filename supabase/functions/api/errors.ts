@@ -76,13 +76,21 @@ export const ERRORS = {
     message: "There is no such key in this project.",
     fromDatabase: true,
   },
+  LINK_NOT_FOUND: {
+    status: 404,
+    meaning: "There is no such link, or it ended long ago.",
+    message: "There is no such link.",
+    fromDatabase: true,
+  },
   ROUTE_NOT_FOUND: {
     status: 404,
     meaning: "There is no such route.",
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    meaning: "The route does not take this method; see the `Allow` header.",
+    meaning: "The route, or the link, does not take this method; see the `Allow` header.",
+    message: "The link does not take this method.",
+    fromDatabase: true,
   },
   FILE_ALREADY_EXISTS: {
     status: 409,
@@ -114,9 +122,21 @@ export const ERRORS = {
     message: "The file kept changing while it was edited. Nothing was written; read it again.",
     fromDatabase: true,
   },
+  LINK_EXPIRED: {
+    status: 410,
+    meaning: "The link expired or was revoked, or the key that made it is not valid any more.",
+    message: "The link has expired. Ask for a new one.",
+    fromDatabase: true,
+  },
+  LINK_USED: {
+    status: 410,
+    meaning: "The link has written the one version that it was for.",
+    message: "The link has been used: it wrote its one version. Ask for a new one.",
+    fromDatabase: true,
+  },
   PRECONDITION_FAILED: {
     status: 412,
-    meaning: "The file is not at the version of If-Match; see `details.version`.",
+    meaning: "The file is not at the version that the request requires; see `details.version`.",
     message: "The file is not at the version that the precondition names. Nothing was done.",
     fromDatabase: true,
   },
@@ -154,6 +174,12 @@ export const ERRORS = {
     status: 422,
     meaning: "The project has as many working keys as it may have.",
     message: "The project has as many working keys as it may have. Revoke some.",
+    fromDatabase: true,
+  },
+  LINK_LIMIT_REACHED: {
+    status: 422,
+    meaning: "The project has as many links as it may have.",
+    message: "The project has as many links as it may have. Revoke some, or wait until some expire.",
     fromDatabase: true,
   },
   NOT_TEXT: {

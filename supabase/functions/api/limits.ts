@@ -164,6 +164,31 @@ export const ACCOUNT_REQUESTS_PER_MINUTE = 120;
 /** A key that was revoked or expired so long ago is forgotten by the sweep, so many of them at a time. In SQL. */
 export const ENDED_KEYS_KEPT_DAYS = 90;
 export const ENDED_KEYS_PRUNED_AT_ONCE = 100;
+/** Links of a project that can be used; and all that are remembered, where those that ended give way. In SQL. */
+export const PROJECT_LINKS_MAX = 1_000;
+export const PROJECT_LINKS_KEPT_MAX = 2_000;
+/** How long a link may be valid, in seconds; one for writing for less. In SQL. */
+export const LINK_SECONDS_MIN = 60;
+export const LINK_SECONDS_MAX = 604_800;
+export const WRITE_LINK_SECONDS_MAX = 3_600;
+/** By default. */
+export const LINK_SECONDS_DEFAULT = 3_600;
+/** Reads of a link, and refused writes. All links of a project together have the project's own limit. In SQL. */
+export const LINK_REQUESTS_PER_MINUTE = 60;
+/** A link that ended so long ago is forgotten by the sweep, so many of them at a time. In SQL. */
+export const ENDED_LINKS_KEPT_DAYS = 7;
+export const ENDED_LINKS_PRUNED_AT_ONCE = 1_000;
+/** Text that a command of the memory tool reads or writes, in bytes. */
+export const MEMORY_TEXT_BYTES_MAX = 1024 * 1024;
+/** Files and folders that it shows of a folder, and folders of them that it opens. */
+export const MEMORY_VIEW_ITEMS_MAX = 1_000;
+export const MEMORY_VIEW_FOLDERS_MAX = 100;
+/** Files of a folder that it deletes or renames, so many at a time. */
+export const MEMORY_FOLDER_FILES_MAX = 1_000;
+export const MEMORY_FILES_AT_ONCE = 8;
+/** Lines of a file that it shows. */
+export const MEMORY_LINES_MAX = 999_999;
+
 /** A name of a project or key, in characters. In SQL. */
 export const NAME_LENGTH_MAX = 100;
 /** Longest grace period of a rotated key beside the new one, in seconds: a week. In SQL. */

@@ -65,11 +65,11 @@ export function contextOf(
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
-  const { bodyBudget, readAhead, pendingCompactions, inFlightCompactions } = services;
+  const { bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions } = services;
   const { commitTurns, editTurns, health, onCommit, onPending } = services;
   return {
     ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, now, onEnd },
-    ...{ bodyBudget, readAhead, pendingCompactions, inFlightCompactions },
+    ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
     ...{ commitTurns, editTurns, health, onCommit, onPending },
     indexBacklog: () => services.indexBacklog(deadline),
   };

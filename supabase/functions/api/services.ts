@@ -13,12 +13,14 @@ import {
   FILE_COMMITS_AT_ONCE,
   HEALTH_PROBE_DEADLINE_MILLISECONDS,
   INDEX_DEADLINE_MILLISECONDS,
+  KEYS_REMEMBERED_MAX,
   READ_AHEAD_BUDGET_BYTES,
   SEARCH_READ_DEADLINE_MILLISECONDS,
   SWEEP_DEADLINE_MILLISECONDS,
   SWEEP_EVERY_COMMITS,
 } from "./limits.ts";
 import type { Accounts } from "./ports/accounts.ts";
+import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
@@ -26,6 +28,7 @@ import { BodyBudget } from "./runtime/body_budget.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Clock } from "./runtime/clock.ts";
 import { Deadline } from "./runtime/deadline.ts";
+import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
 import { Turns } from "./runtime/turns.ts";
 import { ChunkEmbedder } from "./search/chunk_embedder.ts";
@@ -76,6 +79,7 @@ export function createServices(parts: Parts) {
     sessions: new ConsoleSessions(parts.secretKeys[0]),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,
+    usedLinks: new LruCache<KeyHash, true>(KEYS_REMEMBERED_MAX),
     pendingCompactions: new PendingCompactions(),
     inFlightCompactions: new InFlightCompactions(),
     editTurns: new EditTurns(),

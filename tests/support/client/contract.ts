@@ -14,6 +14,7 @@ export const STATUS_OF = {
   VERSION_NOT_FOUND: 404,
   PROJECT_NOT_FOUND: 404,
   KEY_NOT_FOUND: 404,
+  LINK_NOT_FOUND: 404,
   ROUTE_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   VERSION_CONFLICT: 409,
@@ -22,6 +23,8 @@ export const STATUS_OF = {
   IDEMPOTENCY_KEY_IN_USE: 409,
   PROJECT_NAME_TAKEN: 409,
   KEY_REVOKED: 409,
+  LINK_EXPIRED: 410,
+  LINK_USED: 410,
   PRECONDITION_FAILED: 412,
   CONTENT_TOO_LARGE: 413,
   QUOTA_EXCEEDED: 413,
@@ -30,6 +33,7 @@ export const STATUS_OF = {
   DIFF_TOO_LARGE: 422,
   IDEMPOTENCY_KEY_REUSED: 422,
   KEY_LIMIT_REACHED: 422,
+  LINK_LIMIT_REACHED: 422,
   PROJECT_LIMIT_REACHED: 422,
   NOT_TEXT: 422,
   SEARCH_TOO_BROAD: 422,
@@ -56,6 +60,12 @@ export const OPERATIONS = [
   "copy_file",
   "move_file",
   "diff_file",
+  "create_link",
+  "list_links",
+  "revoke_link",
+  "read_link",
+  "write_link",
+  "memory",
   "list_projects",
   "create_project",
   "get_project",
@@ -151,6 +161,29 @@ export const keyRecord = z.strictObject({
 export const keyList = z.strictObject({ keys: z.array(keyRecord) });
 export const newKeyRecord = keyRecord.extend({ key: z.string().startsWith("oa_") });
 export const rotatedKeyRecord = newKeyRecord.extend({ replaced: keyRecord.nullable() });
+
+export const newLink = z.strictObject({
+  id: z.uuid(),
+  url: z.url(),
+  method: z.enum(["GET", "PUT"]),
+  path: z.string(),
+  expiresAt: z.string().regex(TIMESTAMP),
+  curl: z.string(),
+});
+export const linkRecord = z.strictObject({
+  id: z.uuid(),
+  for: z.enum(["read", "write"]),
+  path: z.string(),
+  version: z.int().optional(),
+  contentType: z.string().optional(),
+  maxBytes: z.int().optional(),
+  ifVersion: z.int().optional(),
+  keyId: z.uuid().optional(),
+  createdAt: z.string().regex(TIMESTAMP),
+  expiresAt: z.string().regex(TIMESTAMP),
+});
+export const revokedLink = z.strictObject({ id: z.uuid(), revokedAt: z.string().regex(TIMESTAMP) });
+export const linkList = z.strictObject({ links: z.array(linkRecord) });
 
 export const activityList = z.strictObject({
   activity: z.array(z.strictObject({

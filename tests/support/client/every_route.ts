@@ -96,6 +96,20 @@ export const FILE_ROUTES: readonly RouteCall[] = [
     scopes: ["write"],
   },
   { name: "delete", method: "DELETE", path: "/files/{file}", scopes: ["write"] },
+  {
+    name: "make a link for reading",
+    method: "POST",
+    path: "/links",
+    body: { path: "{file}", for: "read" },
+    scopes: ["write", "read"],
+  },
+  {
+    name: "make a link for writing",
+    method: "POST",
+    path: "/links",
+    body: { path: "{file}", for: "write" },
+    scopes: ["write"],
+  },
 ];
 
 export const PROJECT_ROUTES: readonly RouteCall[] = [

@@ -89,6 +89,7 @@ export class FaultCases {
 export function shown(outcome: Outcome): string {
   return text(outcome)
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
+    .replaceAll(/\/l\/[\w-]{43}/g, "/l/TOKEN")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
 }
 

@@ -31,6 +31,18 @@ export const put = (route: string, path: string, body: unknown): Sending => ({
   body,
 });
 
+/** A command of the memory tool about the folder `dir`. */
+const remember = (input: Readonly<Record<string, unknown>>): Sending => ({
+  method: "POST",
+  path: "/memory?root=dir",
+  body: input,
+});
+const link = (purpose: "read" | "write"): Sending => ({
+  method: "POST",
+  path: "/links",
+  body: { path: "dir/old.txt", for: purpose },
+});
+
 /** Two versions of a short text. */
 const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/old.txt", "old\n")];
 /** A file of three segments. */
@@ -48,14 +60,12 @@ const write = (name: string, sending: Sending, prepare?: readonly Sending[]): Op
   writes: true,
   ...(prepare && { prepare }),
 });
-const read = (name: string, path: string, headers: Record<string, string> = {}): Operation => ({
-  name,
-  method: "GET",
-  path,
-  headers,
-  writes: false,
-  ...(path.includes("large") && { prepare: WITH_LARGE }),
-});
+const read = (
+  name: string,
+  path: string,
+  headers: Record<string, string> = {},
+  prepare = path.includes("large") ? WITH_LARGE : [],
+): Operation => ({ name, method: "GET", path, headers, writes: false, prepare });
 
 export const OPERATIONS: readonly Operation[] = [
   write("write a new file", post("new/new.txt", "new\n")),
@@ -104,6 +114,17 @@ export const OPERATIONS: readonly Operation[] = [
   write("copy over", put("copy", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
   write("move", put("move", "dir/old.txt", { destination: "moved/x.txt" })),
   write("move over", put("move", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
+  write("memory create", remember({ command: "create", path: "/memories/new.md", file_text: "new\n" })),
+  write(
+    "memory str_replace",
+    remember({ command: "str_replace", path: "/memories/old.txt", old_str: "old", new_str: "new" }),
+  ),
+  write("memory delete", remember({ command: "delete", path: "/memories/old.txt" })),
+  write(
+    "memory rename",
+    remember({ command: "rename", old_path: "/memories/old.txt", new_path: "/memories/x/new.txt" }),
+  ),
+  { name: "memory view", ...remember({ command: "view", path: "/memories" }), writes: false },
   read("read", "/files/dir/old.txt"),
   read("read several segments", "/files/large.txt"),
   read("read raw", "/files/large.txt", BYTES),
@@ -112,6 +133,9 @@ export const OPERATIONS: readonly Operation[] = [
   read("read the record", "/files/dir/old.txt?metadata"),
   read("read the versions", "/files/dir/old.txt?versions"),
   read("list", "/files?recursive=true"),
+  { name: "make a link for reading", ...link("read"), writes: false },
+  { name: "make a link for writing", ...link("write"), writes: false },
+  read("list links", "/links", {}, [link("read")]),
   read("diff", "/diff/dir/old.txt"),
   {
     name: "try an edit",

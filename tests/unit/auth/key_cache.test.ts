@@ -3,7 +3,14 @@ import type { Grant } from "../../../supabase/functions/api/ports/answer.ts";
 import { KeyCache } from "../../../supabase/functions/api/auth/key_cache.ts";
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../../supabase/functions/api/limits.ts";
 
-const GRANT: Grant = { projectId: "p", keyId: "k", scopes: ["read"], tier: "free", maxFileBytes: 10 };
+const GRANT: Grant = {
+  projectId: "p",
+  keyId: "k",
+  scopes: ["read"],
+  tier: "free",
+  maxFileBytes: 10,
+  pathPrefix: null,
+};
 const REMEMBERED = KEY_REMEMBERED_SECONDS * 1000;
 const rate = (remaining: number | null, reset = 120) => ({
   limit: remaining === null ? null : 100,

@@ -129,7 +129,14 @@ class Backend {
       },
     };
     const gate = {
-      grant: { projectId: "project", keyId: null, scopes: [], tier: "free", maxFileBytes: null },
+      grant: {
+        projectId: "project",
+        keyId: null,
+        scopes: [],
+        tier: "free",
+        maxFileBytes: null,
+        pathPrefix: null,
+      },
       projectId: "project",
       caller: CALLER,
       observe: <T>(answer: Answer<T>) => answer,

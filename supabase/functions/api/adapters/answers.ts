@@ -18,6 +18,7 @@ import type {
   VersionPage,
 } from "../ports/files.ts";
 import type { Authorization, Sweep } from "../ports/metadata.ts";
+import type { Link, OpenedLink } from "../ports/links.ts";
 import type { Claim, SearchPage } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 
@@ -33,6 +34,7 @@ const grant = z.object({
   scopes: z.array(z.enum(["read", "write", "admin"])),
   tier: z.string(),
   maxFileBytes: z.number().nullable(),
+  pathPrefix: z.string().nullable(),
 }) satisfies z.ZodType<Grant>;
 
 export const segment = z.object({
@@ -133,6 +135,28 @@ export const comparison = z.object({
   before: side.nullable(),
   after: side.nullable(),
 }) satisfies z.ZodType<Comparison>;
+
+export const link = z.object({
+  id: z.string(),
+  for: z.enum(["read", "write"]),
+  path: z.string(),
+  version: z.number().optional(),
+  contentType: z.string().optional(),
+  maxBytes: z.number().optional(),
+  ifVersion: z.number().optional(),
+  keyId: z.string().optional(),
+  createdAt: z.string(),
+  expiresAt: z.string(),
+}) satisfies z.ZodType<Link>;
+
+export const revokedLink = z.object({ id: z.string(), revokedAt: z.string() });
+
+export const openedLink = z.object({
+  path: z.string(),
+  contentType: z.string().nullable(),
+  ifVersion: z.number().nullable(),
+  isUsed: z.boolean(),
+}) satisfies z.ZodType<OpenedLink>;
 
 export const searchPage = z.object({
   files: z.array(z.object({

@@ -16,6 +16,7 @@ import type {
   VersionPage,
 } from "../ports/files.ts";
 import type { Authorization, Metadata, Sweep } from "../ports/metadata.ts";
+import type { Link, NewLink, OpenedLink } from "../ports/links.ts";
 import type { SearchPage, SearchQuery } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 import {
@@ -26,8 +27,11 @@ import {
   editBase,
   editTurn,
   fileRecord,
+  link,
   listPage,
+  openedLink,
   parseAnswer,
+  revokedLink,
   searchPage,
   sweep,
   versionPage,
@@ -108,6 +112,30 @@ export class SupabaseMetadata implements Metadata {
       { p_path: path, p_run: run, p_compacted: compacted },
       z.boolean(),
     );
+  }
+
+  createLink(caller: Caller, created: NewLink): Promise<Answer<Link>> {
+    return this.call("filestore_create_link", caller, { p_link: created }, link);
+  }
+
+  listLinks(caller: Caller): Promise<Answer<readonly Link[]>> {
+    return this.call("filestore_list_links", caller, {}, z.array(link));
+  }
+
+  revokeLink(caller: Caller, id: string): Promise<Answer<{ id: string; revokedAt: string }>> {
+    return this.call("filestore_revoke_link", caller, { p_id: id }, revokedLink);
+  }
+
+  linkContent(caller: Caller): Promise<Answer<Content>> {
+    return this.call("filestore_link_content", caller, {}, content);
+  }
+
+  openLink(caller: Caller): Promise<Answer<OpenedLink>> {
+    return this.call("filestore_link_authorize", caller, {}, openedLink);
+  }
+
+  commitLink(caller: Caller, { kind: _, ...commit }: Commit): Promise<Answer<Committed>> {
+    return this.call("filestore_link_commit", caller, { p_commit: commit }, committed);
   }
 
   administer(

@@ -14,7 +14,10 @@ import {
   type Identity,
   throwInvalidProjectId,
 } from "./identify.ts";
-import { throwRateLimitExceeded, throwRefusal } from "./refusals.ts";
+import { hashLinkToken, isLinkToken } from "./link_token.ts";
+import { countFailure, throwRateLimitExceeded, throwRefusal } from "./refusals.ts";
+
+const NO_LINK: Refusal = { code: "LINK_NOT_FOUND", details: {} };
 
 export interface GateParts extends IdentifyParts {
   readonly metadata: Pick<Metadata, "authorize">;
@@ -64,9 +67,11 @@ export class Gate {
     return this.account.accessToken;
   }
 
-  /** For the next call of `Metadata`. */
+  /** For the next call of `Metadata`, or of `Links` for who uses one. */
   get caller(): Caller {
-    if (this.identity.kind !== "key") throw new Error("the request has no key");
+    if (this.identity.kind !== "key" && this.identity.kind !== "link") {
+      throw new Error("the request has no key");
+    }
     return { keyHash: this.identity.keyHash, requestId: this.isCounted ? null : this.requestId };
   }
 
@@ -89,6 +94,24 @@ export class Gate {
     if (this.grant && !this.isAllowed(this.grant)) await this.authorize();
   }
 
+  /** Of a request whose body decides about scopes: authorizes it, and throws FORBIDDEN_SCOPE where one is lacking. */
+  async require(scopes: readonly Scope[]): Promise<Grant> {
+    this.scopes = scopes;
+    if (!this.grant || !this.isAllowed(this.grant)) await this.authorize();
+    if (!this.grant) throw new Error("the request was not authorized");
+    return this.grant;
+  }
+
+  /** On the route of a link, whose token is in the address: throws LINK_NOT_FOUND and 429 as `enter` does for a key. */
+  async enterLink(token: string): Promise<void> {
+    const { keys, now } = this.parts;
+    const keyHash = await hashLinkToken(token);
+    this.identity = { kind: "link", keyHash };
+    if (!isLinkToken(token) || keys.isRefused(keyHash, now())) this.throwRefusal(NO_LINK);
+    this.window = keys.exhausted(keyHash, now());
+    if (this.window) throwRateLimitExceeded(this.window.reset, now());
+  }
+
   /**
    * For an error of the request's own data: the key and the window come before it in the order of checks, so the
    * database authorizes and counts the request first, unless it has answered already. Throws its refusal instead.
@@ -102,6 +125,8 @@ export class Gate {
   /** Has the database authorize and count the request; returns what exists at `path`, if given. */
   async authorize(path?: string): Promise<Authorization> {
     if (this.identity.kind === "account") return await this.authorizeAccount(this.identity.account);
+    // Opening the link has authorized it.
+    if (this.identity.kind === "link") return { file: null, deletedVersion: null };
     return this.unwrap(await this.parts.metadata.authorize(this.caller, path));
   }
 
@@ -118,7 +143,8 @@ export class Gate {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;
     // A console session's token may be refused now and be valid again later.
-    const isKeyRefused = !answer.ok && answer.refusal.code === "INVALID_API_KEY" && !this.owner;
+    const refused = this.identity.kind === "link" ? "LINK_NOT_FOUND" : "INVALID_API_KEY";
+    const isKeyRefused = !answer.ok && answer.refusal.code === refused && !this.owner;
     if (answer.grant || isKeyRefused) {
       this.parts.keys.remember(this.caller.keyHash, answer.grant, answer.rate, this.parts.now());
     }
@@ -147,6 +173,8 @@ export class Gate {
   throwRefusal(refusal: Refusal, otherStatus?: number): never {
     const isUnauthenticated = refusal.code === "INVALID_API_KEY" || refusal.code === "INVALID_SESSION";
     if (refusal.code === "INVALID_API_KEY" && this.owner) this.throwSessionEnded(this.owner);
+    // Guessing a link counts as guessing a key.
+    if (refusal.code === "LINK_NOT_FOUND" && this.identity.kind === "link") countFailure(this.parts);
     if (isUnauthenticated) this.window = undefined;
     throwRefusal(refusal, this.parts, this.rate, otherStatus);
   }

@@ -9,8 +9,11 @@ import type { ConsoleSessions } from "./console_sessions.ts";
 import type { KeyCache } from "./key_cache.ts";
 import { type Client, countFailure, throwRefusal, throwUnauthenticated } from "./refusals.ts";
 
-/** What a route requires: `key` takes a project's key, or the access token of the project's owner. */
-export type Credentials = "none" | "key" | "account" | "account or key" | "secret key";
+/**
+ * What a route requires: `key` takes a project's key, or the access token of the project's owner; `link` nothing but the
+ * token in its own address.
+ */
+export type Credentials = "none" | "key" | "account" | "account or key" | "secret key" | "link";
 
 /** A signed-in account, and which of its projects the request is about; null: not said. */
 export interface Account {
@@ -29,6 +32,8 @@ export type Identity =
     /** Whether the database opened that session for this very request. */
     readonly isConfirmed: boolean;
   }
+  /** The hash is that of the link's token. */
+  | { readonly kind: "link"; readonly keyHash: KeyHash }
   | {
     readonly kind: "account";
     readonly account: Account;
@@ -58,6 +63,7 @@ export async function identify(
 ): Promise<Identity> {
   switch (credentials) {
     case "none":
+    case "link":
       return { kind: "anonymous" };
     case "secret key":
       return await identifyOperator(headers, parts);

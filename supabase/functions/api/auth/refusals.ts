@@ -19,9 +19,14 @@ export function throwRefusal(refusal: Refusal, client: Client, rate: RateView, o
   if (code === "INVALID_API_KEY" || code === "INVALID_SESSION") throwUnauthenticated(code, client);
   if (code === "RATE_LIMIT_EXCEEDED") throwRateLimitExceeded(rate.reset, client.now());
   if (code === "SEGMENT_LIST_FULL") throw new Error("a full segment list was not compacted");
+  if (code === "METHOD_NOT_ALLOWED") throwLinkMethod(refusal.details["for"] === "read" ? "GET, HEAD" : "PUT");
   const details = Object.keys(refusal.details).length > 0 ? refusal.details : undefined;
   const headers = code === "IDEMPOTENCY_KEY_IN_USE" ? { "Retry-After": "1" } : undefined;
   throw new ApiError(code, ERRORS[code].message, details, headers, otherStatus);
+}
+
+function throwLinkMethod(allowed: string): never {
+  fail("METHOD_NOT_ALLOWED", ERRORS.METHOD_NOT_ALLOWED.message, undefined, { Allow: allowed });
 }
 
 /** 401, the same for every kind of bad key; 429 once the address has failed too often. */

@@ -96,7 +96,8 @@ export async function commit(committer: Committer, commit: Commit, mayDefer = fa
 
 /** An existing file is 412 instead of 409 if the client made its absence a condition. */
 export function throwCommitRefusal({ gate }: Committer, commit: Commit, refusal: Refusal): never {
-  const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && commit.ifNoneMatch !== undefined;
+  const isCondition = commit.ifNoneMatch !== undefined || commit.ifVersion === 0;
+  const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && isCondition;
   return gate.throwRefusal(refusal, wasCondition ? 412 : undefined);
 }
 

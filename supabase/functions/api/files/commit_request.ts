@@ -24,11 +24,11 @@ export interface CommitBasis extends Preconditions {
 
 /** `route`, `fields` and `content` are, with the path, what makes two requests with one Idempotency-Key the same. */
 export async function commitBasis(
-  { path, idempotencyKey, ifMatch, ifNoneMatch }: CommitRequest,
+  { path, idempotencyKey, ifMatch, ifNoneMatch, ifVersion }: CommitRequest,
   route: string,
   fields: unknown,
   content: readonly Pick<Segment, "sha256">[] = [],
 ): Promise<CommitBasis> {
   const once = await idempotency(idempotencyKey, route, path, fields, content);
-  return { path, commitId: crypto.randomUUID(), ifMatch, ifNoneMatch, idempotency: once };
+  return { path, commitId: crypto.randomUUID(), ifMatch, ifNoneMatch, ifVersion, idempotency: once };
 }

@@ -68,8 +68,12 @@ export function jsonResponse(
   );
 }
 
-/** The bytes themselves, whole or one range of them. Throws RANGE_NOT_SATISFIABLE. */
-export async function rawResponse(context: ReadContext, content: Content): Promise<Response> {
+/** The bytes themselves, whole or one range of them, with `others` among the headers. Throws RANGE_NOT_SATISFIABLE. */
+export async function rawResponse(
+  context: ReadContext,
+  content: Content,
+  others: Readonly<Record<string, string>> = { Vary: "Accept" },
+): Promise<Response> {
   const { file } = content;
   const { headers, method } = context.request;
   const asked = method === "GET" && isRangeFresh(headers, file)
@@ -89,7 +93,7 @@ export async function rawResponse(context: ReadContext, content: Content): Promi
       "Content-Length": String(range.end - range.start + 1),
       "Accept-Ranges": "bytes",
       ...taggedHeaders(entityTag(file, "r")),
-      Vary: "Accept",
+      ...others,
       // Whatever the bytes are, a browser must not execute them.
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "sandbox; default-src 'none'",

@@ -11,6 +11,7 @@ import { EDIT_CONFLICT_TRIES_MAX, EDIT_TURN_POLL_MILLISECONDS } from "../limits.
 import type { Answer } from "../ports/answer.ts";
 import type { Committed, Idempotency } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
+import type { Segment } from "../ports/segments.ts";
 import { type Committer, fileKey, throwCommitRefusal, tryCommit } from "./commit.ts";
 import { type CommitBasis, commitBasis, type CommitRequest } from "./commit_request.ts";
 import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
@@ -35,18 +36,58 @@ export interface EditRequest extends CommitRequest {
   readonly edits: readonly Edit[];
 }
 
+/** What a version is to become. New segments are stored. */
+export interface Change {
+  readonly segments: readonly Segment[];
+  /** Of the whole new content, in order. */
+  readonly segmentIds: readonly string[];
+  /** Returned with the record. */
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** A change of a file that is made from what was read of it, and made again where others were quicker. */
+export interface Changing {
+  readonly request: CommitRequest;
+  /** What, besides the path, tells this request from others with the same Idempotency-Key. */
+  readonly fingerprint: unknown;
+  readonly change: (base: Content, work: Work) => Promise<Change>;
+}
+
 /**
- * Edits the latest version, when it is this edit's turn, and again if the file is rewritten meanwhile all the same.
- * `first` is the answer to reading the file, if it was read already. Throws the refusals of the contract.
+ * Edits the latest version. `first` is the answer to reading the file, if it was read already. Throws the refusals of the
+ * contract.
  */
 export async function editFile(
   context: EditContext,
   request: EditRequest,
   first: Answer<EditBase> | undefined,
 ): Promise<Committed> {
+  const { gate } = context;
+  const changing = {
+    request,
+    fingerprint: request.idempotencyKey && await fingerprints(request.edits),
+    change: async (base: Content, work: Work) => {
+      const checkSize = (sizeBytes: number) => ensureWithinTier(gate, sizeBytes);
+      const editor = openEditor(context, base, request, work, checkSize);
+      const { replacements, ...stored } = await applyEdits(editor, request.edits);
+      return { ...stored, extra: { replacements } };
+    },
+  };
+  return await changeFile(context, changing, first);
+}
+
+/**
+ * Changes the latest version, when it is this change's turn, and again if the file is rewritten meanwhile all the same.
+ * What is appended meanwhile is kept.
+ */
+export async function changeFile(
+  context: EditContext,
+  changing: Changing,
+  first: Answer<EditBase> | undefined,
+): Promise<Committed> {
   const { gate, metadata, editTurns } = context;
-  const { path, edits } = request;
-  const basis = await commitBasis(request, "edit", request.idempotencyKey && await fingerprints(edits));
+  const { path } = changing.request;
+  const basis = await commitBasis(changing.request, "edit", changing.fingerprint);
   // With a key that the isolate does not know, the file's project is not known either.
   const known = gate.grant ? first : first ?? await metadata.editBase(gate.caller, path, basis.idempotency);
   if (known) gate.unwrap(known);
@@ -54,14 +95,9 @@ export async function editFile(
   const isFirst = !editTurns.isBusy(file);
   const endTurn = await editTurns.take(file, context.deadline, context.request.signal);
   const shared = new SharedTurn(context, path, file);
+  const isUsable = isFirst && known && !SharedTurn.isNeeded(known);
   try {
-    return await editInTurn(
-      context,
-      request,
-      basis,
-      shared,
-      isFirst && known && !SharedTurn.isNeeded(known) ? known : undefined,
-    );
+    return await changeInTurn(context, changing, basis, shared, isUsable ? known : undefined);
   } finally {
     await shared.handOn();
     endTurn();
@@ -80,9 +116,9 @@ async function fingerprints(edits: readonly Edit[]): Promise<string[]> {
   return sums;
 }
 
-async function editInTurn(
+async function changeInTurn(
   context: EditContext,
-  request: EditRequest,
+  { change }: Changing,
   basis: CommitBasis,
   shared: SharedTurn,
   known: Answer<EditBase> | undefined,
@@ -94,17 +130,13 @@ async function editInTurn(
     const isKnown = known !== undefined && tries === 1;
     const base = gate.unwrap(isKnown ? known : await shared.readBase(basis.idempotency));
     if ("storedResponse" in base) return { file: base.storedResponse, segments: null, isReplayed: true };
-    const editor = openEditor(context, base, request, work, (sizeBytes) => ensureWithinTier(gate, sizeBytes));
-    const { replacements, segmentIds, segments } = await applyEdits(editor, request.edits);
     const commit = {
       kind: "edit",
       ...basis,
+      ...await change(base, work),
       commitId: crypto.randomUUID(),
-      segments,
       baseVersion: base.file.version,
       baseSegmentIds: base.segments.map(({ id }) => id),
-      segmentIds,
-      extra: { replacements },
     } as const;
     const result = await tryCommit(context, commit);
     if ("committed" in result) return result.committed;

@@ -13,7 +13,7 @@ export interface RequestData {
 export interface PathParameters {
   /** For `/*`: the decoded, valid path of a file. Otherwise "". */
   readonly path: string;
-  /** For `:id`: the raw segment. Otherwise "". */
+  /** For `:id` or `:token`: the raw segment. Otherwise "". */
   readonly id: string;
 }
 
@@ -43,7 +43,7 @@ export function matches(pattern: string, rawPath: string): boolean {
 
 /** The parameters of a raw path that matches the pattern. Throws INVALID_PATH. */
 export function pathParameters(pattern: string, rawPath: string): PathParameters {
-  const idAt = pattern.split("/").indexOf(":id");
+  const idAt = pattern.split("/").findIndex((part) => part.startsWith(":"));
   return {
     path: pattern.endsWith("/*") ? decodePath(rawPath.slice(pattern.length - 1)) : "",
     id: idAt < 0 ? "" : rawPath.split("/")[idAt] ?? "",

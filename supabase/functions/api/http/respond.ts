@@ -18,6 +18,12 @@ export type Operation =
   | "move_file"
   | "diff_file"
   | "search_files"
+  | "create_link"
+  | "list_links"
+  | "revoke_link"
+  | "read_link"
+  | "write_link"
+  | "memory"
   | "sweep"
   | "list_projects"
   | "create_project"
@@ -126,9 +132,9 @@ export function writeResponse(
   return response;
 }
 
-/** JSON outside the envelope: health and documents. */
+/** JSON outside the envelope: health, documents, and what a protocol of others asks for. */
 export function json(data: unknown, status = 200): Response {
-  return new Response(JSON.stringify(data), {
+  return new Response(bodyOf(JSON.stringify(data)), {
     status,
     headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
   });
@@ -179,7 +185,7 @@ export function setCommonHeaders(headers: Headers, requestId: string, rate: Rate
   headers.set("Access-Control-Allow-Origin", "*");
   headers.set(
     "Access-Control-Expose-Headers",
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges",
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id, Idempotency-Replayed, Content-Range, Accept-Ranges, Content-Disposition",
   );
 }
 

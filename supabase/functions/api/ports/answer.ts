@@ -17,6 +17,8 @@ export interface Grant {
   readonly tier: string;
   /** Bytes a file may have; null: no limit. */
   readonly maxFileBytes: number | null;
+  /** The directory that the key is confined to; null: none. */
+  readonly pathPrefix: string | null;
 }
 
 /** Part of every call: who is calling, and for which HTTP request. */

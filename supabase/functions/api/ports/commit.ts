@@ -10,10 +10,12 @@ export interface Idempotency {
   readonly fingerprint: string;
 }
 
-/** What must hold for the file, checked under its lock. Each entry is `{fileId}.{version}`, or `*` for any file. */
+/** What must hold for the file, checked under its lock. Each entry of a list is `{fileId}.{version}`, or `*` for any file. */
 export interface Preconditions {
   readonly ifMatch?: readonly string[] | undefined;
   readonly ifNoneMatch?: readonly string[] | undefined;
+  /** The version that the file must be at; 0: there must be no file. */
+  readonly ifVersion?: number | undefined;
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   TurnTaken,
   VersionPage,
 } from "./files.ts";
+import type { Link, NewLink, OpenedLink } from "./links.ts";
 import type { SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
@@ -82,6 +83,20 @@ export interface Metadata {
     run: readonly string[],
     compacted: readonly Segment[],
   ): Promise<Answer<boolean>>;
+  createLink(caller: Caller, link: NewLink): Promise<Answer<Link>>;
+  /** Those that can be used, newest first. */
+  listLinks(caller: Caller): Promise<Answer<readonly Link[]>>;
+  /** Returns when the link was revoked. */
+  revokeLink(
+    caller: Caller,
+    id: string,
+  ): Promise<Answer<{ readonly id: string; readonly revokedAt: string }>>;
+  /** Record and segments of what a link is for. Of this and the next two the caller is who has the link. */
+  linkContent(caller: Caller): Promise<Answer<Content>>;
+  /** What a link allows to write. */
+  openLink(caller: Caller): Promise<Answer<OpenedLink>>;
+  /** Adds the one version that a link is for, at its path. */
+  commitLink(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
   /** Performs `action` on the key's project. Its value is validated by the caller. */
   administer(
     caller: Caller,

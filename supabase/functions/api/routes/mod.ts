@@ -6,6 +6,8 @@ import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
+import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
+import { memory } from "./memory.ts";
 import { move } from "./move.ts";
 import { openapiRoute } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
@@ -42,6 +44,12 @@ export const ROUTES: readonly Route[] = [
   rotateKey,
   regenerateKey,
   revokeKey,
+  createLink,
+  listLinks,
+  revokeLink,
+  readLink,
+  writeLink,
+  memory,
   search,
   sweep,
   openapiRoute(() => ROUTES),

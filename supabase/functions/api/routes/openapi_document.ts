@@ -1,4 +1,5 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
+import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
 import { FAILURE_SCHEMAS, FailureResponses } from "./openapi_failure.ts";
@@ -14,6 +15,8 @@ import type { Route } from "./route.ts";
 /** Tag → its routes by the first segment of their path; the last one has the rest. */
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
+  { name: "Links", segments: ["links", "l"], description: "Addresses for one file that need no key." },
+  { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
   { name: "Service", segments: [], description: "The service itself." },
@@ -46,7 +49,8 @@ function parametersOf(route: Route): Json[] {
     });
   }
   for (const [, name] of route.pattern.matchAll(/:(\w+)/g)) {
-    parameters.push({ name, in: "path", required: true, schema: { type: "string", format: "uuid" } });
+    const schema = name === "id" ? { format: "uuid" } : { pattern: LINK_TOKEN_SHAPE.source };
+    parameters.push({ name, in: "path", required: true, schema: { type: "string", ...schema } });
   }
   const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
   for (const name of [...ofProject, ...route.openapi.headers ?? []]) {
@@ -74,13 +78,16 @@ function parametersOf(route: Route): Json[] {
 const BYTES = { type: "string", format: "binary" };
 
 function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }: Route): Json | undefined {
-  return body && {
+  if (!body && !takesRaw) return undefined;
+  return {
     required: !isBodyOptional,
     content: {
-      "application/json": {
-        schema: schemaOf(body, "input"),
-        ...(example?.body !== undefined && { example: example.body }),
-      },
+      ...(body && {
+        "application/json": {
+          schema: schemaOf(body, "input"),
+          ...(example?.body !== undefined && { example: example.body }),
+        },
+      }),
       ...(takesRaw && {
         "application/octet-stream": {
           schema: { ...BYTES, description: "The bytes themselves, up to the tier's size." },
@@ -93,9 +100,10 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
 const MESSAGE = "What was done, for people.";
 
 /** A success, with an example where the route has one. */
-function jsonContent({ operation, openapi: { answer, example } }: Route): Json {
+function jsonContent({ operation, openapi: { answer, example, isPlain } }: Route): Json {
   const [first] = example?.data ?? [];
-  if (operation === null) {
+  if (!answer) throw new Error("the response is only ever bytes");
+  if (operation === null || isPlain) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
     return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
   }
@@ -128,18 +136,19 @@ const RAW_HEADERS = [
 ] as const;
 
 function responsesOf(route: Route, failures: FailureResponses): Json {
-  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [] } = route.openapi;
-  // Every write answers with the tag of its version.
-  const ofWrite: ResponseHeader[] = given?.includes("Idempotency-Key")
-    ? ["ETag", "Idempotency-Replayed"]
-    : [];
+  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain } =
+    route.openapi;
+  const isWrite = given?.includes("Idempotency-Key") ?? false;
+  const ofWrite: ResponseHeader[] = isWrite ? ["Idempotency-Replayed"] : [];
+  // With the tag of its version.
+  if (isWrite && !isPlain) ofWrite.push("ETag");
   const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
   const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
-  const json = { "application/json": jsonContent(route) };
+  const json = returnsRaw !== "only" && { "application/json": jsonContent(route) };
   const others = statuses.map((status) => [status, {
     description: "Not so",
     headers: responseHeaders(["Retry-After"]),
-    content: json,
+    ...(json && { content: json }),
   }]);
   return {
     "200": { description: "Success", headers, content: { ...json, ...(returnsRaw && bytes) } },

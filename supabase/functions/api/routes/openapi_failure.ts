@@ -23,6 +23,7 @@ function errorsOf({ credentials, openapi: { errors } }: Route): readonly Documen
 
 const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ["WWW-Authenticate"],
+  405: ["Allow"],
   409: ["Retry-After"],
   416: ["Content-Range"],
   429: ["Retry-After"],

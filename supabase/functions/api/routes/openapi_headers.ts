@@ -97,6 +97,7 @@ const PARTICULAR = {
     schema: { type: "integer", minimum: 1 },
     example: 31,
   },
+  Allow: { description: "The methods that it takes.", schema: text, example: "GET, HEAD" },
   "Accept-Ranges": {
     description: "`bytes`: one range of the bytes can be asked for.",
     schema: { const: "bytes" },
@@ -111,6 +112,12 @@ const PARTICULAR = {
     description: "Whatever the bytes are, a browser executes nothing.",
     schema: text,
   },
+  "Content-Disposition": {
+    description: "A browser saves the file under its name.",
+    schema: text,
+    example: 'attachment; filename="plan.md"',
+  },
+  "Referrer-Policy": { description: "The address is not passed on.", schema: { const: "no-referrer" } },
   "WWW-Authenticate": { description: "`Bearer`.", schema: { const: "Bearer" } },
 } satisfies Record<string, HeaderEntry>;
 

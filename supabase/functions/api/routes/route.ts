@@ -11,7 +11,10 @@ import type { ResponseHeader } from "./openapi_headers.ts";
 
 interface RouteProperties {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id` one segment. */
+  /**
+   * Below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id` and
+   * `:token` one segment.
+   */
   readonly pattern: string;
   /** Part of every response in the envelope; null for responses without one. */
   readonly operation: Operation | null;
@@ -68,19 +71,21 @@ export interface OpenapiProperties {
   readonly body?: z.ZodType;
   /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean;
-  /** Whether the body may also be the bytes themselves. */
-  readonly takesRaw?: boolean;
-  /** Whether the response may also be the bytes themselves, or a range of them. */
-  readonly returnsRaw?: boolean;
+  /** Whether the body may also be the bytes themselves, or is only ever that. */
+  readonly takesRaw?: boolean | "only";
+  /** Whether the response may also be the bytes themselves, or a range of them, or is only ever that. */
+  readonly returnsRaw?: boolean | "only";
   /** Request headers that matter, besides the credentials. */
   readonly headers?: readonly string[];
   /** Headers of a success that not every response has. */
   readonly responseHeaders?: readonly ResponseHeader[];
   /**
    * The schema of `data`, or of the whole response where there is no envelope. Where the query decides about the
-   * operation, that of each.
+   * operation, that of each. Absent where the response is only ever bytes.
    */
-  readonly answer: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
+  readonly answer?: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
+  /** Whether the success is in no envelope though failures are. */
+  readonly isPlain?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];
   readonly errors: readonly DocumentedError[];

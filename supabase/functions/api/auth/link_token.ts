@@ -1,0 +1,22 @@
+/** Tokens of links: 256 random bits, in the link's address and nowhere else. The database has their SHA-256. */
+import { sha256Hex } from "../runtime/sha256.ts";
+
+/** Random bytes of a token. */
+const RANDOM_BYTES = 32;
+export const LINK_TOKEN_SHAPE = /^[0-9A-Za-z_-]{43}$/;
+
+/** A new token, 43 characters that need no escaping in a URL. */
+export function generateLinkToken(): string {
+  const base64 = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(RANDOM_BYTES))));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Whether a text may be a token. */
+export function isLinkToken(text: string): boolean {
+  return LINK_TOKEN_SHAPE.test(text);
+}
+
+/** SHA-256 of a token, 64 lower-case hexadecimal digits. */
+export async function hashLinkToken(token: string): Promise<string> {
+  return await sha256Hex(new TextEncoder().encode(token));
+}

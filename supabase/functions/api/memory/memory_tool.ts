@@ -1,0 +1,399 @@
+/**
+ * The memory tool `memory_20250818` over a folder of the project. What it answers is what `BetaLocalFilesystemMemoryTool`
+ * of `@anthropic-ai/sdk` 1.12.0 answers over a folder of a disk; every change is a version.
+ */
+import { ERRORS, fail } from "../errors.ts";
+import { commit, throwCommitRefusal, tryCommit } from "../files/commit.ts";
+import { commitBasis, type CommitRequest } from "../files/commit_request.ts";
+import { changeFile, type EditContext } from "../files/edit_file.ts";
+import { ensureWithinTier } from "../files/file_size_limit.ts";
+import { detectMediaType } from "../files/media_type.ts";
+import { readSegments, type SegmentSource } from "../files/read_segments.ts";
+import { storeContent } from "../files/upload.ts";
+import { checkPath } from "../http/path.ts";
+import {
+  MEMORY_FILES_AT_ONCE,
+  MEMORY_FOLDER_FILES_MAX,
+  MEMORY_LINES_MAX,
+  MEMORY_TEXT_BYTES_MAX,
+  MEMORY_VIEW_FOLDERS_MAX,
+  MEMORY_VIEW_ITEMS_MAX,
+} from "../limits.ts";
+import type { Answer, Refusal, Scope } from "../ports/answer.ts";
+import type { Committed } from "../ports/commit.ts";
+import type { Content, FileRecord } from "../ports/files.ts";
+import type { Metadata } from "../ports/metadata.ts";
+import { concatenate } from "../runtime/concatenate.ts";
+import type { AnyCommand, Command, CommandName } from "./commands.ts";
+import { failMemory } from "./failure.ts";
+import { resolveMemoryPath } from "./memory_path.ts";
+
+export interface MemoryContext extends EditContext, SegmentSource {
+  readonly metadata:
+    & EditContext["metadata"]
+    & Pick<Metadata, "content" | "record" | "list">;
+}
+
+/** What a key must be allowed to do for a command. */
+export const SCOPES_OF: Readonly<Record<CommandName, readonly Scope[]>> = {
+  view: ["read"],
+  create: ["write"],
+  str_replace: ["read", "write"],
+  insert: ["read", "write"],
+  delete: ["read", "write"],
+  rename: ["read", "write"],
+};
+
+const LINE_NUMBER_WIDTH = String(MEMORY_LINES_MAX).length;
+/** Lines shown before and after a change. */
+const CONTEXT_LINES = 2;
+/** What a folder itself takes on most disks: here it takes nothing. */
+const FOLDER_SIZE = "4K";
+
+export class MemoryTool {
+  constructor(
+    private readonly context: MemoryContext,
+    /** The folder that stands for /memories, a path in the project. */
+    private readonly root: string,
+    private readonly idempotencyKey: string | undefined,
+  ) {}
+
+  /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
+  isReplayed = false;
+
+  /** Returns the text for the model. Throws MemoryFailure, and ApiError for what no disk would say. */
+  async run(command: AnyCommand): Promise<string> {
+    switch (command.command) {
+      case "view":
+        return await this.view(command);
+      case "create":
+        return await this.create(command);
+      case "str_replace":
+        return await this.replace(command);
+      case "insert":
+        return await this.insert(command);
+      case "delete":
+        return await this.remove(command);
+      case "rename":
+        return await this.rename(command);
+    }
+  }
+
+  private async view({ path, view_range: range }: Command<"view">): Promise<string> {
+    const { gate, metadata } = this.context;
+    const inside = resolveMemoryPath(path);
+    if (inside === "") return await this.viewFolder(path, this.root);
+    const file = checkPath(this.at(inside));
+    const answer = gate.observe(await metadata.content(gate.caller, file));
+    if (!answer.ok && isFolder(answer.refusal)) return await this.viewFolder(path, file);
+    const content = this.existing(answer, `The path ${path} does not exist. Please provide a valid path.`);
+    const lines = (await this.text(content)).split("\n");
+    if (lines.length > MEMORY_LINES_MAX) {
+      const most = `Maximum is ${MEMORY_LINES_MAX.toLocaleString("en-US")} lines.`;
+      failMemory(`File ${path} has too many lines (${lines.length}). ${most}`);
+    }
+    const [first, last] = range?.length === 2 ? range : [];
+    const start = first === undefined ? 0 : Math.max(1, first) - 1;
+    const shown = last === undefined ? lines : lines.slice(start, last === -1 ? lines.length : last);
+    return `Here's the content of ${path} with line numbers:\n${numbered(shown, start + 1)}`;
+  }
+
+  private async viewFolder(path: string, folder: string): Promise<string> {
+    const items: string[] = [];
+    let opened = 0;
+    let isCut = false;
+    const collect = async (inner: string, depth: number): Promise<void> => {
+      for (const { name, file } of await this.children(joined(folder, inner))) {
+        if (name.startsWith(".") || name === "node_modules") continue;
+        if (items.length === MEMORY_VIEW_ITEMS_MAX) {
+          isCut = true;
+          return;
+        }
+        const item = joined(inner, name);
+        items.push(file ? `${fileSize(file.size)}\t${path}/${item}` : `${FOLDER_SIZE}\t${path}/${item}/`);
+        if (file || depth === 2) continue;
+        if (opened++ < MEMORY_VIEW_FOLDERS_MAX) await collect(item, depth + 1);
+        else isCut = true;
+      }
+    };
+    await collect("", 1);
+    const header =
+      `Here're the files and directories up to 2 levels deep in ${path}, excluding hidden items and node_modules:`;
+    const end = isCut ? ["(There is more. View one of the directories for what is in it.)"] : [];
+    return [header, `${FOLDER_SIZE}\t${path}`, ...items, ...end].join("\n");
+  }
+
+  private async create({ path, file_text: text }: Command<"create">): Promise<string> {
+    const { context, context: { gate, metadata } } = this;
+    const exists = `File ${path} already exists`;
+    const inside = resolveMemoryPath(path);
+    if (inside === "") failMemory(exists);
+    const file = checkPath(this.at(inside));
+    const bytes = this.encode(text);
+    const record = gate.observe(await metadata.record(gate.caller, file));
+    if (!record.ok && isFolder(record.refusal)) failMemory(exists);
+    const segments = await storeContent(context, bytes.length > 0 ? [bytes] : []);
+    const request = { ...this.request(file), ifNoneMatch: ["*"] };
+    const mimeType = detectMediaType(file, segments.every(({ isText }) => isText));
+    const basis = await commitBasis(request, "memory create", text);
+    const making = { kind: "write", ...basis, segments, mimeType } as const;
+    const result = await tryCommit(context, making);
+    if ("refusal" in result && result.refusal.code === "FILE_ALREADY_EXISTS") failMemory(exists);
+    if ("refusal" in result) throwCommitRefusal(context, making, result.refusal);
+    this.isReplayed = result.committed.isReplayed;
+    return `File created successfully at: ${path}`;
+  }
+
+  private async replace({ path, old_str: before, new_str: after }: Command<"str_replace">): Promise<string> {
+    return await this.change(path, ["memory str_replace", before, after], (text) => {
+      const matching = text.split("\n").flatMap((line, index) => line.includes(before) ? [index + 1] : []);
+      const [line, ...others] = matching;
+      if (line === undefined) {
+        failMemory(
+          `No replacement was performed, old_str \`${before}\` did not appear verbatim in ${path}.`,
+        );
+      }
+      if (others.length > 0) {
+        failMemory(
+          `No replacement was performed. Multiple occurrences of old_str \`${before}\` in lines: ${
+            matching.join(", ")
+          }. Please ensure it is unique`,
+        );
+      }
+      const changed = text.replace(before, () => after);
+      const start = Math.max(0, line - 1 - CONTEXT_LINES);
+      const shown = changed.split("\n").slice(start, line + CONTEXT_LINES);
+      const said =
+        "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
+      return [changed, `${said}\n${numbered(shown, start + 1)}`];
+    });
+  }
+
+  private async insert({ path, insert_line: line, insert_text: added }: Command<"insert">): Promise<string> {
+    return await this.change(path, ["memory insert", line, added], (text) => {
+      const lines = text.split("\n");
+      if (line < 0 || line > lines.length) {
+        failMemory(
+          `Invalid \`insert_line\` parameter: ${line}. It should be within the range of lines of the file: [0, ${lines.length}]`,
+        );
+      }
+      lines.splice(line, 0, added.replace(/\n$/, ""));
+      return [lines.join("\n"), `The file ${path} has been edited.`];
+    });
+  }
+
+  /** Changes the text of a file, as often as others are quicker. `edit` returns the new text and what is said of it. */
+  private async change(
+    path: string,
+    fingerprint: readonly unknown[],
+    edit: (text: string) => [text: string, said: string],
+  ): Promise<string> {
+    const { context, context: { gate, metadata } } = this;
+    const inside = resolveMemoryPath(path);
+    const notFile = `The path ${path} is not a file.`;
+    if (inside === "") failMemory(notFile);
+    const request = this.request(checkPath(this.at(inside)));
+    const { idempotency } = await commitBasis(request, "edit", fingerprint);
+    const first = gate.observe(await metadata.editBase(gate.caller, request.path, idempotency));
+    if (!first.ok && isFolder(first.refusal)) failMemory(notFile);
+    this.existing(first, `The path ${path} does not exist. Please provide a valid path.`);
+    const committed = await changeFile(context, {
+      request,
+      fingerprint,
+      change: async (base) => {
+        const [text, said] = edit(await this.text(base, true));
+        const bytes = this.encode(text);
+        ensureWithinTier(gate, bytes.length);
+        const segments = await storeContent(context, bytes.length > 0 ? [bytes] : []);
+        return { segments, segmentIds: segments.map(({ id }) => id), extra: { said } };
+      },
+    }, first);
+    this.isReplayed = committed.isReplayed;
+    return saidBy(committed);
+  }
+
+  private async remove({ path }: Command<"delete">): Promise<string> {
+    const inside = resolveMemoryPath(path);
+    if (inside === "") failMemory("Cannot delete the /memories directory itself");
+    const file = checkPath(this.at(inside));
+    if (!await this.tryDelete(file)) {
+      const below = await this.filesBelow(file);
+      if (below.length === 0) failMemory(`The path ${path} does not exist`);
+      await this.each(below, async (one) => void await this.tryDelete(one.path));
+    }
+    return `Successfully deleted ${path}`;
+  }
+
+  private async rename({ old_path: from, new_path: to }: Command<"rename">): Promise<string> {
+    const { context, context: { gate, metadata } } = this;
+    const [source, destination] = [resolveMemoryPath(from), resolveMemoryPath(to)];
+    if (source === "") failMemory("Cannot rename the /memories directory itself");
+    const exists = `The destination ${to} already exists`;
+    if (destination === "") failMemory(exists);
+    const [old, made] = [checkPath(this.at(source)), checkPath(this.at(destination))];
+    const there = gate.observe(await metadata.record(gate.caller, made));
+    // A repeated request finds what it made itself; the commit tells.
+    const isTaken = there.ok ? this.idempotencyKey === undefined : isFolder(there.refusal);
+    if (isTaken) failMemory(exists);
+    if (!await this.tryMove(old, made, exists)) {
+      const below = await this.filesBelow(old);
+      if (below.length === 0) failMemory(`The path ${from} does not exist`);
+      if (made.startsWith(`${old}/`)) {
+        failMemory(`The directory ${from} cannot be renamed to a path inside itself`);
+      }
+      await this.each(below, async (one) => {
+        const into = made + one.path.slice(old.length);
+        const moving = {
+          kind: "move",
+          path: one.path,
+          destination: checkPath(into),
+          overwrite: false,
+        } as const;
+        const commitIds = { commitId: crypto.randomUUID(), sourceCommitId: crypto.randomUUID() };
+        await commit(context, { ...moving, ...commitIds });
+      });
+    }
+    return `Successfully renamed ${from} to ${to}`;
+  }
+
+  /** False where there is no such file. */
+  private async tryDelete(path: string): Promise<boolean> {
+    const basis = await commitBasis(this.request(path), "memory delete", null);
+    return await this.tryOne({ kind: "delete", ...basis });
+  }
+
+  /** False where there is no such file. */
+  private async tryMove(path: string, destination: string, exists: string): Promise<boolean> {
+    const basis = await commitBasis(this.request(path), "memory rename", destination);
+    const moving = { kind: "move", ...basis, destination, overwrite: false } as const;
+    return await this.tryOne({ ...moving, sourceCommitId: crypto.randomUUID() }, exists);
+  }
+
+  private async tryOne(one: Parameters<typeof tryCommit>[1], exists?: string): Promise<boolean> {
+    const result = await tryCommit(this.context, one);
+    if ("committed" in result) {
+      this.isReplayed = result.committed.isReplayed;
+      return true;
+    }
+    const { code } = result.refusal;
+    if (code === "FILE_NOT_FOUND") return false;
+    if (code === "FILE_ALREADY_EXISTS" && exists !== undefined) failMemory(exists);
+    throwCommitRefusal(this.context, one, result.refusal);
+  }
+
+  private async filesBelow(folder: string): Promise<readonly FileRecord[]> {
+    const files: FileRecord[] = [];
+    for await (const page of this.pages(folder, true)) {
+      files.push(...page.files);
+      if (files.length > MEMORY_FOLDER_FILES_MAX) {
+        failMemory(
+          `The directory has more than ${MEMORY_FOLDER_FILES_MAX} files: take its directories one by one.`,
+        );
+      }
+    }
+    return files;
+  }
+
+  private async each(files: readonly FileRecord[], work: (file: FileRecord) => Promise<void>): Promise<void> {
+    const waiting = files.values();
+    await Promise.all(Array.from({ length: MEMORY_FILES_AT_ONCE }, async () => {
+      for (const file of waiting) await work(file);
+    }));
+  }
+
+  /** What is directly in a folder, by name. */
+  private async children(folder: string): Promise<{ name: string; file: FileRecord | null }[]> {
+    const found: { name: string; file: FileRecord | null }[] = [];
+    for await (const { files, directories } of this.pages(folder, false)) {
+      if (found.length === 0) found.push(...directories.map((name) => ({ name, file: null })));
+      found.push(...files.map((file) => ({ name: file.path.slice(folder.length + 1), file })));
+      if (found.length > MEMORY_VIEW_ITEMS_MAX) break;
+    }
+    // By UTF-16 code units, as names of a disk's folder are sorted there.
+    return found.sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  private async *pages(directory: string, recursive: boolean) {
+    const { gate, metadata } = this.context;
+    let after: string | undefined;
+    for (;;) {
+      const { files, directories, hasMore } = gate.unwrap(
+        await metadata.list(gate.caller, {
+          ...{ deleted: false, directory, recursive, after, offset: 0, sortBy: "path", sortOrder: "asc" },
+          limit: MEMORY_VIEW_ITEMS_MAX,
+        }),
+      );
+      yield { files, directories: directories ?? [] };
+      if (!hasMore) return;
+      after = files.at(-1)?.path;
+    }
+  }
+
+  /** The value of an answer. Fails as a disk does where there is no such file. */
+  private existing<T>(answer: Answer<T>, missing: string): T {
+    if (answer.ok) return answer.value;
+    if (answer.refusal.code === "FILE_NOT_FOUND") failMemory(missing);
+    return this.context.gate.throwRefusal(answer.refusal);
+  }
+
+  /** What is no UTF-8 is shown as U+FFFD, and not changed: throws NOT_TEXT with `isStrict`. */
+  private async text({ file, segments }: Content, isStrict = false): Promise<string> {
+    if (file.size > MEMORY_TEXT_BYTES_MAX) {
+      const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: file.size };
+      fail("CONTENT_TOO_LARGE", "The file is too large for the memory tool. Read it by its lines.", limits);
+    }
+    const bytes: Uint8Array[] = [];
+    for await (const piece of readSegments(this.context, segments)) bytes.push(piece);
+    try {
+      return new TextDecoder("utf-8", { ignoreBOM: true, fatal: isStrict }).decode(concatenate(bytes));
+    } catch {
+      fail("NOT_TEXT", "The file is not text, so it cannot be edited.", { version: file.version });
+    }
+  }
+
+  private encode(text: string): Uint8Array<ArrayBuffer> {
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length <= MEMORY_TEXT_BYTES_MAX) return bytes;
+    const limits = { limitBytes: MEMORY_TEXT_BYTES_MAX, sizeBytes: bytes.length };
+    fail("CONTENT_TOO_LARGE", "The text is too large for the memory tool. Write it in parts.", limits);
+  }
+
+  private at(inside: string): string {
+    return `${this.root}/${inside}`;
+  }
+
+  private request(path: string): CommitRequest {
+    return { path, idempotencyKey: this.idempotencyKey };
+  }
+}
+
+/** Whether the path that was asked for is a folder. */
+function isFolder({ code, details }: Refusal): boolean {
+  return code === "FILE_NOT_FOUND" && details["directory"] === true;
+}
+
+/** What was said of the change, then as now. */
+function saidBy({ file }: Committed): string {
+  const { said } = Object(file);
+  if (typeof said !== "string") fail("IDEMPOTENCY_KEY_REUSED", ERRORS.IDEMPOTENCY_KEY_REUSED.message);
+  return said;
+}
+
+function joined(folder: string, name: string): string {
+  return folder === "" ? name : name === "" ? folder : `${folder}/${name}`;
+}
+
+function numbered(lines: readonly string[], first: number): string {
+  return lines.map((line, index) => `${String(index + first).padStart(LINE_NUMBER_WIDTH)}\t${line}`).join(
+    "\n",
+  );
+}
+
+/** As `du -h` shows it: `0B`, `17B`, `1.5K`. */
+function fileSize(bytes: number): string {
+  if (bytes === 0) return "0B";
+  const units = ["B", "K", "M", "G"];
+  const unit = Math.floor(Math.log(bytes) / Math.log(1024));
+  const size = bytes / 1024 ** unit;
+  return (size % 1 === 0 ? size.toString() : size.toFixed(1)) + units[unit];
+}

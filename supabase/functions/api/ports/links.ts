@@ -1,0 +1,38 @@
+/** Addresses that read one file, or write it once, without a key. */
+
+/** What a link is to be for. */
+export interface NewLink {
+  /** UUID, chosen by the caller: the same one again is the same link. */
+  readonly id: string;
+  /** SHA-256 of the token, 64 lower-case hexadecimal digits. */
+  readonly tokenHash: string;
+  readonly for: "read" | "write";
+  readonly path: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  /** Of a link for reading: by default the latest version at the time of the read. */
+  readonly version?: number | undefined;
+  /** Of a link for writing: the type of the file, whatever its user says. */
+  readonly contentType?: string | undefined;
+  /** Of a link for writing, besides the tier's size. */
+  readonly maxBytes?: number | undefined;
+  /** Of a link for writing: the version that the file must be at then; 0: there must be no file. */
+  readonly ifVersion?: number | undefined;
+}
+
+/** A link that can be used. Its address is stored nowhere. */
+export interface Link extends Omit<NewLink, "tokenHash" | "expiresIn"> {
+  /** The key that it acts as, where the caller may see keys; absent for one that was made in the console. */
+  readonly keyId?: string | undefined;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** What a link for writing allows. */
+export interface OpenedLink {
+  readonly path: string;
+  readonly contentType: string | null;
+  readonly ifVersion: number | null;
+  /** Whether its one version was written. */
+  readonly isUsed: boolean;
+}

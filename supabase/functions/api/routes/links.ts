@@ -1,0 +1,292 @@
+/**
+ * /links and /l/{token}: addresses that read one file, or write it once, without a key. Whoever has one acts as the key
+ * that made it. A token is shown once; only its hash is stored.
+ */
+import { z } from "zod";
+import { readFields } from "../auth/read_fields.ts";
+import type { Context } from "../context.ts";
+import { ERRORS, fail } from "../errors.ts";
+import { rawResponse } from "../files/content_response.ts";
+import { makeLink } from "../files/links.ts";
+import { isMediaType } from "../files/media_type.ts";
+import { writeContent } from "../files/write_content.ts";
+import { mediaTypeOf } from "../http/body.ts";
+import { ensureReadConditions, idempotencyKey, isNotModified, preconditions } from "../http/conditions.ts";
+import { attachment } from "../http/content_disposition.ts";
+import { entityTag } from "../http/entity_tag.ts";
+import { checkPath } from "../http/path.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { notModified, success, writeResponse } from "../http/respond.ts";
+import {
+  INTEGER_MAX,
+  LINK_SECONDS_DEFAULT,
+  LINK_SECONDS_MAX,
+  LINK_SECONDS_MIN,
+  WRITE_LINK_SECONDS_MAX,
+} from "../limits.ts";
+import { defineRoute, noParameters } from "./route.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
+
+const purpose = z.enum(["read", "write"]);
+/** Fields that only one of the two kinds has. */
+const OF_READING = ["version"] as const;
+const OF_WRITING = ["contentType", "maxBytes", "ifVersion"] as const;
+const version = z.int().min(1).max(INTEGER_MAX);
+
+const creation = z.object({
+  path: z.string().meta({ minLength: 1 }),
+  for: purpose,
+  expiresIn: z.int().min(LINK_SECONDS_MIN).max(LINK_SECONDS_MAX).nullish().meta({
+    description:
+      `Seconds; by default ${LINK_SECONDS_DEFAULT}. For writing at most ${WRITE_LINK_SECONDS_MAX}.`,
+  }),
+  version: version.nullish().meta({ description: "For reading: this version instead of the latest one." }),
+  contentType: mediaType.nullish().meta({ description: "For writing: the type of the file." }),
+  maxBytes: z.int().min(1).nullish().meta({ description: "For writing: the largest size." }),
+  ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({
+    description: "For writing: the version that the file must be at then; 0: there must be no file.",
+  }),
+}).superRefine((fields, context) => {
+  const isRead = fields.for === "read";
+  for (const name of isRead ? OF_WRITING : OF_READING) {
+    const isAbsent = fields[name] === undefined || fields[name] === null;
+    const message = `is for ${isRead ? "writing" : "reading"} only`;
+    if (!isAbsent) context.addIssue({ code: "custom", path: [name], message });
+  }
+  if (!isRead && (fields.expiresIn ?? 0) > WRITE_LINK_SECONDS_MAX) {
+    const message = `must be at most ${WRITE_LINK_SECONDS_MAX} for writing`;
+    context.addIssue({ code: "custom", path: ["expiresIn"], message });
+  }
+});
+
+const linkRecord = z.object({
+  id: z.uuid(),
+  for: purpose,
+  path: z.string(),
+  version: version.optional(),
+  contentType: mediaType.optional(),
+  maxBytes: z.int().optional(),
+  ifVersion: z.int().optional(),
+  keyId: z.uuid().optional().meta({
+    description: "Shown to the project's owner and to keys with the scope `admin`: the key that it acts as.",
+  }),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+}).meta({ id: "Link" });
+
+const newLink = z.object({
+  id: z.uuid(),
+  url: z.string().meta({ description: "The address. It is not shown again." }),
+  method: z.enum(["GET", "PUT"]),
+  path: z.string(),
+  expiresAt: z.iso.datetime(),
+  curl: z.string().meta({ description: "A command that uses it." }),
+}).meta({ id: "NewLink" });
+
+export const createLink = defineRoute({
+  method: "POST",
+  pattern: "/links",
+  operation: "create_link",
+  credentials: "key",
+  parse: noParameters,
+  async handle(context) {
+    const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
+      context,
+      creation,
+    );
+    const data = await makeLink(context, {
+      ...fields,
+      path: checkPath(fields.path),
+      expiresIn: expiresIn ?? LINK_SECONDS_DEFAULT,
+      version: version ?? undefined,
+      contentType: contentType ?? undefined,
+      maxBytes: maxBytes ?? undefined,
+      ifVersion: ifVersion ?? undefined,
+    });
+    return success("create_link", data, "Created. The address will not be shown again.");
+  },
+  openapi: {
+    id: "createLink",
+    summary: "Make an address that reads one file, or writes it once, without a key",
+    description:
+      "It acts as the key that made it and dies with it; rotating the key does not end it. For reading, the key needs " +
+      "the scope `read`, too. A repeat makes another link.",
+    body: creation,
+    answer: newLink,
+    errors: [
+      "INVALID_PATH",
+      "VALIDATION_ERROR",
+      ...BODY_ERRORS,
+      "FILE_NOT_FOUND",
+      "VERSION_NOT_FOUND",
+      "LINK_LIMIT_REACHED",
+    ],
+    example: {
+      body: { path: EXAMPLE_RECORD.path, for: "read", expiresIn: LINK_SECONDS_DEFAULT },
+      data: [{
+        id: EXAMPLE_RECORD.id,
+        url: "https://example.supabase.co/functions/v1/api/l/pOgRAGuJ1FyCq0VJ4tIY4m0KbCqjT4wq6nNkK5m1x2Y",
+        method: "GET",
+        path: EXAMPLE_RECORD.path,
+        expiresAt: EXAMPLE_RECORD.updatedAt,
+        curl:
+          "curl -fsS -o 'plan.md' 'https://example.supabase.co/functions/v1/api/l/pOgRAGuJ1FyCq0VJ4tIY4m0KbCqjT4wq6nNkK5m1x2Y'",
+      }],
+    },
+  },
+});
+
+export const listLinks = defineRoute({
+  method: "GET",
+  pattern: "/links",
+  operation: "list_links",
+  credentials: "key",
+  parse: noParameters,
+  async handle({ gate, metadata }) {
+    const links = gate.unwrap(await metadata.listLinks(gate.caller));
+    return success("list_links", { links }, `${links.length} links.`);
+  },
+  openapi: {
+    id: "listLinks",
+    summary: "The links that can be used, newest first, without their addresses",
+    answer: z.object({ links: z.array(linkRecord) }).meta({ id: "LinkList" }),
+    errors: [],
+  },
+});
+
+export const revokeLink = defineRoute({
+  method: "DELETE",
+  pattern: "/links/:id",
+  operation: "revoke_link",
+  credentials: "key",
+  parse({ params: { id } }: RequestData) {
+    if (!z.uuid().safeParse(id).success) fail("LINK_NOT_FOUND", ERRORS.LINK_NOT_FOUND.message);
+    return id;
+  },
+  async handle({ gate, metadata }, id) {
+    const revoked = gate.unwrap(await metadata.revokeLink(gate.caller, id));
+    return success("revoke_link", revoked, "Revoked.");
+  },
+  openapi: {
+    id: "revokeLink",
+    summary: "End a link immediately",
+    answer: z.object({ id: z.uuid(), revokedAt: z.iso.datetime() }).meta({ id: "RevokedLink" }),
+    errors: ["LINK_NOT_FOUND"],
+  },
+});
+
+const LINK_ERRORS = [
+  "VALIDATION_ERROR",
+  "LINK_NOT_FOUND",
+  "LINK_EXPIRED",
+  "METHOD_NOT_ALLOWED",
+  "FORBIDDEN_SCOPE",
+] as const;
+
+export const readLink = defineRoute({
+  method: "GET",
+  pattern: "/l/:token",
+  operation: "read_link",
+  credentials: "link",
+  parse({ params: { id }, headers }: RequestData) {
+    ensureReadConditions(headers);
+    return id;
+  },
+  async handle(context, token) {
+    const { gate, metadata, request: { headers } } = context;
+    await gate.enterLink(token);
+    const content = gate.unwrap(await metadata.linkContent(gate.caller));
+    if (isNotModified(headers, content.file, "r")) return notModified(entityTag(content.file, "r"));
+    return await rawResponse(context, content, {
+      "Content-Disposition": attachment(content.file.path),
+      "Referrer-Policy": "no-referrer",
+    });
+  },
+  openapi: {
+    id: "readLink",
+    summary: "The bytes of what a link is for, whole or one range of them",
+    headers: ["If-None-Match", "Range", "If-Range"],
+    returnsRaw: "only",
+    responseHeaders: ["Content-Disposition", "Referrer-Policy"],
+    errors: [
+      ...LINK_ERRORS,
+      "FILE_NOT_FOUND",
+      "VERSION_NOT_FOUND",
+      "RANGE_NOT_SATISFIABLE",
+      "CONTENT_CORRUPT",
+    ],
+  },
+});
+
+export const writeLink = defineRoute({
+  method: "PUT",
+  pattern: "/l/:token",
+  operation: "write_link",
+  credentials: "link",
+  parse({ params: { id }, headers }: RequestData) {
+    return { token: id, idempotencyKey: idempotencyKey(headers), ...preconditions(headers, true) };
+  },
+  async handle(context, { token, ...conditions }) {
+    const { gate, metadata, usedLinks, request: { headers } } = context;
+    await gate.enterLink(token);
+    const { keyHash } = gate.caller;
+    const isRepeat = conditions.idempotencyKey !== undefined;
+    if (usedLinks.peek(keyHash) && !isRepeat) throwUsed();
+    const link = gate.unwrap(await metadata.openLink(gate.caller));
+    if (link.isUsed) usedLinks.set(keyHash, true);
+    if (link.isUsed && !isRepeat) throwUsed();
+    const committed = await writeContent(throughLink(context), z.never(), {
+      kind: "write",
+      isRaw: true,
+      path: link.path,
+      contentType: link.contentType ?? namedType(headers),
+      ifVersion: link.ifVersion ?? undefined,
+      ...conditions,
+    });
+    usedLinks.set(keyHash, true);
+    return writeResponse("write_link", committed, `Wrote version ${committed.file.version}.`);
+  },
+  openapi: {
+    id: "writeLink",
+    summary: "Write the one version that a link is for: the body is the file's bytes",
+    description:
+      "The type is the link's, else that of the Content-Type, else by the extension. A refused write does not use the link up.",
+    takesRaw: "only",
+    headers: [...WRITE_HEADERS, "If-None-Match"],
+    answer: fileRecord,
+    errors: [
+      ...LINK_ERRORS,
+      "LINK_USED",
+      ["FILE_ALREADY_EXISTS", 412],
+      "IDEMPOTENCY_KEY_IN_USE",
+      "PRECONDITION_FAILED",
+      "CONTENT_TOO_LARGE",
+      "QUOTA_EXCEEDED",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "IDEMPOTENCY_KEY_REUSED",
+    ],
+    example: { data: [EXAMPLE_RECORD] },
+  },
+});
+
+function throwUsed(): never {
+  fail("LINK_USED", ERRORS.LINK_USED.message);
+}
+
+/** The type that the upload names, if it is a supported one. */
+function namedType(headers: Headers): string | undefined {
+  const type = mediaTypeOf(headers);
+  return isMediaType(type) ? type : undefined;
+}
+
+/** The same context, in which a commit uses up the link. */
+function throughLink(context: Context) {
+  const { metadata } = context;
+  return {
+    ...context,
+    metadata: {
+      commit: metadata.commitLink.bind(metadata),
+      compact: metadata.compact.bind(metadata),
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** POST /memory: the backend of Anthropic's memory tool. */
+import { z } from "zod";
+import { readFields } from "../auth/read_fields.ts";
+import { ApiError } from "../errors.ts";
+import { idempotencyKey } from "../http/conditions.ts";
+import { checkPath } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { json } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
+import { isCommandName, memoryInput } from "../memory/commands.ts";
+import { MemoryFailure } from "../memory/failure.ts";
+import { MemoryTool, SCOPES_OF } from "../memory/memory_tool.ts";
+import { defineRoute } from "./route.ts";
+import { BODY_ERRORS } from "./schemas.ts";
+
+const DEFAULT_ROOT = "memories";
+
+const query = z.object({
+  root: z.string().optional().meta({
+    description: "The folder that stands for `/memories`; by default `memories`, below the key's prefix.",
+  }),
+});
+
+const answer = z.object({
+  content: z.string().meta({ description: "The content of the tool result." }),
+  is_error: z.boolean(),
+}).meta({ id: "MemoryAnswer" });
+
+/** Of a command's failure the model learns; of these the client does, by status. */
+function isForModel({ status }: ApiError): boolean {
+  return status < 500 && ![401, 403, 429].includes(status);
+}
+
+export const memory = defineRoute({
+  method: "POST",
+  pattern: "/memory",
+  operation: "memory",
+  credentials: "key",
+  scopes: [],
+  parse({ query: given, headers }: RequestData) {
+    const { root } = pick(given, ["root"]);
+    return {
+      root: root === undefined ? undefined : checkPath(root),
+      idempotencyKey: idempotencyKey(headers),
+    };
+  },
+  async handle(context, { root, idempotencyKey }) {
+    const input = await readFields(context, z.record(z.string(), z.unknown()));
+    const name = input["command"];
+    const isCommand = isCommandName(name);
+    const { pathPrefix } = await context.gate.require(isCommand ? SCOPES_OF[name] : []);
+    const folder = root ?? (pathPrefix === null ? DEFAULT_ROOT : `${pathPrefix}/${DEFAULT_ROOT}`);
+    try {
+      if (!isCommand) throw new MemoryFailure(`${String(name)} not implemented`);
+      const tool = new MemoryTool(context, folder, idempotencyKey);
+      const content = await tool.run(validate(memoryInput, input));
+      const response = json({ content, is_error: false });
+      if (tool.isReplayed) response.headers.set("Idempotency-Replayed", "true");
+      return response;
+    } catch (error) {
+      if (error instanceof MemoryFailure) return json({ content: error.message, is_error: true });
+      if (!(error instanceof ApiError) || !isForModel(error)) throw error;
+      await context.gate.settle(error);
+      return json({ content: `${error.code}: ${error.message}`, is_error: true });
+    }
+  },
+  openapi: {
+    id: "memory",
+    summary: "One command of the memory tool `memory_20250818`, whose input is the body",
+    description:
+      "The answer is the content of the tool result, also where the command fails: then `is_error` is true. It is in no " +
+      "envelope.",
+    query,
+    body: memoryInput,
+    headers: ["Idempotency-Key"],
+    isPlain: true,
+    answer,
+    errors: ["INVALID_PATH", "VALIDATION_ERROR", ...BODY_ERRORS],
+    example: {
+      body: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },
+      data: [{ content: "File created successfully at: /memories/plan.md", is_error: false }],
+    },
+  },
+});
