@@ -8,6 +8,8 @@ returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
   c_lanes constant integer := (filestore.limits()).rate_lanes;
+  -- Whoever uses a lane has its advisory lock, which is tried for without a statement.
+  c_locks constant integer := uuid_hash(p_project_id);
   v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
   v_window timestamptz;
   v_lanes integer;
@@ -16,27 +18,27 @@ declare
   v_used integer;
   v_number integer;
   v_is_known boolean;
+  v_lane integer;
   v_is_allowed boolean := false;
 begin
-  -- Far from the limit: the lane whose turn it is, or the next one that nobody is using.
+  -- Far from the limit: the lane whose turn it is or, where that is in use, one of those used the longest time ago.
   if p_request_id is not null and p_limit > 2 * c_lanes then
     select sum(case when l.window_start < v_minute then 0 else l.request_count end),
            bool_or(l.request_id = p_request_id)
     into v_used, v_is_known from filestore.rate_windows l where l.project_id = p_project_id;
     if v_is_known is not true and v_used + 2 * c_lanes < p_limit then
-      -- A lane that was changed while it was being locked is locked and not used only if it has no number left: so
-      -- nobody waits for it.
+      for i in 0 .. c_lanes - 1 loop
+        v_lane := (v_used + case when i > 0 then c_lanes / 2 + i - 1 else 0 end) % c_lanes + 1;
+        exit when pg_try_advisory_xact_lock(c_locks, v_lane);
+        v_lane := null;
+      end loop;
       update filestore.rate_windows w
       set window_start = greatest(w.window_start, v_minute), request_id = p_request_id,
           request_count = case when w.window_start < v_minute then 0 else w.request_count end + 1
-      where w.project_id = p_project_id
+      where w.project_id = p_project_id and w.lane = v_lane
         and case when w.window_start < v_minute then 0 else w.request_count end * c_lanes + w.lane <= p_limit
-        and w.lane = (
-          select l.lane from filestore.rate_windows l
-          where l.project_id = p_project_id and l.lane > v_used % c_lanes
-            and case when l.window_start < v_minute then 0 else l.request_count end * c_lanes + l.lane <= p_limit
-          order by l.lane limit 1 for update skip locked)
       returning w.window_start into v_window;
+      -- If not, the lane has no number left, and nobody waits for it.
       v_is_allowed := found;
       v_used := v_used + 1;
     end if;
@@ -65,7 +67,7 @@ begin
           order by case when l.window_start < v_minute then 0 else l.request_count end, l.lane
           limit 1 for update skip locked)
       returning (w.request_count - 1) * c_lanes + w.lane into v_number;
-      v_is_allowed := found;
+      v_is_allowed := found and pg_try_advisory_xact_lock(c_locks, (v_number - 1) % c_lanes + 1);
       if not v_is_allowed then raise sqlstate 'FS001'; end if;
     exception when sqlstate 'FS001' then
       null;
