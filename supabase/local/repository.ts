@@ -8,6 +8,8 @@ export const SCHEMAS_DIRECTORY = at("../schemas");
 export const FUNCTION_ENTRY = at("../functions/api/index.ts");
 export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
 export const IMPORT_MAP = at("../../import_map.json");
+/** What is deployed with the function: its import map, and a lock beside it. */
+export const FUNCTION_CONFIG = at("../functions/api/deno.json");
 export const DENO_CONFIG = at("../../deno.json");
 export const PLATFORM_SQL = at("./database/platform.sql");
 export const CONSOLE_COMMAND = at("./cli/console.ts");

@@ -210,8 +210,8 @@ begin
   -- Of an account's quota, a row of a project's usage is granted this much at a time.
   v_limits.account_share_bytes := 1048576;
   -- What a project's rows in the database count towards its quota: `filestore.database_cost`.
-  v_limits.tariff_file_bytes := 1024;
-  v_limits.tariff_path_factor := 4;
+  v_limits.tariff_file_bytes := 512;
+  v_limits.tariff_path_factor := 14;
   v_limits.tariff_directory_bytes := 256;
   v_limits.tariff_version_bytes := 512;
   v_limits.tariff_listed_segment_bytes := 16;
@@ -367,7 +367,9 @@ create table filestore.files (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
   path text collate "C" not null
-    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32
+      -- No character that changes the direction of text.
+      and path !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'),
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
   version integer not null check (version > 0),
   mime_type text not null,
@@ -642,6 +644,7 @@ create table filestore.search_texts (
   skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
   content text not null,
   bytes integer not null,
+  json_bytes integer not null,
   words tsvector not null,
   model text,
   indexed_at timestamptz not null default '-infinity',
@@ -653,6 +656,8 @@ comment on table filestore.search_texts is
   'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
 comment on column filestore.search_texts.skipped is
   'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
+comment on column filestore.search_texts.json_bytes is
+  'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
@@ -996,7 +1001,9 @@ language plpgsql immutable set search_path = '' as $$
 begin
   return octet_length(p_path) between 1 and (filestore.limits()).path_bytes_max
     and cardinality(string_to_array(p_path, '/')) <= (filestore.limits()).path_segments_max
-    and p_path !~ '^/|/$|//|\\|[\u0001-\u001f\u007f-\u009f]|(^|/)\.{1,2}(/|$)';
+    and p_path !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+      -- Control characters, and those that change the direction of text.
+      || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
 end
 $$;
 comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';
@@ -4167,14 +4174,16 @@ begin
     return true;
   end if;
   insert into filestore.search_texts as t (
-    project_id, file_id, version, path, mime_type, skipped, content, bytes, words, indexed_at)
+    project_id, file_id, version, path, mime_type, skipped, content, bytes, json_bytes, words,
+    indexed_at)
   values (
     v_project_id, v_file_id, v_version, p_text ->> 'path', p_text ->> 'mimeType', p_text ->> 'skipped', v_content,
-    octet_length(v_content), filestore.search_words(p_text ->> 'path', coalesce(p_text ->> 'content', '')),
+    octet_length(v_content), octet_length(to_json(v_content)::text),
+    filestore.search_words(p_text ->> 'path', coalesce(p_text ->> 'content', '')),
     clock_timestamp())
   on conflict (project_id, file_id) do update
     set version = excluded.version, mime_type = excluded.mime_type, skipped = excluded.skipped,
-        content = excluded.content, bytes = excluded.bytes, words = excluded.words,
+        content = excluded.content, bytes = excluded.bytes, json_bytes = excluded.json_bytes, words = excluded.words,
         indexed_at = excluded.indexed_at, model = null
     where t.version < excluded.version or t.version = excluded.version and t.skipped = 'not_indexable';
   with chunks as materialized (
@@ -4606,7 +4615,8 @@ begin
     select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
     select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
-           sum(t.bytes) over (order by n.place) - t.bytes < (p_query ->> 'bytes')::bigint as fits
+           n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
+             as fits
     from found n
     -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
     -- not scan a table.
@@ -4641,7 +4651,7 @@ begin
 end
 $$;
 comment on function filestore.search_by_pattern is
-  'Candidates with their text, in order of path, up to a number of bytes, but at least one file.';
+  'Candidates with their text, in order of path, up to a number of bytes of JSON, but at least one file.';
 call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -4655,7 +4665,7 @@ begin
   with found as materialized (
     select r.list, r.file_id, r.hash, r.score from filestore.search_rank_candidates(p_session.project_id, p_query) r
   ), visible as (
-    select n.list, n.file_id, n.hash, n.score, f.path, t.bytes,
+    select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
            row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
     from found n
     -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
@@ -4673,15 +4683,16 @@ begin
     select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place
     from visible v where v.nth = 1
   ), fused as (
-    select p.file_id, p.path, p.bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
+    select p.file_id, p.path, p.json_bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
            case when v_is_fused then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
-    from placed p group by p.file_id, p.path, p.bytes
+    from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
     order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
   ), sized as (
     select p.*, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
-      and sum(p.bytes) over (order by p.place) - p.bytes < (p_query ->> 'bytes')::bigint as fits
+      and (p.place = min(p.place) over () or sum(p.json_bytes) over (order by p.place) <= (p_query ->> 'bytes')::bigint)
+      as fits
     from page p
   )
   select json_build_object(

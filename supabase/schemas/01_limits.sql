@@ -97,8 +97,8 @@ begin
   -- Of an account's quota, a row of a project's usage is granted this much at a time.
   v_limits.account_share_bytes := 1048576;
   -- What a project's rows in the database count towards its quota: `filestore.database_cost`.
-  v_limits.tariff_file_bytes := 1024;
-  v_limits.tariff_path_factor := 4;
+  v_limits.tariff_file_bytes := 512;
+  v_limits.tariff_path_factor := 14;
   v_limits.tariff_directory_bytes := 256;
   v_limits.tariff_version_bytes := 512;
   v_limits.tariff_listed_segment_bytes := 16;

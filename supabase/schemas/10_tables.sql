@@ -116,7 +116,9 @@ create table filestore.files (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
   path text collate "C" not null
-    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32
+      -- No character that changes the direction of text.
+      and path !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'),
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
   version integer not null check (version > 0),
   mime_type text not null,

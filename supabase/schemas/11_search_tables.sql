@@ -36,6 +36,7 @@ create table filestore.search_texts (
   skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
   content text not null,
   bytes integer not null,
+  json_bytes integer not null,
   words tsvector not null,
   model text,
   indexed_at timestamptz not null default '-infinity',
@@ -47,6 +48,8 @@ comment on table filestore.search_texts is
   'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
 comment on column filestore.search_texts.skipped is
   'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
+comment on column filestore.search_texts.json_bytes is
+  'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;

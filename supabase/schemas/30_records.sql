@@ -43,7 +43,9 @@ language plpgsql immutable set search_path = '' as $$
 begin
   return octet_length(p_path) between 1 and (filestore.limits()).path_bytes_max
     and cardinality(string_to_array(p_path, '/')) <= (filestore.limits()).path_segments_max
-    and p_path !~ '^/|/$|//|\\|[\u0001-\u001f\u007f-\u009f]|(^|/)\.{1,2}(/|$)';
+    and p_path !~ ('^/|/$|//|\\|(^|/)\.{1,2}(/|$)'
+      -- Control characters, and those that change the direction of text.
+      || '|[\u0001-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
 end
 $$;
 comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';

@@ -225,14 +225,16 @@ begin
     return true;
   end if;
   insert into filestore.search_texts as t (
-    project_id, file_id, version, path, mime_type, skipped, content, bytes, words, indexed_at)
+    project_id, file_id, version, path, mime_type, skipped, content, bytes, json_bytes, words,
+    indexed_at)
   values (
     v_project_id, v_file_id, v_version, p_text ->> 'path', p_text ->> 'mimeType', p_text ->> 'skipped', v_content,
-    octet_length(v_content), filestore.search_words(p_text ->> 'path', coalesce(p_text ->> 'content', '')),
+    octet_length(v_content), octet_length(to_json(v_content)::text),
+    filestore.search_words(p_text ->> 'path', coalesce(p_text ->> 'content', '')),
     clock_timestamp())
   on conflict (project_id, file_id) do update
     set version = excluded.version, mime_type = excluded.mime_type, skipped = excluded.skipped,
-        content = excluded.content, bytes = excluded.bytes, words = excluded.words,
+        content = excluded.content, bytes = excluded.bytes, json_bytes = excluded.json_bytes, words = excluded.words,
         indexed_at = excluded.indexed_at, model = null
     where t.version < excluded.version or t.version = excluded.version and t.skipped = 'not_indexable';
   with chunks as materialized (

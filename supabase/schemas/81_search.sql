@@ -272,7 +272,8 @@ begin
     select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
     select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
-           sum(t.bytes) over (order by n.place) - t.bytes < (p_query ->> 'bytes')::bigint as fits
+           n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
+             as fits
     from found n
     -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
     -- not scan a table.
@@ -307,7 +308,7 @@ begin
 end
 $$;
 comment on function filestore.search_by_pattern is
-  'Candidates with their text, in order of path, up to a number of bytes, but at least one file.';
+  'Candidates with their text, in order of path, up to a number of bytes of JSON, but at least one file.';
 call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
 
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
@@ -321,7 +322,7 @@ begin
   with found as materialized (
     select r.list, r.file_id, r.hash, r.score from filestore.search_rank_candidates(p_session.project_id, p_query) r
   ), visible as (
-    select n.list, n.file_id, n.hash, n.score, f.path, t.bytes,
+    select n.list, n.file_id, n.hash, n.score, f.path, t.json_bytes,
            row_number() over (partition by n.list, n.file_id order by n.score desc, n.hash) as nth
     from found n
     -- fence: the planner must not flatten these. Rows are fetched one by one by primary key; a plan that is kept must
@@ -339,15 +340,16 @@ begin
     select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place
     from visible v where v.nth = 1
   ), fused as (
-    select p.file_id, p.path, p.bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
+    select p.file_id, p.path, p.json_bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
            case when v_is_fused then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
-    from placed p group by p.file_id, p.path, p.bytes
+    from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
     order by u.score desc, u.path limit (p_query ->> 'files')::integer + 1 offset (p_query ->> 'skip')::integer
   ), sized as (
     select p.*, row_number() over (order by p.place) <= (p_query ->> 'files')::integer
-      and sum(p.bytes) over (order by p.place) - p.bytes < (p_query ->> 'bytes')::bigint as fits
+      and (p.place = min(p.place) over () or sum(p.json_bytes) over (order by p.place) <= (p_query ->> 'bytes')::bigint)
+      as fits
     from page p
   )
   select json_build_object(

@@ -21,8 +21,8 @@ insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at
 select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.edit_turns select p.id, 'same.txt', p.id, now(), now() from filestore.projects p where p.name like 'pgtap _';
 
-insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
-select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, '' from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
+select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, 6, '' from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
 select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 'pgtap _';
 

@@ -29,7 +29,7 @@ insert into filestore.api_keys (project_id, key_hash, prefix, revoked_at, expire
   ('a0000000-0000-4000-8000-000000000000', sha256('pgtap revoked'), 'oa_test', now(), null),
   ('a0000000-0000-4000-8000-000000000000', sha256('pgtap expired'), 'oa_test', null, now()),
   ('a0000000-0000-4000-8000-000000000000', sha256('pgtap later'), 'oa_test', null, now() + interval '1 hour');
-update filestore.projects set max_file_bytes = 100, max_project_bytes = 7234 where name = 'pgtap a';
+update filestore.projects set max_file_bytes = 100, max_project_bytes = 5848 where name = 'pgtap a';
 
 set local role service_role;
 -- Keys. One answer for all that is wrong with one.
@@ -74,7 +74,7 @@ select is(pg_temp.code(pg_temp.commit('a', 'append', '{"path": "f.txt", "ifMatch
 select is(pg_temp.code(pg_temp.commit('a', 'write', jsonb_build_object('path', 'g.txt', 'segments', jsonb_build_array(pg_temp.segment(3, 100))))), null, 'within the quota');
 select is(
   pg_temp.commit('a', 'write', jsonb_build_object('path', 'h.txt', 'segments', jsonb_build_array(pg_temp.segment(4, 51)))) #> '{refusal}',
-  '{"code": "QUOTA_EXCEEDED", "details": {"limitBytes": 7234}}', 'one byte over the quota');
+  '{"code": "QUOTA_EXCEEDED", "details": {"limitBytes": 5848}}', 'one byte over the quota');
 select is(pg_temp.code(pg_temp.commit('a', 'write', jsonb_build_object('path', 'h.txt', 'segments', jsonb_build_array(pg_temp.segment(5, 50))))), null, 'the last byte of the quota');
 select is(pg_temp.code(pg_temp.commit('a', 'delete', '{"path": "h.txt"}')), null, 'a deletion needs no quota');
 reset role;

@@ -1,6 +1,6 @@
 -- Versions: dense numbers, repeated commits, compactions, tombstones, counts of directories.
 begin;
-select plan(32);
+select plan(44);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -103,6 +103,9 @@ select is(
   array['1/4', '2/2', null, '0/1', '1/1'], 'moved: a directory without a file has no row');
 select throws_ok(
   format($$select pg_temp.commit('a', 'write', '{"path": "%sb"}')$$, repeat('a/', 32)), '23514', null, 'a path has at most 32 segments');
+select throws_ok(
+  format($$select pg_temp.commit('a', 'write', '{"path": "v/%sb"}')$$, control), '23514', null, 'and no character that changes the direction of text')
+from regexp_split_to_table(U&'\061C\200E\200F\202A\202B\202C\202D\202E\2066\2067\2068\2069', '') control;
 select is(pg_temp.code(pg_temp.commit('a', 'restore', '{"path": "v/a.txt", "version": 6}')), 'VERSION_DELETED', 'a tombstone is not restored');
 
 select * from finish();

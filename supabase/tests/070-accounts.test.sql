@@ -1,6 +1,6 @@
 -- Accounts: what signed-in people do with their own projects and keys, and with nobody else's.
 begin;
-select plan(141);
+select plan(146);
 
 insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
 
@@ -108,8 +108,11 @@ select is(pg_temp.code(pg_temp.project('ann', 'rename', '{"name": "second"}')), 
 select is(pg_temp.project('ann', 'rename', '{"name": "Ann''s"}') #>> '{value,name}', 'Ann''s', 'renamed');
 select is(pg_temp.code(pg_temp.create_project('ann', name)), 'VALIDATION_ERROR', 'no name of a project: ' || coalesce(quote_literal(name), 'null'))
 from unnest(array[
-  '', ' a', 'a ', E'a\nb', repeat('x', 101), null, E'a\u009bb', E'a\u202eb', E'a\u2066b', E'a\u200f', E'\u00a0a', E'a\u3000', E'\u001b[31mred']) name;
+  '', ' a', 'a ', E'a\nb', repeat('x', 101), null, E'a\u009bb', E'a\u202eb', E'a\u2066b', E'a\u200f', repeat(U&'\+01F600', 101), E'\u00a0a', E'a\u3000', E'\u001b[31mred']) name;
 select is(pg_temp.code(pg_temp.project('ann', 'rename', '{"name": ""}')), 'VALIDATION_ERROR', 'nor by renaming');
+select is(
+  pg_temp.project('ann', 'rename', format('{"name": "%s"}', repeat(U&'\+01F600', 100))) #>> '{value,name}', repeat(U&'\+01F600', 100), '100 characters, whatever bytes they take');
+select is(pg_temp.project('ann', 'rename', '{"name": "Ann''s"}') #>> '{value,name}', 'Ann''s', 'renamed back');
 select count(pg_temp.create_project('ann', 'project ' || n)) from generate_series(3, 19) n;
 select is(pg_temp.create_project('ann', 'the 20th') #>> '{value,name}', 'the 20th', 'the limit of 20 itself is reached');
 select is(
@@ -148,7 +151,7 @@ from (values
   ('{"prefix": "oa_\u001b[2J"}'::jsonb, 'prefix'), ('{"prefix": "oa_"}', 'prefix'), ('{"prefix": "oa_01234567"}', 'prefix'), ('{"prefix": null}', 'prefix'),
   ('{"environment": "staging"}', 'environment'), ('{"scopes": []}', 'scopes'), ('{"scopes": ["all"]}', 'scopes'), ('{"scopes": "read"}', 'scopes'),
   ('{"pathPrefix": ""}', 'pathPrefix'), ('{"pathPrefix": "/a"}', 'pathPrefix'), ('{"pathPrefix": "a/../b"}', 'pathPrefix'), ('{"pathPrefix": "."}', 'pathPrefix'),
-  ('{"pathPrefix": "a\\b"}', 'pathPrefix'), ('{"pathPrefix": "a\u0007"}', 'pathPrefix'), ('{"pathPrefix": "a//b"}', 'pathPrefix'),
+  ('{"pathPrefix": "a\\b"}', 'pathPrefix'), ('{"pathPrefix": "a\u0007"}', 'pathPrefix'), ('{"pathPrefix": "a//b"}', 'pathPrefix'), ('{"pathPrefix": "a\u202eb"}', 'pathPrefix'), ('{"pathPrefix": "\u2069a"}', 'pathPrefix'),
   (jsonb_build_object('pathPrefix', repeat('a/', 32) || 'b'), 'pathPrefix'), (jsonb_build_object('pathPrefix', repeat('a', 1025)), 'pathPrefix'),
   ('{"pathPrefix": "a", "scopes": ["admin"]}', 'pathPrefix'), ('{"expiresAt": "2020-01-01T00:00:00Z"}', 'expiresAt'),
   ('{"expiresAt": "infinity"}', 'expiresAt'), ('{"expiresAt": "tomorrow"}', 'expiresAt'), ('{"keyHash": "00"}', 'keyHash')) k (fields, path);

@@ -167,6 +167,8 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["a\tb", "control_character"],
   ["\u007f", "control_character"],
   ["a\u0085", "control_character"],
+  ["report\u202egpj.exe", "bidirectional_control"],
+  ["\u2066a\u2069/b", "bidirectional_control"],
   ["a".repeat(1025), "too_long"],
   ["é".repeat(513), "too_long"],
   ["😀".repeat(257), "too_long"],

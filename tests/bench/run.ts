@@ -19,6 +19,7 @@ import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
 import { longHistories } from "./long_histories.ts";
+import { neighbours } from "./neighbours.ts";
 import { processorTime } from "./processor_time.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
@@ -39,6 +40,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   clients,
   flushes,
   capacity,
+  neighbours,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
 const ON_POSTGRES = ["projects", "clients", "flushes", "capacity"];

@@ -10,7 +10,11 @@ import { PGlite } from "@electric-sql/pglite";
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { SEARCH_WALK_FILES_MAX } from "../../supabase/functions/api/limits.ts";
+import {
+  SEARCH_BATCH_BYTES,
+  SEARCH_TEXT_BYTES_MAX,
+  SEARCH_WALK_FILES_MAX,
+} from "../../supabase/functions/api/limits.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
 import { IS_LONG } from "../support/runner/long.ts";
 import { connectNotingPlans, explainEverything, type PlanNode, rowsRead } from "../support/postgres/plans.ts";
@@ -47,8 +51,8 @@ function fill({ id }: Pick<Project, "id">, files: number): string {
       from generate_series(0, ${files - 1}) n;
     insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
       select id, '${id}', path, 1, 'text/markdown', octet_length(content), '{}', now(), now() from texts;
-    insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
-      select '${id}', id, 1, path, 'text/markdown', content, octet_length(content),
+    insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
+      select '${id}', id, 1, path, 'text/markdown', content, octet_length(content), octet_length(to_json(content)::text),
         filestore.search_words(path, content) from texts;
     do $$ declare v_definition text; begin
       for v_definition in select definition from gins loop execute v_definition; end loop;
@@ -165,6 +169,49 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
         }
       },
     );
+    await t.step("a page is counted in bytes of JSON, in which a control character takes six", async () => {
+      const texts = 9;
+      await sql.begin(async (transaction) => {
+        await transaction`set local session_replication_role = replica`;
+        await transaction`
+          with texts as (
+            select gen_random_uuid() as id, 'controls/' || n as path, content, octet_length(content) as bytes
+            from generate_series(1, ${texts}) n,
+              -- Half of them as large as a text may be, half of them small.
+              lateral (select repeat(chr(1), (case n % 2 when 0 then 1000 else ${SEARCH_TEXT_BYTES_MAX} end) - 8)
+                || 'q9q9q9q9' as content) c
+          ), made as (
+            insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+            select id, ${small.id}, path, 1, 'text/plain', bytes, '{}', now(), now() from texts
+          )
+          insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
+          select ${small.id}, id, 1, path, 'text/plain', content, bytes, octet_length(to_json(content)::text),
+            filestore.search_words(path, content) from texts`;
+      });
+      const found: string[] = [];
+      let largest = 0;
+      let after: string | null | undefined;
+      do {
+        const query = { ...base, kind: "scan", clauses: [["q9q9q9q9"]], caseSensitive: true };
+        const whole = JSON.stringify({ ...query, bytes: SEARCH_BATCH_BYTES, ...(after && { after }) });
+        const [row]: { answer: string }[] = await sql`
+          select public.filestore_search(${small.keyHash}, null, ${whole}::text::jsonb)::text as answer`;
+        const { value }: { value: Page } = JSON.parse(row?.answer ?? "");
+        largest = Math.max(largest, row?.answer.length ?? 0);
+        found.push(...value.files.map(({ file }) => file.path));
+        after = value.next;
+      } while (after !== null);
+      assertEquals(found, Array.from({ length: texts }, (_, n) => `controls/${n + 1}`));
+      assert(largest > 6_000_000 && largest < 6 * SEARCH_TEXT_BYTES_MAX + 10_000, `${largest} bytes`);
+      const ranked = { ...base, kind: "rank", words: "q9q9q9q9", bytes: SEARCH_BATCH_BYTES };
+      const [row] = await sql<{ answer: string }[]>`
+        select public.filestore_search(${small.keyHash}, null, ${
+        JSON.stringify(ranked)
+      }::text::jsonb)::text as answer`;
+      const { value } = JSON.parse(row?.answer ?? "");
+      assertEquals([value.hasMore, value.files.length >= 1], [true, true]);
+      assert((row?.answer.length ?? 0) < 6 * SEARCH_TEXT_BYTES_MAX + 10_000, `${row?.answer.length} bytes`);
+    });
   } finally {
     await sql.end();
     await server.stop();
@@ -279,8 +326,8 @@ function fillVectors(name: string, keyHash: string, chunks: number): string {
       from generate_series(1, ${chunks}) n;
     insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
       select id, project_id, '${name}-' || n || '.md', 1, 'text/markdown', 4, '{}', now(), now() from made;
-    insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words, model)
-      select project_id, id, 1, '${name}-' || n || '.md', 'text/markdown', 'text', 4, '', 'm' from made;
+    insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words, model)
+      select project_id, id, 1, '${name}-' || n || '.md', 'text/markdown', 'text', 4, 6, '', 'm' from made;
     insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length, model, embedding)
       select project_id, id, id, 1, 1, 0, 4, 'm', array(select sin(n * k * 0.37)::real from generate_series(1, 384) k) from made;
     commit;`;

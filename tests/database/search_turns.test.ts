@@ -263,8 +263,8 @@ test("a claim embeds so many chunks and no more, of however many files", async (
     await sql`truncate filestore.search_queue, filestore.search_texts cascade`;
     const id = await waiting(files);
     await sql`
-      insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, words)
-      select project_id, id, 1, path, mime_type, repeat('x', 100), 100, '' from filestore.files where project_id = ${id}`;
+      insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
+      select project_id, id, 1, path, mime_type, repeat('x', 100), 100, 102, '' from filestore.files where project_id = ${id}`;
     await sql`
       insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
       select project_id, id, gen_random_uuid(), 1, 1, n, 1 from filestore.files, generate_series(0, 99) n

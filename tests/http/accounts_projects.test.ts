@@ -80,6 +80,9 @@ test("GET and PATCH /project are about x-project-id, and without one about the o
     ...second,
     name: "Renamed",
   });
+  // 100 characters, whatever UTF-16 makes of them.
+  assertEquals((await rename("😀".repeat(100))).status, 200);
+  await rename("Renamed");
   assertRefused(await rename("My project"), "PROJECT_NAME_TAKEN", "update_project");
   assertEquals((await account.projects()).map(({ name }) => name), ["My project", "Renamed"]);
 });
@@ -90,6 +93,7 @@ const BAD_NAMES: readonly (readonly [unknown, RegExp])[] = [
   [7, /string/],
   ["", /empty/],
   ["x".repeat(101), /at most 100/],
+  ["😀".repeat(101), /at most 100/],
   [" a", /space/],
   ["a ", /space/],
   ["a\nb", /control/],

@@ -13,6 +13,10 @@ const CLI = "supabase@3.1.0";
 /** Limit of the platform for what is bundled: https://supabase.com/docs/guides/functions/limits */
 const BUNDLE_BYTES_MAX = 20 * 1024 * 1024;
 const ENTRY = "supabase/functions/api/index.ts";
+const CONFIG = "supabase/functions/api/deno.json";
+const LOCK = "supabase/functions/api/deno.lock";
+/** The Deno of the hosted runtime, by which a function is bundled. */
+const HOSTED_DENO = "2.1.4";
 
 interface Deployment {
   readonly slug: string | null;
@@ -28,7 +32,7 @@ async function projectCopy(change: (directory: string) => Promise<void> = async 
   const directory = await Deno.makeTempDir({ prefix: "filestore-deploy-" });
   const project = join(directory, "project");
   await copy(join(REPOSITORY, "supabase/functions"), join(project, "supabase/functions"));
-  for (const file of ["supabase/config.toml", "import_map.json", "deno.json"]) {
+  for (const file of ["supabase/config.toml", "deno.json"]) {
     await Deno.copyFile(join(REPOSITORY, file), join(project, file));
   }
   await change(project);
@@ -106,7 +110,7 @@ interface Graph {
 /** The import graph as Deno sees it. */
 async function graphOf(project: string): Promise<Graph> {
   const { stdout, success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", "--no-config", "--no-lock", "--import-map", "import_map.json", ENTRY],
+    args: ["info", "--json", "--config", CONFIG, "--no-lock", ENTRY],
     cwd: project,
   }).output();
   assert(success, new TextDecoder().decode(stderr));
@@ -162,7 +166,7 @@ async function healthOf(directory: string): Promise<unknown> {
       `await import(${JSON.stringify(pathToFileURL(join(directory, ENTRY)).href)});\n`,
   );
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-config", "--no-lock", "--no-check", "--import-map", "import_map.json", boot],
+    args: ["run", "-A", "--config", CONFIG, "--no-lock", "--no-check", boot],
     cwd: directory,
     env: {
       SUPABASE_URL: "http://127.0.0.1:9",
@@ -199,12 +203,12 @@ test("supabase functions deploy uploads the import graph, all of it and nothing 
     assert(!/warn/i.test(deployment.output.replaceAll(/^npm.*$/gm, "")), deployment.output);
     assertEquals(deployment.slug, "api");
     const graph = await graphOf(project);
-    assertEquals([...deployment.files.keys()].sort(), [...graph.local, "import_map.json"].sort());
+    assertEquals([...deployment.files.keys()].sort(), [...graph.local, CONFIG, LOCK].sort());
     for (const [name, bytes] of deployment.files) {
       assertEquals(bytes, await Deno.readFile(join(project, name)), name);
     }
     const { entrypoint_path: entry, import_map_path: map, verify_jwt: verifies } = deployment.metadata;
-    assertEquals([entry, map, verifies], [ENTRY, "import_map.json", false]);
+    assertEquals([entry, map, verifies], [ENTRY, CONFIG, false]);
     // Whatever is not local comes from one registry.
     for (const specifier of graph.remote) assert(/^(npm:|node:)/.test(specifier), specifier);
 
@@ -212,7 +216,7 @@ test("supabase functions deploy uploads the import graph, all of it and nothing 
     try {
       await extract(deployment, alone);
       const check = await new Deno.Command(Deno.execPath(), {
-        args: ["check", "--no-config", "--no-lock", "--import-map", "import_map.json", ENTRY],
+        args: ["check", "--config", CONFIG, "--no-lock", ENTRY],
         cwd: alone,
       }).output();
       assert(check.success, new TextDecoder().decode(check.stderr));
@@ -228,6 +232,42 @@ test("supabase functions deploy uploads the import graph, all of it and nothing 
         (total / 1024).toFixed(0)
       } KiB; they type-check and boot alone`,
     );
+  });
+});
+
+/** Downloads what the uploaded files import into an empty cache, as a bundler does. Returns what Deno says. */
+async function install(directory: string, ...options: string[]): Promise<{ success: boolean; said: string }> {
+  const cache = await Deno.makeTempDir({ prefix: "filestore-packages-" });
+  try {
+    const { success, stderr } = await new Deno.Command("npx", {
+      args: ["-y", `deno@${HOSTED_DENO}`, "cache", "--config", CONFIG, ...options, ENTRY],
+      cwd: directory,
+      env: { DENO_DIR: cache, DENO_TLS_CA_STORE: "mozilla,system", NO_COLOR: "1" },
+    }).output();
+    return { success, said: new TextDecoder().decode(stderr) };
+  } finally {
+    await Deno.remove(cache, { recursive: true });
+  }
+}
+
+test("the packages of the deployed function are those of its lock, by version and by content, and no others", async () => {
+  await withProject(undefined, async (project) => {
+    const alone = await Deno.makeTempDir({ prefix: "filestore-deployed-" });
+    try {
+      await extract(await deploy(project), alone);
+      const whole = await install(alone, "--frozen");
+      assert(whole.success, whole.said);
+      const lock = await Deno.readTextFile(join(alone, LOCK));
+      assertEquals(lock, await Deno.readTextFile(join(REPOSITORY, LOCK)));
+      // A package that has other bytes than those that were locked, below what the function itself names.
+      const changed = lock.replace(/("iceberg-js@[^"]*": \{\s*"integrity": "sha512-)..../, "$1AAAA");
+      assertNotEquals(changed, lock);
+      await Deno.writeTextFile(join(alone, LOCK), changed);
+      const other = await install(alone);
+      assertEquals([other.success, /checksum|integrity/i.test(other.said)], [false, true], other.said);
+    } finally {
+      await Deno.remove(alone, { recursive: true });
+    }
   });
 });
 

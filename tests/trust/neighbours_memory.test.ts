@@ -3,6 +3,7 @@
  * else from writing.
  */
 import { assertEquals } from "@std/assert";
+import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
 import { exchange } from "../support/client/raw_connection.ts";
 import { codeOf, Laboratory, send, text } from "../support/faults/laboratory.ts";
 import { test } from "../support/stack/suite.ts";
@@ -14,32 +15,12 @@ const KIB = 1024;
 /** For the attackers' connections, which nobody answers. */
 const PATIENCE_MILLISECONDS = 8_000;
 
-/** What an attacker sends before the trickle. */
-function begin(key: string, headers: string): string {
-  return `POST /api/files HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`;
-}
-
-const ATTACKS: readonly (readonly [string, (key: string) => (string | number)[]])[] = [
-  ["a chunked body that trickles", (key) => [
-    begin(key, "transfer-encoding: chunked"),
-    '1b\r\n{"path":"t.txt","content":"\r\n',
-    ...Array.from({ length: 20 }, () => ["1\r\nx\r\n", 300]).flat(),
-  ]],
-  [
-    "a body of 32 MB that is announced and never comes",
-    (key) => [begin(key, `content-length: ${32 * KIB * KIB}`)],
-  ],
-  ["a raw body of 32 MB that is announced and never comes", (key) => [
-    begin(key, `content-length: ${32 * KIB * KIB}`).replace("/api/files", "/api/files?path=r.bin"),
-  ]],
-];
-
 test("bodies that trickle or never come, several of each, refuse no neighbour's write of 100 KB or 10 MB", async () => {
   const origin = new URL(lab.soundUrl).origin;
   const attackers = await Promise.all(Array.from({ length: 4 }, () => lab.tenant()));
   const neighbour = await lab.tenant();
   const attacks = attackers.flatMap(({ key }) =>
-    ATTACKS.map(([, parts]) =>
+    Object.values(BODY_ATTACKS).map((parts) =>
       exchange(origin, { parts: parts(key), timeoutMilliseconds: PATIENCE_MILLISECONDS })
     )
   );

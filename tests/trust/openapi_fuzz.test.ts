@@ -18,11 +18,25 @@ const SEED = Number(Deno.env.get("TEST_SEED") ?? newSeed());
 /** Without a model, a search by meaning is answered with its own status. */
 const NO_MODEL = 501;
 
-const made = z.object({ data: z.object({ id: z.uuid(), key: z.string() }) });
+const made = z.object({
+  data: z.object({ id: z.uuid(), key: z.string().optional(), url: z.url().optional() }),
+});
+/** Links of each kind that are there from the beginning: of those made by chance hardly any are for writing. */
+const LINKS = 20;
 
 /** For each kind of credentials the headers that carry them. Routes about keys have a project of their own. */
-async function credentials(): Promise<(request: GeneratedRequest) => Record<string, string>> {
-  const { project } = await files();
+async function credentials(
+  generator: RequestGenerator,
+): Promise<(request: GeneratedRequest) => Record<string, string>> {
+  const own = await files();
+  const { project } = own;
+  await own.write("a.txt", "one");
+  for (let count = 0; count < LINKS; count++) {
+    for (const purpose of ["read", "write"]) {
+      const answer = await own.request("POST", "/links", { body: { path: "a.txt", for: purpose } });
+      remember(generator, answer.body);
+    }
+  }
   const account = await owner(service);
   return ({ credentials: taken }) => {
     if (taken.length === 0) return {};
@@ -32,10 +46,19 @@ async function credentials(): Promise<(request: GeneratedRequest) => Record<stri
   };
 }
 
+/** What an answer made, for later requests. */
+function remember(generator: RequestGenerator, answer: unknown): void {
+  const created = made.safeParse(answer);
+  if (!created.success) return;
+  const { id, key, url } = created.data.data;
+  if (key !== undefined || url !== undefined) generator.ids.push(id);
+  if (url !== undefined) generator.tokens.push(url.slice(url.lastIndexOf("/") + 1));
+}
+
 test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and every answer is documented`, async () => {
   const { body: document } = await service.request(null, "GET", "/openapi.json");
   const generator = new RequestGenerator(document, randomFrom(SEED));
-  const signed = await credentials();
+  const signed = await credentials(generator);
   const statuses = new Map<string, Set<number>>();
   for (let index = 0; index < REQUESTS; index++) {
     const request = generator.next();
@@ -51,8 +74,7 @@ test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and ev
     if (complaint !== undefined) throw new Error(`${complaint}\n${context}`);
     if (answer.status >= 500 && answer.status !== NO_MODEL) throw new Error(`${answer.text}\n${context}`);
     statuses.set(operationId, (statuses.get(operationId) ?? new Set()).add(answer.status));
-    const created = made.safeParse(answer.body);
-    if (created.success) generator.keyIds.push(created.data.data.id);
+    remember(generator, answer.body);
   }
   figures(
     [...statuses].map(([id, seen]) => `${id} ${[...seen].sort((a, b) => a - b).join(" ")}`).sort().join("; "),

@@ -39,6 +39,9 @@ export const UPLOAD_FILES_MAX = 1_000;
 /** Uploads after which the list is reloaded while others still run. */
 export const UPLOADS_PER_RELOAD = 16;
 
+/** How long the link of a mail works, by default of Supabase Auth; after that none is expected any more. */
+export const AUTH_REQUEST_MILLISECONDS = 3_600_000;
+
 /** How often the activity is reloaded while it is visible. */
 export const ACTIVITY_POLL_MILLISECONDS = 30_000;
 /** How often a reconnection is attempted. */

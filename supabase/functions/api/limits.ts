@@ -135,14 +135,18 @@ export const HASHED_AT_ONCE_BYTES_MAX = 16 * 1024;
 export const HASHES_BEFORE_LOADING = 16;
 /** Segments of one write uploaded at the same time. */
 export const UPLOADS_AT_ONCE = 4;
+/** Of one write so many segments stay in the cache. The memory of the others is freed as soon as they are stored. */
+export const UPLOADED_SEGMENTS_KEPT = 4;
 /** Content of up to this many bytes is read before its response begins, which is then sent in one piece. */
 export const READ_AT_ONCE_BYTES = 64 * 1024;
+/** Content that is encoded as JSON at a time, while the client takes it: each answer has two of these in memory. */
+export const ENCODED_AT_ONCE_BYTES = 128 * 1024;
 /** Verified segments cached per isolate, in bytes. */
 export const SEGMENT_CACHE_BYTES_MAX = 24 * 1024 * 1024;
 /** A read of more than this, in bytes, bypasses the cache: it would evict everything else. */
 export const READ_KEPT_BYTES_MAX = SEGMENT_CACHE_BYTES_MAX / 2;
 /** Memory for what has arrived of request bodies over UNAUTHORIZED_BODY_BYTES_MAX, per isolate, in bytes. */
-export const BODY_BUDGET_BYTES = 96 * 1024 * 1024;
+export const BODY_BUDGET_BYTES = 48 * 1024 * 1024;
 /** What the bodies of one project may take of it. */
 export const BODY_PROJECT_BYTES = BODY_BUDGET_BYTES / 4;
 /** How long a request waits for a share of that memory before it gets a 503. */
@@ -219,9 +223,9 @@ export const ACCOUNT_SHARE_BYTES = 1024 * 1024;
  * The tariff: what a project's rows in the database count towards its quota, beside its stored bytes. This much for each
  * file, deleted or not. In SQL.
  */
-export const TARIFF_FILE_BYTES = 1024;
+export const TARIFF_FILE_BYTES = 512;
 /** So many times the bytes of its path, for each file. In SQL. */
-export const TARIFF_PATH_FACTOR = 4;
+export const TARIFF_PATH_FACTOR = 14;
 /** Each directory above a file, which counts the bytes of the file's path as well. In SQL. */
 export const TARIFF_DIRECTORY_BYTES = 256;
 /** Each version, a deletion included. In SQL. */
@@ -291,7 +295,7 @@ export const SEARCH_CONTEXT_LINES = 2;
 export const SEARCH_SNIPPET_LENGTH_MAX = 300;
 /** Files that one call to the database returns where not all of them need match. */
 export const SEARCH_BATCH_FILES = 200;
-/** Text that one call fetches, in bytes, plus at most one file. */
+/** Text that one call fetches, in bytes of JSON; or one file, which may take more. */
 export const SEARCH_BATCH_BYTES = 4 * 1024 * 1024;
 /** Text that one search reads, in bytes, before it returns what it has or SEARCH_TOO_BROAD. */
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { CONSOLE_BUILD_RETRY_SECONDS, CONSOLE_COMPRESS_BYTES_MIN } from "../limits.ts";
 import type { LocalMail } from "../local_mail.ts";
 import { BuildProcess } from "./build_process.ts";
-import { configJson } from "./site.ts";
+import { configJson, SITE_HEADERS } from "./site.ts";
 import { buildDirectory } from "./sources.ts";
 
 const PREFIX = "/console";
@@ -22,11 +22,14 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-/** The policy in the page itself, and directives that are valid in a header only. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; " +
-  "connect-src 'self'; worker-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; " +
-  "form-action 'self'; frame-ancestors 'none'";
+/** The policy in the page itself, and what is valid in a header only. */
+const HEADERS = {
+  ...SITE_HEADERS,
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; " +
+    "connect-src 'self'; worker-src 'self'; frame-src 'none'; object-src 'none'; base-uri 'none'; " +
+    `form-action 'self'; ${SITE_HEADERS["content-security-policy"]}`,
+};
 
 interface PageResponse {
   readonly status: number;
@@ -57,10 +60,8 @@ export class ConsoleServer {
       "content-type": type,
       "content-length": bytes.byteLength,
       "cache-control": "no-cache",
-      "content-security-policy": POLICY,
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
       "vary": "accept-encoding",
+      ...HEADERS,
       ...(isCompressed ? { "content-encoding": "gzip" } : {}),
       ...headers,
     });
@@ -171,7 +172,7 @@ export function respondStarting(incoming: IncomingMessage, outgoing: ServerRespo
     "content-type": contentType("index.html"),
     "content-length": body.byteLength,
     "cache-control": "no-store",
-    "content-security-policy": POLICY,
+    ...HEADERS,
     refresh: String(CONSOLE_BUILD_RETRY_SECONDS),
     "retry-after": String(CONSOLE_BUILD_RETRY_SECONDS),
   });

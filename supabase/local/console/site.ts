@@ -1,4 +1,7 @@
-/** Turns a build into a site for one Supabase project: its address goes into the policy, its settings into config.json. */
+/**
+ * Turns a build into a site for one Supabase project: its address goes into the policy, its settings into config.json,
+ * and the headers that it needs into _headers.
+ */
 import { join } from "node:path";
 import { StartupError } from "../startup_error.ts";
 
@@ -12,6 +15,18 @@ export interface SiteSettings {
   /** Whether `local_mail.json` beside the page has the mail that Auth would send: on a local stack only. */
   readonly localMail?: boolean;
 }
+
+/**
+ * What a host of the site has to send with every file: it cannot be said in the page. Other policies are in the page
+ * itself, and both hold.
+ */
+export const SITE_HEADERS = {
+  "content-security-policy": "frame-ancestors 'none'",
+  // For browsers that do not know frame-ancestors.
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+} as const;
 
 /** Returns the `config.json` that the page reads. */
 export function configJson({ supabaseUrl, publishableKey, github, localMail = false }: SiteSettings): string {
@@ -29,6 +44,9 @@ export async function writeSite(build: string, destination: string, settings: Si
   if (allowed === html) throw new Error("the page has no connect-src to extend");
   await Deno.writeTextFile(page, allowed);
   await Deno.writeTextFile(join(destination, "config.json"), configJson(settings));
+  // The format that Netlify, Cloudflare Pages and others share.
+  const headers = Object.entries(SITE_HEADERS).map(([name, value]) => `  ${name}: ${value}\n`);
+  await Deno.writeTextFile(join(destination, "_headers"), `/*\n${headers.join("")}`);
 }
 
 async function removeSite(folder: string): Promise<void> {

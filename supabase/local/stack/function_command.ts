@@ -1,7 +1,7 @@
 /** The command that starts a function process: the Deno executable, its permissions and its environment. */
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { DENO_CONFIG, EDGE_RUNTIME, IMPORT_MAP } from "../repository.ts";
+import { DENO_CONFIG, EDGE_RUNTIME, FUNCTION_CONFIG } from "../repository.ts";
 import type { Secrets } from "./secrets.ts";
 import { StartupError } from "../startup_error.ts";
 
@@ -20,6 +20,8 @@ export interface FunctionCommandOptions {
 
 /** Variables that the function reads, other than those that Supabase injects. */
 const OWN_VARIABLES = ["EMBEDDINGS_URL", "EMBEDDINGS_MODEL", "EMBEDDINGS_API_KEY"];
+
+const AS_DEPLOYED = ["--config", FUNCTION_CONFIG, "--frozen"];
 
 export interface FunctionCommand {
   readonly executable: string;
@@ -55,11 +57,11 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
   const hosts = [options.supabaseUrl, ...(embeddingsUrl ? [embeddingsUrl] : [])].map((url) =>
     new URL(url).host
   );
-  // A deployment uses only the import map, not deno.json; an older Deno cannot read the newer lock file. The latest warns,
-  // unless it is told, that it aborts `request.signal` after each answer as well; the function looks at it before only.
+  // An older Deno cannot read the newer lock file, and takes what is deployed. The latest warns, unless it is told, that
+  // it aborts `request.signal` after each answer as well; the function looks at it before only.
   const config = denoVersion === undefined
     ? ["--config", DENO_CONFIG, "--unstable-no-legacy-abort"]
-    : ["--no-config", "--no-lock", "--import-map", IMPORT_MAP];
+    : AS_DEPLOYED;
   const memory = memoryLimitMegabytes === undefined
     ? []
     : [`--v8-flags=--max-old-space-size=${memoryLimitMegabytes}`];
@@ -139,7 +141,7 @@ async function prepareDeno(version: string, entry: string): Promise<string> {
     "console.log(Deno.execPath())",
   ])).trim();
   if (path === "") throw new StartupError(`Deno ${version} cannot be installed from npm.`);
-  await outputOf(version, path, ["cache", "--no-config", "--no-lock", "--import-map", IMPORT_MAP, entry]);
+  await outputOf(version, path, ["cache", ...AS_DEPLOYED, entry]);
   return path;
 }
 

@@ -54,8 +54,10 @@ const TEXTS = ["one", "one two", "two\n", "one\none\n", "", "x\ny\nz\n"];
 export class RequestGenerator {
   readonly #operations: readonly { method: string; template: string; operation: z.infer<typeof operation> }[];
   readonly #values: SchemaValues;
-  /** Ids of keys, for routes about one. */
-  readonly keyIds: string[] = [];
+  /** Ids of keys and links, for routes about one. */
+  readonly ids: string[] = [];
+  /** Of links. */
+  readonly tokens: string[] = [];
 
   constructor(document: unknown, readonly random: Random) {
     const { paths, components } = openapi.parse(document);
@@ -115,16 +117,19 @@ export class RequestGenerator {
       case "pathPrefix":
         return random.pick(FOLDERS);
       case "content":
-      case "oldString":
       case "newString":
       case "q":
         return random.pick(TEXTS);
+      case "oldString":
+        return random.pick(["one", "two", "x\n", ...TEXTS]);
       case "glob":
         return random.pick(["*.txt", "dir/**", "[a-c]*", "{a,b}.*"]);
       case "lines":
         return random.pick(["1-2", "-1", "2-", "1-1"]);
       case "id":
-        return this.keyIds.length > 0 ? random.pick(this.keyIds) : undefined;
+        return this.ids.length > 0 ? random.pick(this.ids) : undefined;
+      case "token":
+        return this.tokens.length > 0 ? random.pick(this.tokens) : undefined;
       case "name":
         return `name ${random.below(1000)}`;
       case "If-Match":

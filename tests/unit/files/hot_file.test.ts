@@ -84,6 +84,7 @@ class Backend {
       get: ({ name }: Segment) => Promise.resolve(this.objects.get(name) ?? new Uint8Array()),
       remove: (names: readonly string[]) =>
         Promise.resolve(names.forEach((name) => this.objects.delete(name))),
+      free: () => {},
       days: unused,
       list: unused,
       probe: unused,

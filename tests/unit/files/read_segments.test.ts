@@ -27,6 +27,7 @@ function storage(broken?: string): { segments: Segments; fetched: string[] } {
       return Promise.resolve(new Uint8Array(SIZE).fill(Number(segment.name)));
     },
     put: unused,
+    free: () => {},
     remove: unused,
     days: unused,
     list: unused,

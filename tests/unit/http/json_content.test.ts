@@ -97,3 +97,21 @@ Deno.test("jsonContent: the first piece holds the first segment, so a failure of
     await assertRejects(() => pieces.next(), Error, "segment gone");
   }
 });
+
+Deno.test("jsonContent gives a segment back once it is encoded, unless a piece is a view of it", async () => {
+  const [plain, lines] = [bytesOf("plain"), bytesOf("line\n".repeat(100_000))];
+  for (const [isBase64, expected] of [[false, [lines]], [true, [plain, lines]]] as const) {
+    const freed: Uint8Array[] = [];
+    const free = (segment: Uint8Array) => {
+      freed.push(segment);
+      // As nobody may look at it any more.
+      segment.fill(0);
+    };
+    const segments = [plain.slice(), lines.slice()];
+    const answer = { record: {}, segments, isBase64, free, operation: "read_file", message: "m" };
+    const { data } = JSON.parse(await textOf(jsonContent(answer)));
+    const content = isBase64 ? new TextDecoder().decode(Uint8Array.fromBase64(data.content)) : data.content;
+    assertEquals(content, new TextDecoder().decode(plain) + new TextDecoder().decode(lines));
+    assertEquals(freed.map(({ length }) => length), expected.map(({ length }) => length));
+  }
+});

@@ -41,6 +41,9 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["a\u007f", "control_character"],
   ["a\u0080b", "control_character"],
   ["a\u009f", "control_character"],
+  ...[..."\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"].map((control) =>
+    [`a/${control}gpj.exe`, "bidirectional_control"] as const
+  ),
   [`${"a/".repeat(32)}b`, "too_many_segments"],
   [`${"a/".repeat(510)}b`, "too_many_segments"],
 ];
@@ -52,7 +55,21 @@ for (const [path, rule] of REFUSED) {
 }
 
 Deno.test("checkPath returns valid paths unchanged", () => {
-  const valid = ["a", "a/b", "...", "a/.b", "a b", " ", "ä/日本/😀", "e\u0301", "\u00a0", "a%2Fb", "\ufeff"];
+  const valid = [
+    "a",
+    "a/b",
+    "...",
+    "a/.b",
+    "a b",
+    " ",
+    "ä/日本/😀",
+    "e\u0301",
+    "\u00a0",
+    "a%2Fb",
+    "\ufeff",
+    "\u200d",
+    "אב/مرحبا",
+  ];
   for (const path of [...valid, "a".repeat(1024), "é".repeat(512), `${"a/".repeat(31)}b`]) {
     assertEquals(checkPath(path), path);
   }

@@ -2,13 +2,15 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
-import { BodyBudget } from "../../../supabase/functions/api/runtime/body_budget.ts";
+import { BODY_BUDGET_BYTES, BODY_PROJECT_BYTES } from "../../../supabase/functions/api/limits.ts";
+import { type Body, BodyBudget } from "../../../supabase/functions/api/runtime/body_budget.ts";
 
 const WAIT = 60_000;
 const signal = new AbortController().signal;
 const open = (budget: BodyBudget, project: string, most: number | null, wait = WAIT) =>
   budget.open(project, most, wait, signal);
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
+const nothing = () => turn().then(() => null);
 
 Deno.test("BodyBudget: a body that was announced and does not come holds nothing that another project could want", async () => {
   const budget = new BodyBudget(40, 10);
@@ -21,6 +23,29 @@ Deno.test("BodyBudget: a body that was announced and does not come holds nothing
   assertEquals(budget.heldBytes, 10);
   for (const body of [other, ...announced]) body.release();
   assertEquals(budget.heldBytes, 0);
+});
+
+Deno.test("BodyBudget: while others trickle and announce, a neighbour's 100 KB is admitted at once, chunk by chunk", async () => {
+  const budget = new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES);
+  const attackers = Array.from({ length: 20 }, (_, index) => `attacker ${index}`);
+  const attacks: Body[] = [];
+  for (const attacker of attackers) {
+    for (const most of [null, 32 * 1024 * 1024]) {
+      const body = await Promise.race([open(budget, attacker, most), nothing()]);
+      // The second one of a project waits for the first, and for nobody else.
+      if (!body) continue;
+      attacks.push(body);
+      assertEquals(body.hold(100), undefined);
+    }
+  }
+  assert(attacks.length >= attackers.length);
+  const neighbour = await Promise.race([open(budget, "neighbour", 100 * 1024), nothing()]);
+  if (!neighbour) throw new Error("the neighbour waits");
+  for (let arrived = 16 * 1024; arrived <= 100 * 1024; arrived += 16 * 1024) {
+    assertEquals(neighbour.hold(arrived), undefined, `${arrived} bytes wait`);
+    for (const attack of attacks) attack.hold(arrived / 1024);
+  }
+  for (const body of [neighbour, ...attacks]) body.release();
 });
 
 Deno.test("BodyBudget: the bodies of one project could never become more than its part; the next one waits for them alone", async () => {

@@ -82,7 +82,7 @@ function claimOf(files: readonly ClaimedFile[], faults: Faults = {}) {
       const error = faults.read?.[name];
       return error ? Promise.reject(error) : Promise.resolve(new TextEncoder().encode("x".repeat(size)));
     },
-    ...{ put: unused, remove: unused, days: unused, list: unused, probe: unused },
+    ...{ put: unused, free: () => {}, remove: unused, days: unused, list: unused, probe: unused },
   };
   const embedder: Embedder = {
     model: "m",

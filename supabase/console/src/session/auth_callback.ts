@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** The parameters that an e-mail link, or the redirect from GitHub, adds to the address of the page. */
+import { AUTH_REQUEST_MILLISECONDS } from "../limits.ts";
 
 export type AuthCallback =
   | { readonly kind: "code"; readonly code: string; readonly isRecovery: boolean }
@@ -21,19 +22,26 @@ const AUTH_REQUEST = "filestore.auth-request";
 /** Stores the current place and the purpose of the link, and returns the URL to redirect to. */
 export function prepareAuthCallback(purpose: AuthRequest["purpose"]): string {
   const { hash, origin, pathname } = globalThis.location;
-  localStorage.setItem(AUTH_REQUEST, `${purpose} ${hash}`);
+  localStorage.setItem(AUTH_REQUEST, `${purpose} ${Date.now()} ${hash}`);
   return `${origin}${pathname}`;
 }
 
-/** Removes the parameters from the address and restores the stored place. Null if there are no parameters. */
-export function readAuthCallback(): AuthCallback | null {
+/**
+ * Removes the parameters from the address and restores the stored place. Null if there are no parameters.
+ *
+ * A link may come from anybody. A code signs in only where its request was made (PKCE): Auth compares it with a secret
+ * that never left this browser. Tokens in a link would sign whoever opens it in to the sender's account, so they are
+ * taken only with `takesTokens`, and only soon after a link was asked for here.
+ */
+export function readAuthCallback(takesTokens: boolean): AuthCallback | null {
   const { search, hash, pathname } = globalThis.location;
   const fragment = new URLSearchParams(/^#[^/]/.test(hash) ? hash.slice(1) : "");
   const query = new URLSearchParams(search);
   const get = (name: string) => query.get(name) ?? fragment.get(name);
-  const callback = parseCallback(get, pendingRequest());
+  const pending = pendingRequest();
+  const callback = parseCallback(get, pending, takesTokens);
   if (callback === null) return null;
-  history.replaceState(null, "", `${pathname}${pendingRequest()?.hash ?? ""}`);
+  history.replaceState(null, "", `${pathname}${pending?.hash ?? ""}`);
   localStorage.removeItem(AUTH_REQUEST);
   return callback;
 }
@@ -41,26 +49,28 @@ export function readAuthCallback(): AuthCallback | null {
 function parseCallback(
   get: (name: string) => string | null,
   pending: AuthRequest | null,
+  takesTokens: boolean,
 ): AuthCallback | null {
   const code = get("code");
   const accessToken = get("access_token");
   const refreshToken = get("refresh_token");
   const problem = get("error_description") ?? get("error");
   if (problem !== null) return { kind: "problem", message: `The link did not work: ${problem}.` };
-  const isRecovery = pending?.purpose === "recovery" || get("type") === "recovery";
-  if (code !== null) return { kind: "code", code, isRecovery };
+  if (code !== null) return { kind: "code", code, isRecovery: pending?.purpose === "recovery" };
   if (accessToken === null || refreshToken === null) return null;
-  // A link that was requested elsewhere must not sign this browser in to another account.
-  if (pending === null) {
+  if (!takesTokens || pending === null) {
     return {
       kind: "problem",
       message: "The link was not requested in this browser. Request a new one here.",
     };
   }
-  return { kind: "tokens", accessToken, refreshToken, isRecovery };
+  return { kind: "tokens", accessToken, refreshToken, isRecovery: pending.purpose === "recovery" };
 }
 
+/** The request that was made here, while its link can still work. */
 function pendingRequest(): AuthRequest | null {
-  const [purpose, hash = ""] = (localStorage.getItem(AUTH_REQUEST) ?? "").split(" ");
-  return purpose === "sign-in" || purpose === "recovery" ? { purpose, hash } : null;
+  const [purpose, time = "", hash = ""] = (localStorage.getItem(AUTH_REQUEST) ?? "").split(" ");
+  const age = Date.now() - Number(time);
+  if (purpose !== "sign-in" && purpose !== "recovery") return null;
+  return age >= 0 && age <= AUTH_REQUEST_MILLISECONDS ? { purpose, hash } : null;
 }

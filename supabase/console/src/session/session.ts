@@ -28,8 +28,9 @@ export function supabase(): SupabaseClient {
 
 /** Opens the session that is stored in the browser, or the one that a sign-in link starts. */
 export async function openSession(): Promise<void> {
-  const callback = readAuthCallback();
-  const { supabaseUrl, publishableKey } = config();
+  const { supabaseUrl, publishableKey, localMail } = config();
+  // The Auth of a local stack knows PKCE for providers, but puts tokens into the links of its mails.
+  const callback = readAuthCallback(localMail === true);
   client = createClient(supabaseUrl, publishableKey, {
     auth: { flowType: "pkce", detectSessionInUrl: false, persistSession: true, autoRefreshToken: true },
   });

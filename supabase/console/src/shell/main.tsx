@@ -8,12 +8,17 @@ import "../state/theme.ts";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("the page has no element #app");
-try {
-  await loadConfig();
-  await openSession();
-  render(<App />, root);
-} catch (error) {
-  render(<StartupError error={error} />, root);
+if (globalThis.top === globalThis.self) {
+  try {
+    await loadConfig();
+    await openSession();
+    render(<App />, root);
+  } catch (error) {
+    render(<StartupError error={error} />, root);
+  }
+} else {
+  // Only a header can forbid frames, and not every static host sends one.
+  render(<Framed />, root);
 }
 
 function StartupError({ error }: { readonly error: unknown }) {
@@ -23,6 +28,20 @@ function StartupError({ error }: { readonly error: unknown }) {
         <h1>The console cannot start</h1>
         <p>Its settings (config.json) could not be read: {String(error)}</p>
         <button type="button" class="primary" onClick={() => location.reload()}>Try again</button>
+      </div>
+    </main>
+  );
+}
+
+/** Another site that shows the page in a frame could make its visitors press buttons here that they do not see. */
+function Framed() {
+  return (
+    <main class="signin">
+      <div class="signin-card" role="alert">
+        <h1>The console does not work in a frame</h1>
+        <p>
+          <a href="./" target="_blank" rel="noopener noreferrer">Open it in a tab of its own</a>
+        </p>
       </div>
     </main>
   );

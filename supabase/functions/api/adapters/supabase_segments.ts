@@ -87,6 +87,9 @@ export function segmentCache(): SegmentCache {
 }
 
 export class SupabaseSegments implements Segments {
+  /** Of segments that were read past the cache: only their reader has them. */
+  private readonly ofOneReader = new WeakSet<ArrayBufferLike>();
+
   /** Several instances may share a cache. */
   constructor(
     private readonly client: () => SupabaseClient,
@@ -94,7 +97,7 @@ export class SupabaseSegments implements Segments {
     private readonly cache = segmentCache(),
   ) {}
 
-  async put(segment: Segment, bytes: Uint8Array): Promise<void> {
+  async put(segment: Segment, bytes: Uint8Array, isKept = true): Promise<void> {
     await withRetries(this.parts, "upload", async (tryNumber): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.from(BUCKET).upload(segment.name, unshared(bytes), {
         contentType: "application/octet-stream",
@@ -103,7 +106,7 @@ export class SupabaseSegments implements Segments {
       }).catch(endedEarly);
       return error === null ? { value: true } : transientFailure(error);
     });
-    this.cache.set(segment.name, bytes);
+    if (isKept) this.cache.set(segment.name, bytes);
   }
 
   async get(segment: Segment, isKept = true): Promise<Uint8Array> {
@@ -129,7 +132,12 @@ export class SupabaseSegments implements Segments {
     );
     if (await sha256Hex(bytes) !== segment.sha256) throw this.corrupt(segment, "wrong checksum");
     if (isKept) this.cache.set(segment.name, bytes);
+    else this.ofOneReader.add(bytes.buffer);
     return bytes;
+  }
+
+  free(bytes: Uint8Array): void {
+    if (this.ofOneReader.has(bytes.buffer)) detach(bytes);
   }
 
   async remove(names: readonly string[]): Promise<void> {

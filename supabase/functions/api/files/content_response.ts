@@ -60,6 +60,7 @@ export function jsonResponse(
         window ? readLines(context, window.parts) : readSegments(context, content.segments),
       ),
       isBase64: encoding ? encoding === "base64" : isBinary(content),
+      free: (segment) => context.segments.free(segment),
       operation: "read_file",
       message: `Version ${file.version}.`,
     }),

@@ -4,6 +4,7 @@
  */
 import { SEGMENT_BYTES_MAX } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
+import { detach } from "../runtime/detach.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { countNewlines, cutAtCharacter, isUtf8 } from "../runtime/utf8.ts";
 
@@ -39,22 +40,23 @@ export class SegmentCutter {
     return finished;
   }
 
-  /** Returns the last pieces: none without bytes, else one or two; three where characters allow no better cut. */
+  /** Returns the last pieces, and frees its own memory: none without bytes, else one or two; three where characters allow no better cut. */
   finish(): Uint8Array[] {
     const last: Uint8Array[] = [];
     while (this.#length > SEGMENT_BYTES_MAX) last.push(this.#cut(Math.ceil(this.#length / 2)));
     if (this.#length > 0) last.push(this.#cut(this.#length));
+    detach(this.#buffer);
+    this.#buffer = new Uint8Array(0);
     return last;
   }
 
   #take(bytes: Uint8Array, from: number, to: number): void {
     const length = this.#length + to - from;
     if (length > this.#buffer.length) {
-      const larger = new Uint8Array(
+      // The shorter one is freed at once.
+      this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(
         Math.min(2 * SEGMENT_BYTES_MAX, Math.max(FIRST_BUFFER_BYTES, length, 2 * this.#buffer.length)),
-      );
-      larger.set(this.#buffer.subarray(0, this.#length));
-      this.#buffer = larger;
+      ));
     }
     if (to - from < SHORT_COPY_BYTES) {
       for (let at = from, into = this.#length; at < to; at++, into++) this.#buffer[into] = bytes[at] ?? 0;

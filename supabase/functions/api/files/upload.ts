@@ -1,8 +1,9 @@
 /** Storing new content as segments, before a commit references them. */
 import { ApiError } from "../errors.ts";
-import { UPLOADS_AT_ONCE } from "../limits.ts";
+import { UPLOADED_SEGMENTS_KEPT, UPLOADS_AT_ONCE } from "../limits.ts";
 import { segmentName } from "../ports/segment_name.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
+import { detach } from "../runtime/detach.ts";
 import { describeSegment, SegmentCutter } from "./segment.ts";
 
 /** Where new content is stored: the segments of one project. */
@@ -22,7 +23,8 @@ export async function storeContent(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   mayBeText = true,
 ): Promise<Segment[]> {
-  const uploads = new Uploads(uploader, mayBeText);
+  // What the cutter returns is nobody else's.
+  const uploads = new Uploads(uploader, mayBeText, true);
   const cutter = new SegmentCutter();
   try {
     for await (const chunk of chunks) {
@@ -48,6 +50,8 @@ export class Uploads {
     private readonly uploader: Uploader,
     /** False if the pieces are not text even though they may look like it. */
     private readonly mayBeText = true,
+    /** Whether nobody else needs the pieces: of a large write they are freed as soon as they are stored. */
+    private readonly ownsPieces = false,
   ) {
     this.projectId = uploader.gate.projectId;
   }
@@ -57,7 +61,7 @@ export class Uploads {
     if (this.running >= UPLOADS_AT_ONCE) await new Promise<void>((resolve) => this.waiting.push(resolve));
     if (this.hasFailed) await this.finish();
     this.running++;
-    const stored = this.store(bytes);
+    const stored = this.store(bytes, !this.ownsPieces || this.stored.length < UPLOADED_SEGMENTS_KEPT);
     // Avoid an unhandled rejection; `finish()` rethrows it.
     stored.catch(() => this.hasFailed = true);
     return this.stored.push(stored) - 1;
@@ -89,15 +93,16 @@ export class Uploads {
     await discard(this.uploader.segments, stored);
   }
 
-  private async store(bytes: Uint8Array): Promise<Segment> {
+  private async store(bytes: Uint8Array, isKept: boolean): Promise<Segment> {
     try {
       const id = crypto.randomUUID();
       const name = segmentName(this.projectId, new Date(this.uploader.now()), id);
       const described = await describeSegment(id, name, bytes);
       const segment = this.mayBeText ? described : { ...described, isText: false };
-      await this.uploader.segments.put(segment, bytes);
+      await this.uploader.segments.put(segment, bytes, isKept);
       return segment;
     } finally {
+      if (!isKept) detach(bytes);
       this.running--;
       this.waiting.shift()?.();
     }

@@ -18,7 +18,7 @@ import { COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
-import { drainAndDetach } from "../runtime/detach.ts";
+import { detach, drainAndDetach } from "../runtime/detach.ts";
 import { commit, type Committer } from "./commit.ts";
 import { commitBasis, parseCommitRequest } from "./commit_request.ts";
 import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
@@ -131,6 +131,7 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
       // No more than RAW_UPLOAD_BYTES are in memory, so what comes after them has moved as much into storage.
       if (addedBytes > RAW_UPLOAD_BYTES) deadline.extend(chunk.length);
       yield chunk;
+      detach(chunk);
     }
   }
   const segments = await storeContent(writer, counted());

@@ -3,6 +3,7 @@
  * memory. Equal to `JSON.stringify` of the whole response.
  */
 import { concatenate } from "../runtime/concatenate.ts";
+import { ENCODED_AT_ONCE_BYTES } from "../limits.ts";
 import { Base64Stream } from "./base64.ts";
 
 export interface ReadAnswer {
@@ -12,6 +13,8 @@ export interface ReadAnswer {
   readonly segments: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Send the content as base64, with `isBase64: true`. */
   readonly isBase64: boolean;
+  /** Called with a segment once it is encoded, if no piece is a view of it. */
+  readonly free?: (segment: Uint8Array) => void;
   readonly operation: string;
   readonly message: string;
 }
@@ -36,7 +39,7 @@ const ESCAPED_LENGTHS = Uint8Array.from(
 );
 
 /**
- * The envelope of a read, in UTF-8, a piece for each segment. The opening comes with the first segment, so whoever has
+ * The envelope of a read, in UTF-8, in pieces of ENCODED_AT_ONCE_BYTES of content at most. The opening comes with the first segment, so whoever has
  * the first piece knows that the content can be read. Throws what `segments` throws.
  */
 export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Array, void, void> {
@@ -55,14 +58,21 @@ export async function* jsonContent(answer: ReadAnswer): AsyncGenerator<Uint8Arra
   yield opening ? concatenate([opening, closing]) : closing;
 }
 
-async function* encodeContent({ segments, isBase64 }: ReadAnswer): AsyncGenerator<Uint8Array, void, void> {
-  if (!isBase64) {
-    for await (const segment of segments) yield escapeJson(segment);
-    return;
+async function* encodeContent(
+  { segments, isBase64, free }: ReadAnswer,
+): AsyncGenerator<Uint8Array, void, void> {
+  const base64 = isBase64 ? new Base64Stream() : null;
+  for await (const segment of segments) {
+    let isSeen = false;
+    for (let from = 0; from < segment.length; from += ENCODED_AT_ONCE_BYTES) {
+      const part = segment.subarray(from, from + ENCODED_AT_ONCE_BYTES);
+      const encoded = base64 ? base64.push(part) : escapeJson(part);
+      isSeen ||= encoded === part;
+      yield encoded;
+    }
+    if (!isSeen) free?.(segment);
   }
-  const base64 = new Base64Stream();
-  for await (const segment of segments) yield base64.push(segment);
-  yield base64.finish();
+  if (base64) yield base64.finish();
 }
 
 /** UTF-8 text escaped for a JSON string as `JSON.stringify` does. Returns the same array if nothing needs escaping. */

@@ -17,6 +17,7 @@ export type PathRule =
   | "dot_segment"
   | "backslash"
   | "control_character"
+  | "bidirectional_control"
   | "broken_escape";
 
 const MESSAGES: Readonly<Record<PathRule, string>> = {
@@ -30,6 +31,7 @@ const MESSAGES: Readonly<Record<PathRule, string>> = {
   dot_segment: "The path has a segment that is `.` or `..`.",
   backslash: "The path contains a backslash; folders are separated by `/`.",
   control_character: "The path contains a control character.",
+  bidirectional_control: "The path contains a character that changes the direction of text.",
   broken_escape: "The path has a percent escape that is malformed or not UTF-8.",
 };
 
@@ -80,6 +82,8 @@ function brokenRule(path: string): PathRule | null {
   if (path.includes("\\")) return "backslash";
   // Category Cc is C0, DEL and C1.
   if (/\p{Cc}/u.test(path)) return "control_character";
+  // `gpj.exe` would be shown as `exe.jpg`. Letters of right-to-left scripts need none of these.
+  if (/\p{Bidi_Control}/u.test(path)) return "bidirectional_control";
   const segments = path.split("/");
   if (segments.includes("")) return "empty_segment";
   if (segments.includes(".") || segments.includes("..")) return "dot_segment";

@@ -24,15 +24,18 @@ export interface Segment {
 export interface Segments {
   /**
    * Stores the bytes under the segment's name; they are durable once it resolves. May be repeated: the name is random,
-   * so an object that already exists is this one.
+   * so an object that already exists is this one. `isKept`: it may be read soon, from the same bytes, which must not
+   * change then. Default true.
    */
-  put(segment: Segment, bytes: Uint8Array): Promise<void>;
+  put(segment: Segment, bytes: Uint8Array, isKept?: boolean): Promise<void>;
   /**
    * Returns the bytes of a segment, verified against its checksum. Throws `ApiError("CONTENT_CORRUPT")` where the
    * object is missing, short or changed. May be served from memory, and is kept there for the next reader unless
    * `isKept` is false.
    */
   get(segment: Segment, isKept?: boolean): Promise<Uint8Array>;
+  /** To be called with what `get` returned, or a part of it, once nobody will look at it any more: frees what nobody else has. */
+  free(bytes: Uint8Array): void;
   /** Removes objects; names without an object are ignored. Only for segments that no commit references or still can. */
   remove(names: readonly string[]): Promise<void>;
   /** Days of a project that have objects, ascending, `yyyy-mm-dd`. */

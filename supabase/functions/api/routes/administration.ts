@@ -22,15 +22,23 @@ export const ACCOUNT_OR_KEY_ERRORS = [
 ] as const;
 export const PROJECT_HEADERS = ["x-project-id"] as const;
 
-/** The name of a project or key: no control characters, no changes of direction, no space at either end. */
+/**
+ * The name of a project or key: no control characters, no changes of direction, no space at either end. Its length is
+ * counted in code points, as Postgres and JSON Schema count it.
+ */
 export function nameSchema(minimum: number) {
   return z.string().min(minimum, "must not be empty")
-    .max(NAME_LENGTH_MAX, `must have at most ${NAME_LENGTH_MAX} characters`)
+    .refine(
+      // No character takes more than two UTF-16 code units.
+      (text) => text.length <= 2 * NAME_LENGTH_MAX && [...text].length <= NAME_LENGTH_MAX,
+      `must have at most ${NAME_LENGTH_MAX} characters`,
+    )
     .regex(
       /^(?!\s)[^\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*(?<!\s)$/u,
       "must have no control characters and no space at either end",
     )
-    .refine((text) => text.isWellFormed(), "must be well-formed Unicode");
+    .refine((text) => text.isWellFormed(), "must be well-formed Unicode")
+    .meta({ maxLength: NAME_LENGTH_MAX });
 }
 
 /** The body of a request about projects and keys. */

@@ -52,7 +52,9 @@ export const memory = defineRoute({
     const { pathPrefix } = await context.gate.require(isCommand ? SCOPES_OF[name] : []);
     const folder = root ?? (pathPrefix === null ? DEFAULT_ROOT : `${pathPrefix}/${DEFAULT_ROOT}`);
     try {
-      if (!isCommand) throw new MemoryFailure(`${String(name)} not implemented`);
+      if (!isCommand) {
+        throw new MemoryFailure(`${typeof name === "string" ? name : JSON.stringify(name)} not implemented`);
+      }
       const tool = new MemoryTool(context, folder, idempotencyKey);
       const content = await tool.run(validate(memoryInput, input));
       const response = json({ content, is_error: false });

@@ -1,0 +1,48 @@
+/** What a write takes while other projects' bodies trickle, or are announced and do not come, at the same process. */
+import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
+import { exchange } from "../support/client/raw_connection.ts";
+import { type Bench, fewer } from "./bench.ts";
+import { SERVICE_FUNCTION } from "./bench_stack.ts";
+import { Client } from "./client.ts";
+import { KILOBYTE, lines } from "./contents.ts";
+import { median } from "./measure.ts";
+import { atMost } from "./report.ts";
+
+const ATTACKERS = 4;
+/** Each attack lasts as long as a body that stalls is waited for, at most. */
+const ATTACK_MILLISECONDS = 6_000;
+const BEGUN_AFTER_MILLISECONDS = 500;
+
+export async function neighbours({ stack, rounds, report }: Bench): Promise<void> {
+  report.group("A write of 100 KB while others keep bodies open");
+  const own = await stack.ownFunction(SERVICE_FUNCTION);
+  try {
+    const client = new Client(own.url, (await stack.project()).key);
+    const content = lines(100 * KILOBYTE);
+    const writes = async () => {
+      const times: number[] = [];
+      for (let round = 0; round < fewer(rounds, 4); round++) {
+        const started = performance.now();
+        await client.write("neighbour.txt", content);
+        times.push(performance.now() - started);
+      }
+      return median(times);
+    };
+    await writes();
+    const { origin } = new URL(own.url);
+    for (const [name, parts] of Object.entries(BODY_ATTACKS)) {
+      const usual = await writes();
+      const keys = await Promise.all(
+        Array.from({ length: ATTACKERS }, async () => (await stack.project()).key),
+      );
+      const attacks = keys.map((key) =>
+        exchange(origin, { parts: parts(key), timeoutMilliseconds: ATTACK_MILLISECONDS })
+      );
+      await new Promise((resolve) => setTimeout(resolve, BEGUN_AFTER_MILLISECONDS));
+      report.against(`beside ${ATTACKERS} × ${name}`, await writes(), "ms", "alone", usual, atMost(2));
+      await Promise.all(attacks);
+    }
+  } finally {
+    await own.stop();
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * A process of the function that tells how much memory its JavaScript has: heap and what is outside it, such as the bytes
+ * of bodies, as `Deno.memoryUsage()` counts them. That is what a hosted isolate is limited by; Deno itself is not in it.
+ */
+import { join } from "node:path";
+import { commandOf, startFunction } from "../stack/test_stack.ts";
+import type { Laboratory } from "./laboratory.ts";
+
+const SAMPLE_MILLISECONDS = 5;
+/** As much as an isolate has. */
+const V8_LIMIT = "--v8-flags=--max-old-space-size=256";
+
+/** Runs in the function's process. It writes nothing by itself, so that it does not disturb what it measures. */
+const GAUGE = `
+const none = { heap: 0, external: 0, both: 0 };
+let peak = { ...none };
+// A module that is loaded first must not wait for it.
+Deno.unrefTimer(setInterval(() => {
+  const { heapUsed, external } = Deno.memoryUsage();
+  peak = {
+    heap: Math.max(peak.heap, heapUsed),
+    external: Math.max(peak.external, external),
+    both: Math.max(peak.both, heapUsed + external),
+  };
+}, ${SAMPLE_MILLISECONDS}));
+Deno.addSignalListener("SIGUSR2", () => {
+  console.error("gauge " + JSON.stringify(peak));
+  peak = { ...none };
+});
+`;
+
+/** In bytes: the most there was of each, and of both together. */
+export interface Peak {
+  readonly heap: number;
+  readonly external: number;
+  readonly both: number;
+}
+
+export interface GaugedFunction {
+  readonly baseUrl: string;
+  readonly pid: number;
+  readonly log: readonly string[];
+  /** The peak since the last time. */
+  peak(): Promise<Peak>;
+  stop(): Promise<void>;
+}
+
+export async function startGauged(lab: Laboratory): Promise<GaugedFunction> {
+  const command = await commandOf(lab, lab.stack.backendUrl);
+  const gauge = join(lab.dataDir, `gauge-${crypto.randomUUID()}.ts`);
+  await Deno.writeTextFile(gauge, GAUGE);
+  const [run = "run", ...args] = command.args;
+  const log: string[] = [];
+  let told = (_line: string) => {};
+  const started = await startFunction(
+    { ...command, args: [run, V8_LIMIT, "--preload", gauge, ...args] },
+    (line) => {
+      if (line.startsWith("gauge ")) told(line.slice("gauge ".length));
+      else log.push(line);
+    },
+  );
+  const { pid } = started;
+  if (pid === null) throw new Error("the function does not run");
+  return {
+    baseUrl: `http://127.0.0.1:${started.upstream?.port}/api`,
+    pid,
+    log,
+    peak: async () => {
+      const line = await new Promise<string>((resolve) => {
+        told = resolve;
+        Deno.kill(pid, "SIGUSR2");
+      });
+      return JSON.parse(line);
+    },
+    stop: () => started.stop(),
+  };
+}

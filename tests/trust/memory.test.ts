@@ -1,0 +1,104 @@
+/**
+ * Memory of the function's isolate, of which the platform gives 256 MB: with many large bodies at once, and for one large
+ * file. In bytes, as `Deno.memoryUsage()` and the operating system count them.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
+import { Laboratory, send, type Sending, text } from "../support/faults/laboratory.ts";
+import { startGauged } from "../support/faults/memory_gauge.ts";
+import { figures } from "../support/runner/long.ts";
+import { memoryGrowthDuring } from "../support/stack/processes.ts";
+import { test } from "../support/stack/suite.ts";
+
+const MEGABYTE = 1_000_000;
+const CLIENTS = 32;
+/** Heap and what is outside it, together, at any time. */
+const ISOLATE_BYTES_MAX = 200 * MEGABYTE;
+const LARGE_BYTES = 100 * MEGABYTE;
+const GROWTH_BYTES_MAX = 96 * MEGABYTE;
+const FRESH_PROCESSES = 3;
+
+const lab = await Laboratory.start({ withFaultProxy: false });
+Deno.test.afterAll(() => lab.stop());
+
+const bytes = new TextEncoder().encode("abcdefghi\n".repeat(CONTENT_LENGTH_MAX / 10));
+const content = new TextDecoder().decode(bytes);
+/** As long as a request may be. */
+const base64 = bytes.subarray(0, 7_864_320).toBase64();
+
+/** Each way to send ten million bytes, or to get them. */
+const WRITES: Readonly<Record<string, (path: string) => Sending>> = {
+  "writes as JSON": (path) => ({ method: "POST", path: "/files", body: { path, content } }),
+  "raw writes": (path) => ({ method: "POST", path: `/files?path=${path}`, body: bytes }),
+  "writes as base64": (path) => ({
+    method: "POST",
+    path: "/files",
+    body: { path, content: base64, isBase64: true },
+  }),
+};
+const READS: Readonly<Record<string, string>> = {
+  "reads as JSON": "/files/raw",
+  "reads as base64": "/files/raw?encoding=base64",
+};
+
+test("32 clients with 10 MB each: heap and what is outside it stay below 200 MB, and everybody is served", async (t) => {
+  const gauged = await startGauged(lab);
+  const tenants = await Promise.all(Array.from({ length: CLIENTS }, () => lab.tenant()));
+  try {
+    const during = async (name: string, sending: Sending) => {
+      await gauged.peak();
+      const outcomes = await Promise.all(tenants.map(({ key }) => send(gauged.baseUrl, key, sending)));
+      const { heap, external, both } = await gauged.peak();
+      for (const outcome of outcomes) assertEquals(outcome.status, 200, text(outcome).slice(0, 200));
+      const [sum, ...parts] = [both, heap, external].map((size) => Math.round(size / MEGABYTE));
+      figures(`${name}: ${sum} MB at most; heap ${parts[0]} MB, outside it ${parts[1]} MB`);
+      assert(both < ISOLATE_BYTES_MAX, `${sum} MB`);
+    };
+    for (const [name, write] of Object.entries(WRITES)) {
+      await t.step(name, () => during(name, write(name === "raw writes" ? "raw" : "other")));
+    }
+    for (const [name, path] of Object.entries(READS)) {
+      await t.step(name, () => during(name, { method: "GET", path }));
+    }
+    assertEquals(gauged.log.filter((line) => /"defect"|process ended/.test(line)), []);
+  } finally {
+    await gauged.stop();
+  }
+});
+
+test("a file of 100 MB: to send it, as text or as base64, a fresh process grows by 96 MB at most", async () => {
+  const tenant = await lab.tenant();
+  const large = new Uint8Array(LARGE_BYTES).map((_, at) => at % 80 === 79 ? 0x0a : 0x61 + at % 26);
+  await lab.prepare(tenant, { method: "POST", path: "/files?path=large.txt", body: large });
+  for (const query of ["", "?encoding=base64"]) {
+    const grown: number[] = [];
+    for (let n = 0; n < FRESH_PROCESSES; n++) {
+      const gauged = await startGauged(lab);
+      try {
+        const headers = { "x-api-key": tenant.key };
+        const drain = async (path: string) => {
+          const response = await fetch(`${gauged.baseUrl}${path}`, { headers });
+          assertEquals(response.status, 200);
+          let length = 0;
+          for await (const chunk of response.body ?? []) length += chunk.length;
+          return length;
+        };
+        // What a first request loads.
+        await drain("/project");
+        let length = 0;
+        grown.push(
+          await memoryGrowthDuring(gauged.pid, async () => {
+            length = await drain(`/files/large.txt${query}`);
+          }),
+        );
+        assert(length > LARGE_BYTES);
+      } finally {
+        await gauged.stop();
+      }
+    }
+    const [, median = Infinity] = grown.sort((a, b) => a - b);
+    const shown = grown.map((size) => Math.round(size / MEGABYTE)).join(", ");
+    figures(`100 MB read as JSON${query}: the process grew by ${shown} MB`);
+    assert(median < GROWTH_BYTES_MAX, `${shown} MB`);
+  }
+});
