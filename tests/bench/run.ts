@@ -26,9 +26,11 @@ import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
 import type { OtherStorage } from "./storage_front.ts";
 import { streaming } from "./streaming.ts";
+import { toolCalls } from "./tool_calls.ts";
 
 const GROUPS: Readonly<Record<string, Group>> = {
   small: smallOperations,
+  tools: toolCalls,
   appends: largeAppends,
   edits: largeEdits,
   compactions,

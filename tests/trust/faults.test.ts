@@ -25,7 +25,7 @@ import { eventually } from "../support/eventually.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { codeOf, Laboratory, type Sending, type Tenant, text } from "../support/faults/laboratory.ts";
 import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
-import { OPERATIONS, prepareFor } from "../support/faults/operations.ts";
+import { type Operation, OPERATIONS, prepareFor, TOOL_CALLS } from "../support/faults/operations.ts";
 
 const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
@@ -44,10 +44,10 @@ function lostCommits(count: number): Watch["decide"] {
   return (_, name) => name === "filestore_commit" && lost++ < count ? "resetAfter" : null;
 }
 
-async function casesOf(lasts: boolean): Promise<Case[]> {
+async function casesOf(lasts: boolean, operations: readonly Operation[] = OPERATIONS): Promise<Case[]> {
   const cases: Case[] = [];
   let turn = 0;
-  for (const operation of OPERATIONS) {
+  for (const operation of operations) {
     const { calls } = await faults.expectedOf(operation);
     for (const n of interesting(calls)) {
       for (let kind = 0; kind < KINDS_A_CALL; kind++) {
@@ -113,6 +113,22 @@ test("a fault that lasts ends in success or 503 with Retry-After, and the state 
     assertWhole(ran, one, whole);
     assertBounded(ran, whole);
   });
+});
+
+test("tools of /mcp: one fault is made good; one that lasts is a text with SERVICE_UNAVAILABLE, and nothing in between", async () => {
+  for (const lasts of [false, true]) {
+    await runTable(await casesOf(lasts, TOOL_CALLS), async (ran, one) => {
+      const whole = await faults.expectedOf(one.operation);
+      assertClean(ran, one.operation);
+      // How far the index has come is not the fault's doing.
+      const [answer, expected] = [shown(ran.outcome), whole.answer].map((one) =>
+        one.replace(/\\n\d+ files? changed just now[^"]*/, "")
+      );
+      if (!lasts) assertEquals(answer, expected);
+      assertWhole(ran, one, whole);
+      assertBounded(ran, whole);
+    });
+  }
 });
 
 /** Commits of all kinds, those without new bytes among them. */

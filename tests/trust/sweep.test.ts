@@ -90,6 +90,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
     }),
     log: silent,
     secretKeys: [lab.stack.secretKey],
+    mcpAllowedOrigins: [],
     background: (work) => void background.push(work),
     now: clock,
     clock: systemClock,

@@ -29,6 +29,7 @@ const PLANS: readonly Plan[] = [
       "index.ts", // environment → parts → server
       "app.ts", // the service as one `fetch`: routes, the order of checks, one error renderer
       "routes", // one file per route: parameters, handler, description
+      "mcp", // tools for agents, and their protocol
       "middleware.ts", // the log line and the headers of every response
       "request_state.ts", // what one request passes through the middleware
       "services.ts", // what lives as long as an isolate

@@ -9,6 +9,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   VALIDATION_ERROR: "`details.issues` lists field and reason.",
   INVALID_API_KEY: "Check the key. All these cases get the same response.",
   INVALID_SESSION: "Sign in again.",
+  FORBIDDEN_ORIGIN: "Name the page's origin in `MCP_ALLOWED_ORIGINS`, or call from a program.",
   FORBIDDEN_SCOPE: "Use a key with that scope or prefix. Only the operator can resume a project.",
   FILE_NOT_FOUND:
     "Also another project's. `details` of a deleted file: `deletedVersion`; of a folder: `directory`.",

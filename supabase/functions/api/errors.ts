@@ -52,6 +52,10 @@ export const ERRORS = {
     message: "The API key does not permit this.",
     fromDatabase: true,
   },
+  FORBIDDEN_ORIGIN: {
+    status: 403,
+    meaning: "A browser sent this to `/mcp` from a page that may not: see `MCP_ALLOWED_ORIGINS`.",
+  },
   FILE_NOT_FOUND: {
     status: 404,
     meaning: "The project has no such file.",

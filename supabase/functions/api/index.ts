@@ -38,6 +38,11 @@ function keys(name: string, legacyName: string): [string, ...string[]] {
   return [key, ...rest.filter((other) => typeof other === "string")];
 }
 
+/** The words of a setting, separated by commas or spaces. */
+function words(name: string): string[] {
+  return (Deno.env.get(name) ?? "").split(/[\s,]+/).filter((word) => word !== "");
+}
+
 /** `X-Client-Info` distinguishes, in the project's API logs, calls of a request from those after its response. */
 function supabase(key: string, clientInfo: string): SupabaseClient {
   return createClient(required("SUPABASE_URL"), key, {
@@ -88,6 +93,7 @@ Deno.serve(buildApp({
   },
   log: consoleLog,
   secretKeys,
+  mcpAllowedOrigins: words("MCP_ALLOWED_ORIGINS"),
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },

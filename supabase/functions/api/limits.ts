@@ -82,6 +82,38 @@ export const IDEMPOTENCY_KEY_SECONDS = 86_400;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
 export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
+/** Body of a call of `/mcp`, in bytes. */
+export const MCP_BODY_BYTES_MAX = 4 * 1024 * 1024;
+/** Text of a tool's result, in UTF-16 code units … */
+export const MCP_TEXT_LENGTH_MAX = 40_000;
+/** … and of one line in it; a longer one is cut. */
+export const MCP_LINE_LENGTH_MAX = 2_000;
+/** Lines that `read_file` returns, unless told otherwise … */
+export const MCP_READ_LINES_DEFAULT = 500;
+/** … and at most. */
+export const MCP_READ_LINES_MAX = 2_000;
+/** How far `read_file` reads, in bytes: within a file with long lines it stops there. */
+export const MCP_READ_BYTES_MAX = 4 * 1024 * 1024;
+/** Larger images are described, not shown, in bytes. */
+export const MCP_IMAGE_BYTES_MAX = 1024 * 1024;
+/** Files that `list_files` returns by default; PAGE_LIMIT_MAX at most. */
+export const MCP_LIST_DEFAULT = 100;
+/** Pages of PAGE_LIMIT_MAX files that one `list_files` tries on its glob. */
+export const MCP_LIST_CALLS_MAX = 20;
+/** Matching lines that `grep_files` returns, unless told otherwise, and at most. */
+export const MCP_GREP_LINES_DEFAULT = 50;
+export const MCP_GREP_LINES_MAX = 500;
+/** Versions that `file_history` returns by default; PAGE_LIMIT_MAX at most. */
+export const MCP_HISTORY_DEFAULT = 20;
+/** Lines of the diff that a refused write shows. */
+export const MCP_CONFLICT_DIFF_LINES_MAX = 50;
+/** Lines around an edit that its result shows, before and after … */
+export const MCP_EDIT_CONTEXT_LINES = 3;
+/** … and all of them together, at most. */
+export const MCP_EDIT_LINES_MAX = 40;
+/** Tries of an `append_file` whose file is created and deleted meanwhile. */
+export const MCP_APPEND_TRIES_MAX = 3;
+
 /** Body of a request about projects and keys, in bytes. */
 export const ADMINISTRATION_BYTES_MAX = 64 * 1024;
 

@@ -61,7 +61,7 @@ export function createRequestState(parts: Parts, services: Services, headers: He
 export function contextOf(
   { gate, deadline, metadata, segments, accounts, embedder }: RequestState,
   services: Services,
-  { log, now }: Parts,
+  { log, now, mcpAllowedOrigins }: Parts,
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
@@ -69,6 +69,7 @@ export function contextOf(
   const { commitTurns, editTurns, health, onCommit, onPending } = services;
   return {
     ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, now, onEnd },
+    mcpAllowedOrigins,
     ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
     ...{ commitTurns, editTurns, health, onCommit, onPending },
     indexBacklog: () => services.indexBacklog(deadline),

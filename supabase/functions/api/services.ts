@@ -53,6 +53,8 @@ export interface Parts {
   readonly log: Log;
   /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly [string, ...string[]];
+  /** Origins of browsers that may call `/mcp`, besides loopback ones and the service's own. */
+  readonly mcpAllowedOrigins: readonly string[];
   /** Keeps the isolate alive until the work is done, after the response: EdgeRuntime.waitUntil. */
   readonly background: (work: Promise<unknown>) => void;
   /** Milliseconds since the epoch. */

@@ -19,7 +19,7 @@ export interface FunctionCommandOptions {
 }
 
 /** Variables that the function reads, other than those that Supabase injects. */
-const OWN_VARIABLES = ["EMBEDDINGS_URL", "EMBEDDINGS_MODEL", "EMBEDDINGS_API_KEY"];
+const OWN_VARIABLES = ["EMBEDDINGS_URL", "EMBEDDINGS_MODEL", "EMBEDDINGS_API_KEY", "MCP_ALLOWED_ORIGINS"];
 
 const AS_DEPLOYED = ["--config", FUNCTION_CONFIG, "--frozen"];
 

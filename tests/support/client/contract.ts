@@ -10,6 +10,7 @@ export const STATUS_OF = {
   INVALID_API_KEY: 401,
   INVALID_SESSION: 401,
   FORBIDDEN_SCOPE: 403,
+  FORBIDDEN_ORIGIN: 403,
   FILE_NOT_FOUND: 404,
   VERSION_NOT_FOUND: 404,
   PROJECT_NOT_FOUND: 404,
@@ -77,6 +78,7 @@ export const OPERATIONS = [
   "regenerate_api_key",
   "revoke_api_key",
   "search_files",
+  "mcp",
 ] as const;
 
 export type OperationName = (typeof OPERATIONS)[number];
@@ -275,7 +277,7 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
     ]
   ) assert(exposed.includes(name), `${name} is not exposed`);
   if (headers.has("etag")) assertTagHeaders(headers);
-  if (status === 204 || status === 304) {
+  if (status === 202 || status === 204 || status === 304) {
     assertEquals(answer.text, "");
     return;
   }
@@ -331,7 +333,7 @@ function assertRateHeaders(
 
 function assertFailureShape({ method, status, headers, body, text }: Answer): void {
   assertEquals(headers.get("cache-control"), "no-store");
-  if (method === "HEAD" || isHealth(body)) return;
+  if (method === "HEAD" || isHealth(body) || isProtocolFault(body)) return;
   const parsed = failure.parse(body);
   const [, expected] = Object.entries(STATUS_OF).find(([code]) => code === parsed.error.code) ?? [];
   const isCondition = parsed.error.code === "FILE_ALREADY_EXISTS" && status === 412;
@@ -339,6 +341,15 @@ function assertFailureShape({ method, status, headers, body, text }: Answer): vo
   for (const internal of ["supabase", "postgres", "filestore_", "    at ", "sb_secret", "/api/domain"]) {
     assert(!text.toLowerCase().includes(internal), `the answer tells of internals: ${internal}`);
   }
+}
+
+/** A JSON-RPC error of /mcp. */
+function isProtocolFault(body: unknown): boolean {
+  return z.strictObject({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.int(), z.null()]).optional(),
+    error: z.strictObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
+  }).safeParse(body).success;
 }
 
 function isHealth(body: unknown): boolean {

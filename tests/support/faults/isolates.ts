@@ -93,6 +93,7 @@ export class Isolate {
       }),
       log,
       secretKeys: [secretKey],
+      mcpAllowedOrigins: [],
       background: () => {},
       now: Date.now,
       clock: this.clock,

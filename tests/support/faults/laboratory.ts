@@ -250,7 +250,19 @@ export async function send(baseUrl: string, key: string | null, sending: Sending
     broken = true;
   }
   const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
-  return { status: response.status, headers: response.headers, bytes, broken };
+  const outcome = { status: response.status, headers: response.headers, bytes, broken };
+  return sending.path === "/mcp" ? asOfRoute(outcome) : outcome;
+}
+
+/** A tool's failure says in its text what a route says by status, code and header. */
+function asOfRoute(outcome: Outcome): Outcome {
+  const { result } = JSON.parse(text(outcome));
+  if (result?.isError !== true) return outcome;
+  const [, code, message = ""] = /^([A-Z_]+): ([^]*)$/.exec(result.content[0].text) ?? [];
+  const headers = new Headers(outcome.headers);
+  if (/Wait two seconds and call again\./.test(message)) headers.set("retry-after", "2");
+  const bytes = new TextEncoder().encode(JSON.stringify({ success: false, error: { code, message } }));
+  return { ...outcome, status: code === "SERVICE_UNAVAILABLE" ? 503 : 422, headers, bytes };
 }
 
 export function text({ bytes }: Outcome): string {

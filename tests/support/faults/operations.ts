@@ -144,6 +144,44 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ];
 
+const tool = (
+  name: string,
+  args: Record<string, unknown>,
+  writes: boolean,
+  prepare?: readonly Sending[],
+): Operation => ({
+  name: `${name} ${JSON.stringify(args).slice(0, 80)}`,
+  method: "POST",
+  path: "/mcp",
+  body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
+  writes,
+  ...prepare && { prepare },
+});
+
+/** The tools of /mcp. */
+export const TOOL_CALLS: readonly Operation[] = [
+  tool("write_file", { path: "new/new.txt", content: "new\n" }, true),
+  tool("write_file", { path: "dir/old.txt", content: "newer\n", expected_version: 2 }, true),
+  tool("edit_file", { path: "dir/old.txt", old_string: "old", new_string: "new" }, true),
+  tool(
+    "edit_file",
+    { path: "dir/old.txt", old_string: "old", new_string: "older", expected_version: 2 },
+    true,
+  ),
+  tool("append_file", { path: "dir/old.txt", content: "more\n" }, true),
+  tool("append_file", { path: "new.txt", content: "more\n" }, true),
+  tool("delete_file", { path: "dir/old.txt" }, true),
+  tool("move_file", { path: "dir/old.txt", destination: "moved/x.txt" }, true),
+  tool("restore_file", { path: "dir/old.txt", version: 1 }, true),
+  tool("read_file", { path: "dir/old.txt" }, false),
+  tool("read_file", { path: "large.txt", offset: 1020, limit: 10 }, false, WITH_LARGE),
+  tool("list_files", { recursive: true, glob: "*.txt" }, false),
+  tool("grep_files", { pattern: "nothing has this" }, false),
+  tool("search_files", { query: "zebra" }, false),
+  tool("file_history", { path: "dir/old.txt" }, false),
+  tool("diff_versions", { path: "dir/old.txt" }, false),
+];
+
 /** Makes what the operation finds. */
 export async function prepareFor(lab: Laboratory, tenant: Tenant, operation: Operation): Promise<void> {
   for (const sending of [...BEFORE, ...operation.prepare ?? []]) await lab.prepare(tenant, sending);

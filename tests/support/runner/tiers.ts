@@ -108,7 +108,7 @@ export function jobsOf(tier: Tier): Job[] {
       return [
         alone("http, acceptance and large bodies", HTTP_REST_ALONE),
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
-        ...[...["trust", "database"].flatMap(filesOf), ...LOCAL_REST]
+        ...[...["trust", "database", "mcp"].flatMap(filesOf), ...LOCAL_REST]
           .filter(isNotIn(DATABASE_TEST)).map((file) => alone(file, [file])),
       ];
     case "edge":

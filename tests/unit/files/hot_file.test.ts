@@ -121,7 +121,13 @@ class Backend {
       this.onCompacted();
       return value(true);
     };
-    const parts = { connect: unused, connectIndex: unused, clock: systemClock, secretKeys: ["secret"] };
+    const parts = {
+      connect: unused,
+      connectIndex: unused,
+      clock: systemClock,
+      secretKeys: ["secret"],
+      mcpAllowedOrigins: [],
+    };
     // deno-lint-ignore no-explicit-any -- of the service's parts those alone that an append uses
     const services = createServices({ ...parts, background: () => {}, now: Date.now } as any);
     const log = {

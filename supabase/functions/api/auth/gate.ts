@@ -112,6 +112,11 @@ export class Gate {
     if (this.window) throwRateLimitExceeded(this.window.reset, now());
   }
 
+  /** Has the database authorize and count the request, unless it has done so. */
+  async ensureCounted(): Promise<void> {
+    if (!this.isCounted) await this.authorize();
+  }
+
   /**
    * For an error of the request's own data: the key and the window come before it in the order of checks, so the
    * database authorizes and counts the request first, unless it has answered already. Throws its refusal instead.

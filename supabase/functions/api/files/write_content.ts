@@ -20,7 +20,7 @@ import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { detach, drainAndDetach } from "../runtime/detach.ts";
 import { commit, type Committer } from "./commit.ts";
-import { commitBasis, parseCommitRequest } from "./commit_request.ts";
+import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
 import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { detectMediaType } from "./media_type.ts";
@@ -76,6 +76,30 @@ export async function writeContent(
   request: WriteRequest,
 ): Promise<Committed> {
   const stored = request.isRaw ? await storeRaw(writer, request) : await storeJson(writer, body, request);
+  return await commitStored(writer, request, stored);
+}
+
+/** New content that is in memory. */
+export interface ContentRequest extends CommitRequest {
+  readonly kind: WriteRequest["kind"];
+  readonly chunks: readonly Uint8Array[];
+}
+
+/** Stores content that is in memory and commits it. A key that the isolate does not know is authorized first. */
+export async function writeChunks(
+  writer: Committer & { readonly gate: Gate },
+  { chunks, ...request }: ContentRequest,
+): Promise<Committed> {
+  if (!writer.gate.grant) await writer.gate.authorize();
+  const stored = await storeChunks(writer, request.kind, request.path, chunks, 0);
+  return await commitStored(writer, request, stored);
+}
+
+async function commitStored(
+  writer: Committer,
+  request: Omit<WriteRequest, "isRaw">,
+  stored: Stored,
+): Promise<Committed> {
   const { path, segments, compacting } = stored;
   const sent = compacting && request.idempotencyKey !== undefined ? [await compacting.sent()] : segments;
   const basis = await commitBasis({ ...request, path }, request.kind, stored.fields, sent);
@@ -100,10 +124,28 @@ async function storeJson(
   const path = request.path ?? checkPath(fields.path ?? "");
   const chunks = await contentBytes(content, fields.isBase64 ?? false);
   ensureExists(authorization);
+  const stored = await storeChunks(
+    writer,
+    request.kind,
+    path,
+    chunks,
+    existingBytes(request, authorization),
+  );
+  return { ...stored, contentType: fields.contentType ?? undefined, fields };
+}
+
+/** Stores content for a file that has `beforeBytes`, as far as the request knows, and for an append keeps them. */
+async function storeChunks(
+  writer: Committer & { readonly gate: Gate },
+  kind: WriteRequest["kind"],
+  path: string,
+  chunks: readonly Uint8Array[],
+  beforeBytes: number,
+): Promise<Stored> {
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
-  ensureWithinTier(writer.gate, existingBytes(request, authorization) + addedBytes);
-  const stored = { path, contentType: fields.contentType ?? undefined, fields };
-  const isShortAppend = request.kind === "append" && addedBytes <= COMPACTING_APPEND_BYTES_MAX;
+  ensureWithinTier(writer.gate, beforeBytes + addedBytes);
+  const stored = { path, contentType: undefined, fields: {} };
+  const isShortAppend = kind === "append" && addedBytes <= COMPACTING_APPEND_BYTES_MAX;
   const compacting = isShortAppend ? await storeCompactingAppend(writer, path, chunks) : undefined;
   if (compacting) return { ...stored, segments: compacting.segments, compacting };
   return { ...stored, segments: await storeContent(writer, drainAndDetach(chunks)), mayDefer: isShortAppend };

@@ -12,8 +12,8 @@ import { JsonStringDecoder } from "./json_string.ts";
 export interface JsonBodyOptions {
   /** Longest body in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
   readonly limitBytes: number;
-  /** The field of the outermost object that is extracted if it is a string. */
-  readonly streamedField: string;
+  /** The field of the outermost object that is extracted if it is a string; null: none is. */
+  readonly streamedField: string | null;
   /** Longest such string to store, in UTF-16 code units; a longer one is only measured. */
   readonly maxStreamedLength: number;
   /** Longest remainder in bytes; beyond it 413 `CONTENT_TOO_LARGE`. */
@@ -144,9 +144,8 @@ class BodyScanner {
     // If the body ended within the streamed string, the rest is not closed either and does not parse.
     const fields = await parseInParts(this.#rest.subarray(0, this.#restLength), this.#longStrings);
     const name = this.#options.streamedField;
-    if (
-      typeof fields !== "object" || fields === null || Array.isArray(fields) || !Object.hasOwn(fields, name)
-    ) {
+    const isObject = typeof fields === "object" && fields !== null && !Array.isArray(fields);
+    if (!isObject || name === null || !Object.hasOwn(fields, name)) {
       return { fields, streamed: null };
     }
     const value: unknown = Reflect.get(fields, name);
@@ -219,6 +218,7 @@ class BodyScanner {
   #endName(): void {
     const quoted = this.#rest.subarray(this.#stringStart, this.#restLength);
     const { streamedField } = this.#options;
+    if (streamedField === null) return;
     // An escaped character of the name takes at most six bytes.
     this.#isStreamedName = quoted.length <= 6 * streamedField.length + 2 && parse(quoted) === streamedField;
     // Of two fields with this name the later one wins.
@@ -229,7 +229,9 @@ class BodyScanner {
     const length = this.#restLength + to - from;
     const limitBytes = this.#options.fieldsBytesMax ?? JSON_FIELDS_BYTES_MAX;
     if (length > limitBytes) {
-      throwTooLarge(`The fields other than \`${this.#options.streamedField}\` are`, limitBytes);
+      const { streamedField } = this.#options;
+      const other = streamedField === null ? "" : ` other than \`${streamedField}\``;
+      throwTooLarge(`The fields${other} are`, limitBytes);
     }
     if (length > this.#rest.length) {
       const larger = new Uint8Array(Math.max(length, 2 * this.#rest.length));

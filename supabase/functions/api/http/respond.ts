@@ -18,6 +18,7 @@ export type Operation =
   | "move_file"
   | "diff_file"
   | "search_files"
+  | "mcp"
   | "create_link"
   | "list_links"
   | "revoke_link"
@@ -132,6 +133,14 @@ export function writeResponse(
   return response;
 }
 
+/** A JSON text that is not in the envelope, and not to be cached. */
+export function jsonText(text: string, status: number): Response {
+  return new Response(bodyOf(text), {
+    status,
+    headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
+  });
+}
+
 /** JSON outside the envelope: health, documents, and what a protocol of others asks for. */
 export function json(data: unknown, status = 200): Response {
   return new Response(bodyOf(JSON.stringify(data)), {
@@ -166,7 +175,7 @@ export function preflight(): Response {
     headers: {
       "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
       "Access-Control-Allow-Headers":
-        "content-type, authorization, x-api-key, x-project-id, accept, if-match, if-none-match, idempotency-key, range, if-range",
+        "content-type, authorization, x-api-key, x-project-id, accept, if-match, if-none-match, idempotency-key, range, if-range, mcp-protocol-version, mcp-method, mcp-name",
       "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
     },
   });

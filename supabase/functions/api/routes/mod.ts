@@ -7,6 +7,7 @@ import { edit } from "./edit.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
+import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { move } from "./move.ts";
 import { openapiRoute } from "./openapi.ts";
@@ -51,6 +52,7 @@ export const ROUTES: readonly Route[] = [
   writeLink,
   memory,
   search,
+  mcp,
   sweep,
   openapiRoute(() => ROUTES),
 ];

@@ -16,6 +16,7 @@ import type { Route } from "./route.ts";
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
   { name: "Links", segments: ["links", "l"], description: "Addresses for one file that need no key." },
+  { name: "Agents", segments: ["mcp"], description: "The same for agents, by their own protocols." },
   { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
   { name: "Search", segments: ["search"], description: "By substring, pattern, words and meaning." },
   { name: "Projects", segments: ["projects", "project"], description: "Projects, their keys and activity." },
@@ -100,10 +101,10 @@ function requestBodyOf({ openapi: { body, isBodyOptional, takesRaw, example } }:
 const MESSAGE = "What was done, for people.";
 
 /** A success, with an example where the route has one. */
-function jsonContent({ operation, openapi: { answer, example, isPlain } }: Route): Json {
+function jsonContent({ operation, openapi: { answer, example, isPlain, isProtocol } }: Route): Json {
   const [first] = example?.data ?? [];
   if (!answer) throw new Error("the response is only ever bytes");
-  if (operation === null || isPlain) {
+  if (operation === null || isPlain || isProtocol) {
     if (!("toJSONSchema" in answer)) throw new Error("without an envelope there is one answer");
     return { schema: schemaOf(answer, "output"), ...(first !== undefined && { example: first }) };
   }
@@ -163,7 +164,30 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
       "304": { description: "What `If-None-Match` names is current", headers: responseHeaders(["ETag"]) },
     }),
     ...failures.of(route),
+    ...route.openapi.isProtocol && protocolResponses(route, failures),
     ...Object.fromEntries(others),
+  };
+}
+
+/** What JSON-RPC over HTTP answers besides 200. */
+function protocolResponses(route: Route, failures: FailureResponses): Json {
+  const { schema } = Object(jsonContent(route));
+  const orFailure = (status: number) => {
+    const { $ref } = Object(Object(failures.of(route))[status]);
+    const failure = Object(failures.components[String($ref).split("/").at(-1) ?? ""]);
+    const envelope = failure.content?.["application/json"].schema;
+    return {
+      description: `A fault of the protocol, as JSON-RPC has it.${
+        failure.description ? ` ${failure.description}` : ""
+      }`,
+      headers: responseHeaders([]),
+      content: { "application/json": { schema: envelope ? { anyOf: [schema, envelope] } : schema } },
+    };
+  };
+  return {
+    "202": { description: "A notification was taken.", headers: responseHeaders([]) },
+    "400": orFailure(400),
+    "404": orFailure(404),
   };
 }
 

@@ -40,6 +40,22 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
     schema: text,
     example: TAG.replace(".j", ".r"),
   },
+  "MCP-Protocol-Version": {
+    description: "The revision of the protocol; 2025-era clients send it after `initialize`.",
+    schema: { enum: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] },
+    example: "2026-07-28",
+  },
+  "Mcp-Method": {
+    description: "From 2026-07-28 on: the message's `method`.",
+    schema: text,
+    example: "tools/call",
+  },
+  "Mcp-Name": { description: "From 2026-07-28 on: the tool's name.", schema: text, example: "read_file" },
+  Origin: {
+    description: "Sent by browsers: loopback, the service's own, or one that the operator has named.",
+    schema: text,
+    example: "http://localhost:6274",
+  },
   "x-project-id": {
     description: "With an account's access token: which of its projects. A key has its own.",
     schema: { type: "string", format: "uuid" },

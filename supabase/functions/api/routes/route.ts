@@ -86,6 +86,8 @@ export interface OpenapiProperties {
   readonly answer?: z.ZodType | readonly (readonly [Operation, z.ZodType])[];
   /** Whether the success is in no envelope though failures are. */
   readonly isPlain?: boolean;
+  /** Whether it speaks JSON-RPC: answers are not in the envelope, nor are faults of the protocol, and some have no body. */
+  readonly isProtocol?: boolean;
   /** Other statuses than 200 that have this answer. */
   readonly statuses?: readonly number[];
   readonly errors: readonly DocumentedError[];

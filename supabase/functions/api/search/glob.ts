@@ -88,3 +88,8 @@ function bracket(token: string): string {
 function escapeLiteral(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
+
+/** The regular expression that matches this path alone. */
+export function pathPattern(path: string): string {
+  return `^${escapeLiteral(path)}$`;
+}

@@ -1,0 +1,133 @@
+/** Arguments of tools: flat schemas, read leniently, and refused in words that a model can act on. */
+import { z } from "zod";
+import { fail } from "../errors.ts";
+import { checkPath, normalizeDirectory } from "../http/path.ts";
+import { INTEGER_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
+
+/** One argument: flat, since models fail at unions and nesting. */
+type Property = Record<string, string | number | boolean | string[]>;
+
+/** The JSON Schema of a tool's arguments. */
+export interface Arguments {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, Property>>;
+  readonly required?: readonly string[];
+}
+
+const NOT_TEXT = "must be text";
+const NOT_WHOLE = "must be a whole number";
+const wellFormed = [
+  (text: string) => text.isWellFormed(),
+  "contains a lone surrogate, which cannot be stored as UTF-8",
+] as const;
+
+/** A text of the length. */
+export function text(description: string, minLength = 0, maxLength = INTEGER_MAX) {
+  const some = z.string(NOT_TEXT).refine(...wellFormed);
+  const long = minLength > 0 ? some.min(minLength, "must not be empty") : some;
+  const bounded = maxLength < INTEGER_MAX
+    ? long.max(maxLength, `must be at most ${maxLength} characters long`)
+    : long;
+  return bounded.meta({ description });
+}
+
+const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
+
+/** A text for the database, which stores no NUL. */
+export function plainText(description: string, maxLength: number) {
+  return text(description, 1, maxLength).refine(...withoutNul).meta({ description });
+}
+
+export function whole(description: string, minimum: number, maximum = INTEGER_MAX) {
+  return z.number(NOT_WHOLE).int(NOT_WHOLE)
+    .min(minimum, `must be at least ${minimum}`)
+    .max(maximum, `must be at most ${maximum}`)
+    .meta({ description, ...maximum === INTEGER_MAX && { maximum: undefined } });
+}
+
+/** False where it is left out. */
+export function flag(description: string) {
+  return z.boolean("must be true or false").default(false).meta({ description });
+}
+
+/** One of some words. */
+export function choice<const Words extends readonly [string, ...string[]]>(
+  description: string,
+  words: Words,
+) {
+  return z.enum(words, `must be ${words.join(" or ")}`).meta({ description });
+}
+
+/** The path of a file. One leading slash is tolerated: models write it. */
+export function path(description = "The file's path, such as notes/plan.md.") {
+  return text(description, 1).transform((given) => checkPath(given.replace(/^\/(?=[^/])/, "")));
+}
+
+/** A folder, "" for all files. */
+export function folder(description: string) {
+  return text(description).default("").transform((given) => normalizeDirectory(given)).meta({ description });
+}
+
+/** Left out, or empty: all paths. */
+export const glob = text(
+  "Only paths that match, such as *.md (a name, at any depth) or src/**/*.{ts,tsx} (below path).",
+  0,
+  SEARCH_GLOB_LENGTH_MAX,
+).refine(...withoutNul).optional().transform((given) => given === "" ? undefined : given);
+
+export const expectedVersion = (description: string) => whole(description, 0).optional();
+
+/** The schema as clients get it: for the arguments before they are parsed. */
+export function schemaOfArguments(schema: z.ZodObject): Arguments {
+  const { properties = {}, required } = z.toJSONSchema(schema, { io: "input" });
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [name, flatten(property)]),
+    ),
+    ...required && required.length > 0 && { required },
+  };
+}
+
+function flatten(property: unknown): Property {
+  const flat: Property = {};
+  for (const [key, value] of Object.entries(Object(property))) {
+    if (value === undefined) continue;
+    const isChoice = Array.isArray(value) && value.every((one) => typeof one === "string");
+    const isFlat = isChoice || typeof value === "string" || typeof value === "number" ||
+      typeof value === "boolean";
+    if (!isFlat) throw new Error(`an argument's schema is not flat: ${key}`);
+    flat[key] = value;
+  }
+  return flat;
+}
+
+/** The arguments as the schema has them. Throws VALIDATION_ERROR, and INVALID_PATH for a path. */
+export function parseArguments<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  { properties }: Arguments,
+  given: unknown,
+): z.infer<z.ZodObject<Shape>> {
+  const result = schema.safeParse(normalize(properties, given ?? {}));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const name = issue?.path.map(String).join(".") ?? "";
+  const isMissing = name !== "" && (Reflect.get(Object(given), name) ?? null) === null;
+  fail("VALIDATION_ERROR", `${name || "arguments"} ${isMissing ? "is required" : issue?.message}`);
+}
+
+/** Models send null for what they leave out, and numbers and booleans as text. Other arguments than ours are ignored. */
+function normalize(properties: Arguments["properties"], given: unknown): unknown {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
+  const normalized: Record<string, unknown> = {};
+  for (const [name, { type }] of Object.entries(properties)) {
+    const value: unknown = Object.hasOwn(given, name) ? Reflect.get(given, name) : undefined;
+    if (value === null || value === undefined) continue;
+    const isText = typeof value === "string";
+    if (isText && type === "integer" && /^-?\d{1,15}$/.test(value)) normalized[name] = Number(value);
+    else if (isText && type === "boolean" && /^(true|false)$/.test(value)) {
+      normalized[name] = value === "true";
+    } else normalized[name] = value;
+  }
+  return normalized;
+}

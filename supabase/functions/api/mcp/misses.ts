@@ -1,0 +1,161 @@
+/** What a write is told that was refused because of the file's version: where the file is now, and what changed since. */
+import type { Context } from "../context.ts";
+import { ApiError, type ErrorCode } from "../errors.ts";
+import { diffTexts, readSide } from "../files/diff.ts";
+import { isText } from "../files/presentation.ts";
+import { readRange } from "../files/read_segments.ts";
+import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
+import type { Content } from "../ports/files.ts";
+import { Work } from "../runtime/work.ts";
+import { ToolRefusal } from "./failures.ts";
+import { counted, cutLine, describeVersion, fitLines } from "./text.ts";
+
+/** Whether the error is about the file's version. */
+export function isMiss(error: unknown): error is ApiError {
+  return error instanceof ApiError &&
+    (error.code === "PRECONDITION_FAILED" || error.code === "FILE_ALREADY_EXISTS");
+}
+
+/** The latest content, for an explanation; undefined where the key may not read, or there is no file. */
+export async function latestContent(context: Context, path: string): Promise<Content | undefined> {
+  return await contentAt(context, path, undefined);
+}
+
+function mayRead({ gate }: Pick<Context, "gate">): boolean {
+  return gate.grant?.scopes.includes("read") ?? false;
+}
+
+async function contentAt(
+  { gate, metadata }: Context,
+  path: string,
+  version: number | undefined,
+): Promise<Content | undefined> {
+  if (!mayRead({ gate })) return undefined;
+  const answer = gate.observe(await metadata.content(gate.caller, path, version));
+  return answer.ok ? answer.value : undefined;
+}
+
+/** Whether the content is, or ends with, these bytes. */
+export async function endsWith(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
+  const start = content.file.size - bytes.length;
+  if (start < 0) return false;
+  const work = new Work();
+  let at = 0;
+  for await (const part of readRange(context, content.segments, { start, end: content.file.size - 1 })) {
+    if (work.add(part.length)) await work.pause();
+    for (const byte of part) if (byte !== bytes[at++]) return false;
+  }
+  return true;
+}
+
+/** Whether the content is exactly these bytes. */
+export async function equals(context: Context, content: Content, bytes: Uint8Array): Promise<boolean> {
+  return content.file.size === bytes.length && await endsWith(context, content, bytes);
+}
+
+/** Whether the version after the one that a write expected has its content: then the write was made, and others came after. */
+export async function wasMade(
+  context: Context,
+  path: string,
+  expected: number,
+  isMade: (content: Content) => Promise<boolean>,
+): Promise<boolean> {
+  const next = await contentAt(context, path, expected + 1);
+  return next !== undefined && await isMade(next);
+}
+
+/**
+ * The refusal of a change that seems to have been made: by an earlier call whose answer was lost, or by another agent. It
+ * is no success, since of two agents that count, or create the same file as a lock, only one did.
+ */
+export function alreadyRefusal(code: ErrorCode, what: string): ToolRefusal {
+  return new ToolRefusal(
+    code,
+    `${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; else ` +
+      "another agent did the same.",
+  );
+}
+
+/** The refusal of a write to a file that exists, without `expected_version`. */
+export function existsRefusal(
+  path: string,
+  latest: Content | undefined,
+  details: ApiError["details"],
+): ToolRefusal {
+  const version = latest?.file.version ?? details?.["version"];
+  const state = latest ? describeVersion(latest.file) : `version ${version}`;
+  return new ToolRefusal(
+    "FILE_ALREADY_EXISTS",
+    `${path} exists already: ${state}. Nothing was written. To change a part of it, use edit_file. To replace all of ` +
+      `it, read it first, then send expected_version=${version}.`,
+  );
+}
+
+/** What a refused change knows: the version it expected, and what the refusal says of the file. */
+export interface Miss {
+  readonly path: string;
+  readonly expected: number;
+  readonly details: ApiError["details"];
+  /** What to do, once the changes are known. */
+  readonly advice: string;
+}
+
+/** The refusal of a change that expected another version. */
+export async function versionRefusal(
+  context: Context,
+  latest: Content | undefined,
+  { path, expected, details, advice }: Miss,
+): Promise<ToolRefusal> {
+  const version = latest?.file.version ?? details?.["version"];
+  const isGone = latest === undefined && mayRead(context);
+  if (isGone || typeof version !== "number") {
+    return new ToolRefusal(
+      "PRECONDITION_FAILED",
+      `There is no file at ${path}, and you expected version ${expected}. Nothing was done. file_history shows whether ` +
+        "it was deleted; write_file without expected_version creates it.",
+    );
+  }
+  const changes = latest && version !== expected
+    ? ` ${await changesSince(context, path, expected, latest)}\n`
+    : " ";
+  return new ToolRefusal(
+    "PRECONDITION_FAILED",
+    `${path} is at version ${version}, not ${expected}. Nothing was done.${changes}${advice} Then send ` +
+      `expected_version=${version}.`,
+  );
+}
+
+async function changesSince(
+  context: Context,
+  path: string,
+  expected: number,
+  latest: Content,
+): Promise<string> {
+  const { gate, metadata } = context;
+  const { version } = latest.file;
+  if (expected > version) return `There is no version ${expected} yet.`;
+  if (!isText(latest)) return "It is binary.";
+  try {
+    const compared = gate.unwrap(await metadata.comparison(gate.caller, path, expected, version));
+    const [before, after] = [
+      await readSide(context, compared.before),
+      await readSide(context, compared.after),
+    ];
+    const { diff, additions, deletions } = await diffTexts(path, before, after);
+    if (diff === "") return `The content is that of version ${expected}.`;
+    return `Since version ${expected}: ${counted(additions, "line")} added, ${deletions} removed.\n${
+      firstLines(diff)
+    }`;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    return `The changes since version ${expected} cannot be shown; read the file.`;
+  }
+}
+
+function firstLines(diff: string): string {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  const shown = lines.slice(0, MCP_CONFLICT_DIFF_LINES_MAX).map((line) => cutLine(line, MCP_LINE_LENGTH_MAX));
+  const more = lines.length - shown.length;
+  if (more > 0) shown.push(`… ${counted(more, "more line")}: diff_versions shows them`);
+  return fitLines(shown.join("\n"), "diff_versions shows them", 4000);
+}

@@ -1,0 +1,176 @@
+/** One JSON-RPC message of an MCP client, served by the official server package. Loaded when `/mcp` is first called. */
+import {
+  type CallToolResult,
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import type { Context } from "../context.ts";
+import { ApiError } from "../errors.ts";
+import { jsonText } from "../http/respond.ts";
+import { VERSION } from "../version.ts";
+import { failureText, ToolRefusal } from "./failures.ts";
+import { INSTRUCTIONS } from "./instructions.ts";
+import { annotationsOf, type ToolOutput } from "./tool.ts";
+import { TOOLS } from "./tools/mod.ts";
+
+/** Errors that are the HTTP answer also of a tool's call: they are not about what the tool was to do. */
+const OF_TRANSPORT: readonly string[] = [
+  "INVALID_API_KEY",
+  "INVALID_SESSION",
+  "RATE_LIMIT_EXCEEDED",
+  "INTERNAL_ERROR",
+];
+
+/** Revisions of the protocol that are served, the newest first. */
+export const PROTOCOL_VERSIONS: readonly string[] = [
+  "2026-07-28",
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+];
+
+/**
+ * Serves a message, which is parsed but not validated. Counts one request of the window, whatever the message. Throws
+ * ApiError for what is wrong with the caller: the key, the window.
+ */
+export async function serve(context: Context, message: unknown): Promise<Response> {
+  const { gate } = context;
+  // A tool's first call to the database authorizes and counts.
+  if (!isToolCall(message)) await gate.ensureCounted();
+  const refused = refuse(message);
+  const exchange = new Exchange(context);
+  const response = refused ?? await exchange.respond(message);
+  if (exchange.failure !== undefined) throw exchange.failure;
+  await gate.ensureCounted();
+  if (response.body === null) return withoutContent(response.status);
+  return jsonText(await response.text(), response.status);
+}
+
+function withoutContent(status: number): Response {
+  return new Response(null, { status, headers: { "Cache-Control": "no-store" } });
+}
+
+function isToolCall(message: unknown): boolean {
+  return methodOf(message) === "tools/call";
+}
+
+function methodOf(message: unknown): unknown {
+  return typeof message === "object" && message !== null ? Reflect.get(message, "method") : undefined;
+}
+
+/** What the package would serve and this service does not. */
+function refuse(message: unknown): Response | null {
+  if (Array.isArray(message)) {
+    return protocolError(400, -32600, "Invalid Request: send one message at a time.");
+  }
+  // Nothing is announced, and a stream would keep an isolate alive.
+  if (methodOf(message) === "subscriptions/listen") {
+    return protocolError(404, ProtocolErrorCode.MethodNotFound, "Method not found", message);
+  }
+  return null;
+}
+
+/** A fault of the protocol, as JSON-RPC has it. */
+export function protocolError(
+  status: number,
+  code: number,
+  text: string,
+  message?: unknown,
+  data?: unknown,
+): Response {
+  const given: unknown = typeof message === "object" && message !== null ? Reflect.get(message, "id") : null;
+  const id = typeof given === "string" || typeof given === "number" ? given : null;
+  return Response.json({
+    jsonrpc: "2.0",
+    error: { code, message: text, ...data !== undefined && { data } },
+    id,
+  }, {
+    status,
+  });
+}
+
+class Exchange {
+  /** What ended a tool's call and is no result of the tool. */
+  failure: unknown;
+
+  constructor(private readonly context: Context) {}
+
+  async respond(message: unknown): Promise<Response> {
+    const request = this.withoutBody();
+    const options = { parsedBody: message };
+    if (await isLegacyRequest(request, message)) return await this.respondLegacy(request, message);
+    return await createMcpHandler(() => this.server(), { legacy: "reject" }).fetch(request, options);
+  }
+
+  /** The same request, whose body was read. Clients that do not say what they accept get JSON. */
+  private withoutBody(): Request {
+    const { url, headers } = this.context.request;
+    const sent = new Headers(headers);
+    sent.set("accept", "application/json, text/event-stream");
+    sent.set("content-type", "application/json");
+    return new Request(url, { method: "POST", headers: sent });
+  }
+
+  /** A 2025-era client: each message stands alone, and is answered with JSON instead of a stream. */
+  private async respondLegacy(request: Request, parsedBody: unknown): Promise<Response> {
+    const version = request.headers.get("mcp-protocol-version");
+    if (version !== null && !PROTOCOL_VERSIONS.includes(version)) {
+      const data = { supported: PROTOCOL_VERSIONS, requested: version };
+      return protocolError(400, -32022, `Unsupported protocol version: ${version}`, parsedBody, data);
+    }
+    const server = this.server();
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request, { parsedBody });
+    } finally {
+      await server.close();
+    }
+  }
+
+  private server(): Server {
+    const server = new Server({ name: "filestore", title: "Versioned files", version: VERSION }, {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+    });
+    server.setRequestHandler("tools/list", () => ({ tools: this.tools() }));
+    server.setRequestHandler("tools/call", ({ params }) => this.call(params.name, params.arguments));
+    return server;
+  }
+
+  /** Those that the key may use. */
+  private tools() {
+    const scopes = this.context.gate.grant?.scopes ?? [];
+    return TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.includes(scope))).map((tool) => ({
+      name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      inputSchema: { ...tool.inputSchema, required: [...tool.inputSchema.required ?? []] },
+      annotations: annotationsOf(tool),
+    }));
+  }
+
+  private async call(name: string, given: unknown): Promise<CallToolResult> {
+    const tool = TOOLS.find((tool) => tool.name === name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+    try {
+      await this.context.gate.require(tool.scopes);
+      return resultOf(await tool.call(this.context, given));
+    } catch (error) {
+      const isResult = error instanceof ToolRefusal ||
+        (error instanceof ApiError && !OF_TRANSPORT.includes(error.code));
+      if (isResult) return { content: [{ type: "text", text: failureText(error) }], isError: true };
+      this.failure = error;
+      throw error;
+    }
+  }
+}
+
+function resultOf({ text, image }: ToolOutput): CallToolResult {
+  return { content: [{ type: "text", text }, ...image ? [{ type: "image" as const, ...image }] : []] };
+}

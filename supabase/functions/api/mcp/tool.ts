@@ -1,0 +1,61 @@
+/** What a tool is: its description for a model, the schema of its arguments, what it needs of the key, and what it does. */
+import type { z } from "zod";
+import type { Context } from "../context.ts";
+import type { Scope } from "../ports/answer.ts";
+import { type Arguments, parseArguments, schemaOfArguments } from "./arguments.ts";
+
+/** A result: text for a model, and an image where the file is one. */
+export interface ToolOutput {
+  readonly text: string;
+  readonly image?: { readonly data: string; readonly mimeType: string };
+}
+
+/** `reads`: changes nothing. `adds`: what was there stays in the latest version. `replaces`: it may not. */
+export type Effect = "reads" | "adds" | "replaces";
+
+interface ToolProperties {
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+  /** For a model: what it does, when to use it, what to do next. */
+  readonly description: string;
+  /** A key that lacks one of them is not shown the tool. */
+  readonly scopes: readonly Scope[];
+  readonly effect: Effect;
+}
+
+export interface Tool extends ToolProperties {
+  readonly inputSchema: Arguments;
+  /** Throws VALIDATION_ERROR for arguments that break the schema, ToolRefusal and ApiError. */
+  readonly call: (context: Context, given: unknown) => Promise<ToolOutput>;
+}
+
+interface ToolDefinition<Shape extends z.ZodRawShape> extends ToolProperties {
+  readonly input: z.ZodObject<Shape>;
+  readonly run: (context: Context, input: z.infer<z.ZodObject<Shape>>) => Promise<string | ToolOutput>;
+}
+
+/** A tool of the table, which holds tools of different arguments. */
+export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
+  const { input, run, ...tool } = definition;
+  const inputSchema = schemaOfArguments(input);
+  return {
+    ...tool,
+    inputSchema,
+    async call(context, given) {
+      const output = await run(context, parseArguments(input, inputSchema, given));
+      return typeof output === "string" ? { text: output } : output;
+    },
+  };
+}
+
+/** What clients show and ask people about. */
+export function annotationsOf({ title, effect }: Pick<Tool, "title" | "effect">) {
+  return {
+    title,
+    readOnlyHint: effect === "reads",
+    destructiveHint: effect === "replaces",
+    idempotentHint: effect === "reads",
+    openWorldHint: false,
+  };
+}

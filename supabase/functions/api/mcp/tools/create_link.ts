@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { makeLink } from "../../files/links.ts";
+import { fail } from "../../errors.ts";
+import {
+  LINK_SECONDS_DEFAULT,
+  LINK_SECONDS_MAX,
+  LINK_SECONDS_MIN,
+  WRITE_LINK_SECONDS_MAX,
+} from "../../limits.ts";
+import { choice, path, whole } from "../arguments.ts";
+import { shortTime } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const createLink = defineTool({
+  name: "create_link",
+  title: "Make a link",
+  description:
+    "Makes an address that downloads one file, or uploads one once, without a key, and the curl command for it. Use it " +
+    "for binary and large files: their bytes need not pass through you. Whoever has the address can use it.",
+  scopes: ["write"],
+  effect: "adds",
+  input: z.object({
+    path: path(),
+    for: choice("What the address does.", ["download", "upload"]).default("download"),
+    expires_in: whole(
+      `Seconds for which it works; ${WRITE_LINK_SECONDS_MAX} at most for an upload.`,
+      LINK_SECONDS_MIN,
+      LINK_SECONDS_MAX,
+    ).default(LINK_SECONDS_DEFAULT),
+  }),
+  async run(context, { path, for: purpose, expires_in: expiresIn }) {
+    const isUpload = purpose === "upload";
+    if (isUpload && expiresIn > WRITE_LINK_SECONDS_MAX) {
+      fail("VALIDATION_ERROR", `expires_in must be at most ${WRITE_LINK_SECONDS_MAX} for an upload`);
+    }
+    if (!isUpload) await context.gate.require(["read", "write"]);
+    const link = await makeLink(context, { path, for: isUpload ? "write" : "read", expiresIn });
+    const what = isUpload ? `Uploads one new version of ${path}, once` : `Downloads ${path}`;
+    return `${what}, until ${shortTime(link.expiresAt)}. Run:\n${link.curl}`;
+  },
+});

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { diffTexts, readSide } from "../../files/diff.ts";
+import { path, whole } from "../arguments.ts";
+import { counted, fitLines } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const diffVersions = defineTool({
+  name: "diff_versions",
+  title: "Compare versions of a file",
+  description:
+    "Shows what changed between two versions of a text file, as a unified diff; without from and to, what the latest " +
+    "version changed. file_history lists the versions.",
+  scopes: ["read"],
+  effect: "reads",
+  input: z.object({
+    path: path(),
+    from: whole("The older version; the one before to, if left out.", 1).optional(),
+    to: whole("The newer version; the latest, if left out.", 1).optional(),
+  }),
+  async run(context, { path, from, to }) {
+    const { gate, metadata } = context;
+    const compared = gate.unwrap(await metadata.comparison(gate.caller, path, from, to));
+    const [before, after] = [
+      await readSide(context, compared.before),
+      await readSide(context, compared.after),
+    ];
+    const { diff, additions, deletions } = await diffTexts(path, before, after);
+    const title = `${path}: version ${compared.from} to ${compared.to}`;
+    if (diff === "") return `${title}: the content is the same.`;
+    const counts = `${counted(additions, "line")} added, ${deletions} removed`;
+    const advice = `read_file with version=${compared.to} shows all of it`;
+    return `${title}: ${counts}\n${fitLines(diff, advice, title.length + 100)}`;
+  },
+});

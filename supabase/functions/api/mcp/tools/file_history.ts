@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { MCP_HISTORY_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
+import { path, whole } from "../arguments.ts";
+import { counted, Lines, shortTime } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const fileHistory = defineTool({
+  name: "file_history",
+  title: "Versions of a file",
+  description:
+    "Lists the versions of a file, newest first, also of a deleted one. Then read_file with version shows one, " +
+    "diff_versions compares two, and restore_file brings one back.",
+  scopes: ["read"],
+  effect: "reads",
+  input: z.object({
+    path: path(),
+    limit: whole("How many versions to show.", 1, PAGE_LIMIT_MAX).default(MCP_HISTORY_DEFAULT),
+  }),
+  async run({ gate, metadata }, { path, limit }) {
+    const { versions, total } = gate.unwrap(await metadata.versions(gate.caller, path, limit, 0));
+    const lines = new Lines(path.length + 200);
+    for (const [index, { version, size, updatedAt, deleted }] of versions.entries()) {
+      const what = deleted ? "deleted" : counted(size, "byte");
+      lines.add(`version ${version}: ${what}, ${shortTime(updatedAt)}${index === 0 ? " (latest)" : ""}`);
+    }
+    const more = total - versions.length;
+    const rest = more === 0
+      ? ""
+      : `\n${counted(more, "older version")}: ${
+        limit < PAGE_LIMIT_MAX ? `limit up to ${PAGE_LIMIT_MAX}` : "read_file with version shows any of them"
+      }`;
+    return `${path} — ${counted(total, "version")}\n${lines}${rest}`;
+  },
+});

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { GlobError, globPattern } from "../../search/glob.ts";
+import { LazyDfa } from "../../search/lazy_dfa.ts";
+import { parseEre, PatternError } from "../../search/posix_ere.ts";
+import { fail } from "../../errors.ts";
+import { checkPath } from "../../http/path.ts";
+import { MCP_LIST_CALLS_MAX, MCP_LIST_DEFAULT, PAGE_LIMIT_MAX, SEARCH_UNITS_MAX } from "../../limits.ts";
+import type { FileRecord, ListPage } from "../../ports/files.ts";
+import { Work } from "../../runtime/work.ts";
+import { flag, folder, glob, text, whole } from "../arguments.ts";
+import { counted, describeVersion, Lines } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+/** What is listed. */
+interface Listing {
+  /** Without outer slashes; "" for all files. */
+  readonly directory: string;
+  readonly recursive: boolean;
+  readonly matches: (path: string) => Promise<boolean>;
+}
+
+export const listFiles = defineTool({
+  name: "list_files",
+  title: "List files",
+  description:
+    "Lists the files and folders directly in a folder, with version, size and time of each file. recursive=true " +
+    "goes below, too; glob picks by name or path. Start here to see what there is. To find text, use grep_files; " +
+    "to find files about something, search_files.",
+  scopes: ["read"],
+  effect: "reads",
+  input: z.object({
+    path: folder("The folder, such as notes/2026; empty for the top."),
+    glob,
+    recursive: flag("Whether to list what is in folders below, too."),
+    limit: whole("How many files to show.", 1, PAGE_LIMIT_MAX).default(MCP_LIST_DEFAULT),
+    after: text("Continue after this path, as the last line of the previous result says.").optional()
+      .transform((path) =>
+        path === undefined || path === "" ? undefined : checkPath(path.replace(/^\//, ""))
+      ),
+  }),
+  async run(context, { path: directory, glob, recursive, limit, after }) {
+    // A glob with a slash is about what lies below.
+    const isRecursive = recursive || (glob?.includes("/") ?? false);
+    const listing = { directory, recursive: isRecursive, matches: matcher(glob, directory) };
+    const found = await find(context, listing, limit, after);
+    return describe(listing, found, glob !== undefined, after);
+  },
+});
+
+/** Units of work for each character of a path. */
+const MATCH_UNITS = 2;
+
+/** Whether a path matches the glob; linear in the path, whatever the glob. Throws VALIDATION_ERROR. */
+function matcher(glob: string | undefined, directory: string): (path: string) => Promise<boolean> {
+  if (glob === undefined) return () => Promise.resolve(true);
+  const dfa = compile(glob, directory);
+  const work = new Work(SEARCH_UNITS_MAX, () => fail("SEARCH_TOO_BROAD", "The glob is too complex."));
+  return async (path) => {
+    if (work.add(MATCH_UNITS * path.length)) await work.pause();
+    let at = dfa.find(path, 0, path.length, work);
+    while (typeof at !== "number") {
+      await work.pause();
+      at = dfa.find(path, 0, path.length, work, at);
+    }
+    return at >= 0;
+  };
+}
+
+function compile(glob: string, directory: string): LazyDfa {
+  try {
+    return new LazyDfa(parseEre(globPattern(glob, directory)), false);
+  } catch (error) {
+    const isInvalid = error instanceof GlobError || error instanceof PatternError;
+    if (isInvalid) fail("VALIDATION_ERROR", `glob ${error.message}`);
+    throw error;
+  }
+}
+
+interface Found {
+  readonly files: readonly FileRecord[];
+  readonly page: ListPage;
+  /** Where to continue; null: nothing is left. */
+  readonly after: string | null;
+}
+
+/** Files that match, from up to MCP_LIST_CALLS_MAX pages. */
+async function find(
+  { gate, metadata }: Context,
+  { directory, recursive, matches }: Listing,
+  limit: number,
+  after: string | undefined,
+): Promise<Found> {
+  const files: FileRecord[] = [];
+  let from = after;
+  for (let calls = 1;; calls++) {
+    const page = gate.unwrap(
+      await metadata.list(gate.caller, {
+        ...{ directory, recursive, deleted: false, offset: 0, sortBy: "path", sortOrder: "asc" },
+        limit: PAGE_LIMIT_MAX,
+        after: from,
+      }),
+    );
+    for (const file of page.files) {
+      if (!await matches(file.path)) continue;
+      if (files.length === limit) return { files, page, after: files.at(-1)?.path ?? null };
+      files.push(file);
+    }
+    from = page.files.at(-1)?.path;
+    if (!page.hasMore || from === undefined) return { files, page, after: null };
+    if (files.length === limit) return { files, page, after: files.at(-1)?.path ?? null };
+    if (calls === MCP_LIST_CALLS_MAX) return { files, page, after: from };
+  }
+}
+
+function describe(
+  { directory, recursive }: Listing,
+  { files, page, after }: Found,
+  isFiltered: boolean,
+  from: string | undefined,
+): string {
+  const name = directory === "" ? "All files" : `${directory}/`;
+  const folders = from === undefined && !recursive && !isFiltered ? page.directories ?? [] : [];
+  if (files.length === 0 && folders.length === 0 && after === null) {
+    return describeNothing(directory, isFiltered);
+  }
+  const lines = new Lines(directory.length + 1500);
+  const above = directory === "" ? "" : `${directory}/`;
+  let left = folders.length;
+  for (const folder of folders) {
+    if (!lines.add(`${above}${folder}/`)) break;
+    left--;
+  }
+  let last = after;
+  for (const [index, file] of files.entries()) {
+    if (left === 0 && lines.add(`${file.path} — ${describeVersion(file)}`)) continue;
+    last = files[index - 1]?.path ?? from ?? "";
+    break;
+  }
+  const shown = lines.count - (folders.length - left);
+  const total = isFiltered || from !== undefined
+    ? counted(shown, "file")
+    : `${counted(page.total, "file")}${recursive ? "" : ` and ${counted(folders.length, "folder")}`}`;
+  return `${name} — ${total}\n${lines}${last === null ? "" : `\nmore files: after ${JSON.stringify(last)}`}`;
+}
+
+function describeNothing(directory: string, isFiltered: boolean): string {
+  const place = directory === "" ? "the project" : `${directory}/`;
+  if (isFiltered) {
+    return `No file in ${place} matches the glob. Without glob, list_files shows what is there.`;
+  }
+  if (directory === "") return "There are no files yet. write_file creates one.";
+  return `There are no files below ${place} – if ${directory} is a file, use read_file. list_files without path ` +
+    "shows the top.";
+}

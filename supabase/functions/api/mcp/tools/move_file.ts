@@ -1,0 +1,62 @@
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { ApiError, fail } from "../../errors.ts";
+import { commit } from "../../files/commit.ts";
+import { commitBasis } from "../../files/commit_request.ts";
+import { flag, path } from "../arguments.ts";
+import { alreadyRefusal } from "../misses.ts";
+import { sameContent } from "../same_content.ts";
+import { defineTool } from "../tool.ts";
+
+export const moveFile = defineTool({
+  name: "move_file",
+  title: "Move a file",
+  description:
+    "Moves or renames a file. The versions so far stay with the old path: file_history shows them there.",
+  scopes: ["write"],
+  effect: "replaces",
+  input: z.object({
+    path: path(),
+    destination: path("The new path of the file: not a folder, but with the file's name."),
+    overwrite: flag("Whether to replace a file that exists at the destination."),
+  }),
+  async run(context, { path, destination, overwrite }) {
+    if (destination === path) fail("VALIDATION_ERROR", "destination must differ from path");
+    try {
+      const basis = await commitBasis({ path, idempotencyKey: undefined }, "move", {
+        destination,
+        overwrite,
+      });
+      const sourceCommitId = crypto.randomUUID();
+      const { file } = await commit(context, {
+        kind: "move",
+        ...basis,
+        destination,
+        overwrite,
+        sourceCommitId,
+      });
+      return `Moved ${path} to ${destination}: version ${file.version} there.`;
+    } catch (error) {
+      const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
+      if (typeof deletedVersion !== "number") throw error;
+      const version = await versionMoved(context, path, deletedVersion - 1, destination);
+      if (version === undefined) throw error;
+      const what = `${path} was moved already: its content is version ${version} of ${destination}`;
+      throw alreadyRefusal("FILE_NOT_FOUND", what);
+    }
+  },
+});
+
+/** The latest version at the destination, where it is what the source last had. */
+async function versionMoved(
+  context: Context,
+  path: string,
+  version: number,
+  destination: string,
+): Promise<number | undefined> {
+  const { gate, metadata } = context;
+  if (!gate.grant?.scopes.includes("read")) return undefined;
+  const moved = gate.observe(await metadata.content(gate.caller, destination));
+  const last = gate.observe(await metadata.content(gate.caller, path, version));
+  return moved.ok && last.ok && sameContent(moved.value, last.value) ? moved.value.file.version : undefined;
+}

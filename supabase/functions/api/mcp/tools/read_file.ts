@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { countLines, lineWindow } from "../../files/line_window.ts";
+import { isText } from "../../files/presentation.ts";
+import { readLines, readSegments } from "../../files/read_segments.ts";
+import { encodeBase64 } from "../../http/base64.ts";
+import {
+  MCP_IMAGE_BYTES_MAX,
+  MCP_READ_BYTES_MAX,
+  MCP_READ_LINES_DEFAULT,
+  MCP_READ_LINES_MAX,
+} from "../../limits.ts";
+import type { Content } from "../../ports/files.ts";
+import { concatenate } from "../../runtime/concatenate.ts";
+import { Work } from "../../runtime/work.ts";
+import { path, whole } from "../arguments.ts";
+import { ToolRefusal } from "../failures.ts";
+import { counted, Lines, NumberedLines, OTHER_WAYS } from "../text.ts";
+import { defineTool, type ToolOutput } from "../tool.ts";
+
+export const readFile = defineTool({
+  name: "read_file",
+  title: "Read a file",
+  description:
+    "Reads a text file, or shows a PNG, JPEG, GIF or WebP image. The first line of the result names the version: " +
+    "send it as expected_version when you write. Then come the lines, each after its number and a tab, which are " +
+    "not part of the file. Read a long file in parts with offset and limit. To find a place first, use grep_files.",
+  scopes: ["read"],
+  effect: "reads",
+  input: z.object({
+    path: path(),
+    offset: whole("The first line to show, from 1.", 1).default(1),
+    limit: whole("How many lines to show.", 1, MCP_READ_LINES_MAX).default(MCP_READ_LINES_DEFAULT),
+    version: whole("An earlier version instead of the latest; file_history lists them.", 1).optional(),
+  }),
+  async run(context, { path, offset, limit, version }) {
+    const { gate, metadata } = context;
+    const content = gate.unwrap(await metadata.content(gate.caller, path, version));
+    // What is stored decides, not the type: a text may have the name of an image.
+    const image = await readImage(context, content);
+    if (image) return image;
+    if (!isText(content)) return describeBinary(content);
+    return await readText(context, content, offset, limit);
+  },
+});
+
+async function readText(context: Context, content: Content, offset: number, limit: number): Promise<string> {
+  const { file, segments } = content;
+  const name = `${file.path} — version ${file.version}`;
+  const totalLines = countLines(segments);
+  if (totalLines === 0) return `${name}, empty`;
+  const window = lineWindow(segments, { from: offset, to: offset + limit - 1 });
+  if (!window) {
+    throw new ToolRefusal(
+      "RANGE_NOT_SATISFIABLE",
+      `${name} has ${counted(totalLines, "line")}. Send an offset from 1 to ${totalLines}.`,
+    );
+  }
+  const lines = new Lines(name.length + 200);
+  const shown = new NumberedLines(lines, offset);
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const work = new Work();
+  let bytes = 0;
+  for await (const part of readLines(context, window.parts)) {
+    if (work.add(2 * part.length)) await work.pause();
+    bytes += part.length;
+    if (!shown.push(decoder.decode(part)) || bytes >= MCP_READ_BYTES_MAX) break;
+  }
+  shown.finish();
+  const next = shown.nextLine;
+  const more = totalLines - next + 1;
+  const rest = more > 0 ? `\n${more} more ${more === 1 ? "line" : "lines"}: offset ${next}` : "";
+  return `${name}, lines ${offset}–${next - 1} of ${totalLines}\n${lines}${rest}`;
+}
+
+/** By its first bytes: what is no such image would be refused by a model's provider, and end the conversation. */
+const SIGNATURES: readonly (readonly [string, (start: string) => boolean])[] = [
+  ["image/png", (start) => start.startsWith("\x89PNG\r\n\x1a\n")],
+  ["image/jpeg", (start) => start.startsWith("\xff\xd8\xff")],
+  ["image/gif", (start) => start.startsWith("GIF87a") || start.startsWith("GIF89a")],
+  ["image/webp", (start) => start.startsWith("RIFF") && start.startsWith("WEBP", 8)],
+];
+
+async function readImage(context: Context, { file, segments }: Content): Promise<ToolOutput | undefined> {
+  const mayBeImage = SIGNATURES.some(([type]) => type === file.mimeType);
+  if (!mayBeImage || file.size === 0 || file.size > MCP_IMAGE_BYTES_MAX) return undefined;
+  const parts: Uint8Array[] = [];
+  for await (const bytes of readSegments(context, segments)) parts.push(bytes);
+  const bytes = concatenate(parts);
+  const start = String.fromCharCode(...bytes.subarray(0, 16));
+  const [mimeType] = SIGNATURES.find(([, isSignature]) => isSignature(start)) ?? [];
+  if (mimeType === undefined) return undefined;
+  const text = `${file.path} — version ${file.version}, ${mimeType}, ${counted(file.size, "byte")}`;
+  return { text, image: { data: new TextDecoder().decode(encodeBase64(bytes)), mimeType } };
+}
+
+function describeBinary({ file }: Content): string {
+  return `${file.path} — version ${file.version}, ${file.mimeType}, ${counted(file.size, "byte")}, binary: ` +
+    `it is not shown. ${OTHER_WAYS}`;
+}

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { commit } from "../../files/commit.ts";
+import { commitBasis } from "../../files/commit_request.ts";
+import { path, whole } from "../arguments.ts";
+import { sameContent } from "../same_content.ts";
+import { counted } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const restoreFile = defineTool({
+  name: "restore_file",
+  title: "Restore a version",
+  description:
+    "Makes the content of an earlier version the latest again, as a new version; also of a deleted file. Nothing is " +
+    "lost: what was latest stays a version. file_history lists the versions.",
+  scopes: ["write"],
+  effect: "replaces",
+  input: z.object({
+    path: path(),
+    version: whole("The version whose content comes back.", 1),
+  }),
+  async run(context, { path, version }) {
+    const latest = await versionWithContent(context, path, version);
+    if (latest !== undefined) {
+      return `${path} has the content of version ${version} already, as version ${latest}. Nothing was done.`;
+    }
+    const basis = await commitBasis({ path, idempotencyKey: undefined }, "restore", { version });
+    const { file } = await commit(context, { kind: "restore", ...basis, version });
+    return `Restored ${path}: version ${file.version} has the content of version ${version}, ` +
+      `${counted(file.size, "byte")}.`;
+  },
+});
+
+/** The latest version, where it has the content of that one: a repeated call makes no other. */
+async function versionWithContent(
+  { gate, metadata }: Context,
+  path: string,
+  version: number,
+): Promise<number | undefined> {
+  if (!gate.grant) await gate.authorize();
+  if (!gate.grant?.scopes.includes("read")) return undefined;
+  const latest = gate.observe(await metadata.content(gate.caller, path));
+  if (!latest.ok) return undefined;
+  const wanted = gate.observe(await metadata.content(gate.caller, path, version));
+  return wanted.ok && sameContent(latest.value, wanted.value) ? latest.value.file.version : undefined;
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, SEARCH_QUERY_LENGTH_MAX } from "../../limits.ts";
+import type { SearchAnswer } from "../../search/answer.ts";
+import { planSearch } from "../../search/plan.ts";
+import { rank } from "../../search/rank.ts";
+import { folder, glob, plainText, whole } from "../arguments.ts";
+import { counted, Lines } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const searchFiles = defineTool({
+  name: "search_files",
+  title: "Search files",
+  description:
+    "Finds the files that are about something, best first, by words and, where it is set up, by meaning; with the " +
+    'lines that say why. Ask in a few words; "a phrase", or, and -not work. For an exact text, use grep_files.',
+  scopes: ["read"],
+  effect: "reads",
+  input: z.object({
+    query: plainText("What to look for.", SEARCH_QUERY_LENGTH_MAX),
+    path: folder("A folder to look in; empty for all files."),
+    glob,
+    limit: whole("How many files to show.", 1, PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
+  }),
+  async run(context, { query, path, glob, limit }) {
+    const plan = planSearch({
+      q: query,
+      mode: "hybrid",
+      directory: path,
+      glob,
+      caseSensitive: true,
+      limit,
+      offset: 0,
+    });
+    if (plan.kind !== "rank") throw new Error("a search by words is ranked");
+    const found = await rank(context, plan);
+    if (found.pending > 0) context.onPending();
+    return describe(found);
+  },
+});
+
+function describe({ results, hasMore, pending }: SearchAnswer): string {
+  const lines = new Lines(500);
+  let isCut = false;
+  for (const { path, version, matches } of results) {
+    const shown = matches.map(({ line, snippet }) => `  ${line}: ${snippet.trim()}`);
+    isCut ||= !lines.add([`${path} — version ${version}`, ...shown].join("\n"));
+    if (isCut) break;
+  }
+  return [
+    results.length === 0 ? "No file was found. Try other words, or list_files." : `${lines}`,
+    ...hasMore || isCut ? ["More files were found: narrow it with path, glob or other words."] : [],
+    ...pending > 0
+      ? [`${counted(pending, "file")} changed just now and may be missing here: try again in a few seconds.`]
+      : [],
+  ].join("\n");
+}

@@ -1,0 +1,131 @@
+/** POST /mcp: agents, by the Model Context Protocol. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { ApiError, fail } from "../errors.ts";
+import {
+  declaredBytes,
+  ensureUnencoded,
+  isLargeBody,
+  mediaTypeOf,
+  openBody,
+  requestChunks,
+} from "../http/body.ts";
+import { readJsonBody } from "../http/json_body.ts";
+import { jsonText } from "../http/respond.ts";
+import { serverUrl } from "../http/server_url.ts";
+import { MCP_BODY_BYTES_MAX } from "../limits.ts";
+import { defineRoute, noParameters } from "./route.ts";
+
+/** Hosts that only programs of the same machine have. */
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Throws FORBIDDEN_ORIGIN for a browser's page that is neither local nor named in the settings. Programs send no Origin. */
+function ensureOrigin({ request, mcpAllowedOrigins }: Context): void {
+  const origin = request.headers.get("origin");
+  if (origin === null) return;
+  const url = URL.parse(origin);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin.toLowerCase();
+  if (isOrigin && LOOPBACK.test(url.hostname)) return;
+  if (isOrigin && url.origin === new URL(serverUrl(request)).origin) return;
+  if (isOrigin && mcpAllowedOrigins.includes(url.origin)) return;
+  fail("FORBIDDEN_ORIGIN", "Pages of this origin may not call /mcp. See MCP_ALLOWED_ORIGINS.");
+}
+
+/** The message as parsed; undefined where it is not JSON. */
+async function readMessage(context: Context): Promise<unknown> {
+  const { request: { headers }, gate } = context;
+  const isLarge = isLargeBody(headers);
+  if (isLarge) await gate.ensureCounted();
+  ensureUnencoded(headers);
+  if (mediaTypeOf(headers) !== "application/json") {
+    fail("UNSUPPORTED_MEDIA_TYPE", "The body must be JSON, with Content-Type application/json.");
+  }
+  const declared = declaredBytes(headers);
+  if (declared !== null && declared > MCP_BODY_BYTES_MAX) {
+    fail("CONTENT_TOO_LARGE", "The body is too large. Upload large files with create_link.", {
+      limitBytes: MCP_BODY_BYTES_MAX,
+      sizeBytes: declared,
+    });
+  }
+  const body = isLarge ? await openBody(context, declared ?? MCP_BODY_BYTES_MAX) : undefined;
+  try {
+    const { fields } = await readJsonBody(requestChunks(context, "INVALID_JSON"), {
+      limitBytes: MCP_BODY_BYTES_MAX,
+      streamedField: null,
+      maxStreamedLength: 0,
+      ...body && { hold: (bytes) => body.hold(bytes) },
+    });
+    return fields;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "INVALID_JSON") return undefined;
+    throw error;
+  }
+}
+
+async function handle(context: Context): Promise<Response> {
+  ensureOrigin(context);
+  const message = await readMessage(context);
+  if (message === undefined) {
+    await context.gate.ensureCounted();
+    const error = { code: -32700, message: "Parse error: the body is not JSON." };
+    return jsonText(JSON.stringify({ jsonrpc: "2.0", error, id: null }), 400);
+  }
+  // Loaded on demand, so that no other route's cold start pays for it.
+  const { serve } = await import("../mcp/serve.ts");
+  return await serve(context, message);
+}
+
+const jsonrpc = z.literal("2.0");
+const params = z.record(z.string(), z.unknown()).optional();
+
+const message = z.union([
+  z.object({
+    jsonrpc,
+    id: z.union([z.string(), z.int()]),
+    method: z.enum(["initialize", "server/discover", "ping", "tools/list", "tools/call"]).meta({
+      description: "Those of the protocol that the service knows; any other one is answered with -32601.",
+    }),
+    params,
+  }).meta({ description: "A request." }),
+  z.object({ jsonrpc, method: z.literal("notifications/initialized"), params }).meta({
+    description: "A notification: taken with 202.",
+  }),
+]).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });
+
+const reply = z.object({
+  jsonrpc,
+  id: z.union([z.string(), z.int(), z.null()]).optional(),
+  result: z.record(z.string(), z.unknown()).optional(),
+  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+}).meta({ id: "McpReply", description: "A JSON-RPC 2.0 response." });
+
+export const mcp = defineRoute({
+  method: "POST",
+  pattern: "/mcp",
+  operation: "mcp",
+  credentials: "key",
+  scopes: [],
+  parse: noParameters,
+  handle,
+  openapi: {
+    id: "mcp",
+    summary: "Model Context Protocol, for agents",
+    description:
+      "Streamable HTTP without sessions: one JSON-RPC message a request, one JSON answer. Protocol 2026-07-28 and the " +
+      "2025 ones. A tool's failure is a result with `isError`; faults of the protocol are JSON-RPC errors, of which " +
+      "some have status 400 or 404.",
+    headers: ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin"],
+    body: message,
+    answer: reply,
+    isProtocol: true,
+    errors: ["FORBIDDEN_ORIGIN", "CONTENT_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"],
+    example: {
+      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_files", arguments: {} } },
+      data: [{
+        jsonrpc: "2.0",
+        id: 1,
+        result: { content: [{ type: "text", text: "There are no files yet. write_file creates one." }] },
+      }],
+    },
+  },
+});

@@ -1,0 +1,71 @@
+/** A tool of /mcp against the same request over HTTP, which the tool must not make much dearer. */
+import type { Bench } from "./bench.ts";
+import { Client } from "./client.ts";
+import { KILOBYTE, lines } from "./contents.ts";
+import { interleave, type Times } from "./measure.ts";
+import { atMost } from "./report.ts";
+
+const CONTENT = lines(KILOBYTE);
+/** The most that a tool's call may cost of the same request over HTTP. */
+const TOOL_MAX = 1.15;
+
+/** As a client of revision 2026-07-28 sends it. */
+function callTool(client: Client, name: string, args: Readonly<Record<string, unknown>>): Promise<string> {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return client.send("POST", "/mcp", {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: args, _meta },
+  }, {
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": name,
+  });
+}
+
+export async function toolCalls({ stack, rounds, report }: Bench): Promise<void> {
+  const project = await stack.project();
+  const client = new Client(stack.baseUrl, project.key);
+  report.group("Tools of /mcp, against the same request over HTTP");
+  for (const path of ["read.txt", "appended.txt", "tool_appended.txt"]) await client.write(path, CONTENT);
+  const times = await interleave({
+    read: () => client.read("read.txt"),
+    readTool: () => callTool(client, "read_file", { path: "read.txt" }),
+    list: () => client.send("GET", "/files?directory=/&limit=100"),
+    listTool: () => callTool(client, "list_files", {}),
+    write: (round) => client.write(`written/${round}.txt`, CONTENT),
+    writeTool: (round) =>
+      callTool(client, "write_file", { path: `tool_written/${round}.txt`, content: CONTENT }),
+    append: () => client.append("appended.txt", "one more line\n"),
+    appendTool: () =>
+      callTool(client, "append_file", { path: "tool_appended.txt", content: "one more line\n" }),
+    edit: (round) =>
+      editOf(client, `edited/${round}.txt`, (path) => client.edit(path, CONTENT.slice(0, 40), "new")),
+    editTool: (round) =>
+      editOf(
+        client,
+        `tool_edited/${round}.txt`,
+        (path) =>
+          callTool(client, "edit_file", { path, old_string: CONTENT.slice(0, 40), new_string: "new" }),
+      ),
+  }, rounds);
+  const compare = (tool: string, ofTool: Times, what: string, ofHttp: Times) =>
+    report.times(tool, ofTool, what, ofHttp, atMost(TOOL_MAX));
+  compare("read_file, 1 KB", times.readTool, "GET /files/{path}", times.read);
+  compare("list_files", times.listTool, "GET /files", times.list);
+  compare("write_file, 1 KB, a new file", times.writeTool, "POST /files", times.write);
+  compare("append_file", times.appendTool, "PUT /files/append/{path}", times.append);
+  compare("edit_file, with the write before it", times.editTool, "PUT /files/edit/{path}", times.edit);
+}
+
+/** An edit of a file that was just written, as both kinds find it. */
+async function editOf(client: Client, path: string, edit: (path: string) => Promise<string>): Promise<void> {
+  await client.write(path, CONTENT);
+  await edit(path);
+}

@@ -1,0 +1,639 @@
+/** The tools of POST /mcp: what a model reads of each, word by word, and what the files are like afterwards. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { owner } from "../support/client/accounts.ts";
+import { Agent, type Era, ERAS } from "../support/client/mcp.ts";
+import { eventually } from "../support/eventually.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+/** A project and an agent in it. Eras take turns: each tool is tried in both. */
+let turn = 0;
+async function setUp(era: Era = ERAS[turn++ % 2] ?? "modern") {
+  const own = await files();
+  return { own, agent: new Agent(service, own.key, era) };
+}
+
+/** Without what changes from run to run. */
+function timeless(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME");
+}
+
+const lines = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join("");
+const numbered = (from: number, to: number) =>
+  Array.from(
+    { length: to - from + 1 },
+    (_, index) => `${`${from + index}`.padStart(6)}\tline ${from + index}`,
+  )
+    .join("\n");
+
+/** How a change is refused that was made already. */
+const made = (code: string, what: string) =>
+  `${code}: ${what}. Nothing was done now. If you sent this call before, it worked, and there is nothing left to do; ` +
+  "else another agent did the same.";
+
+test("read_file: first the version and which lines, then the lines with their numbers, then what is left", async () => {
+  const { own, agent } = await setUp();
+  await own.write("notes/plan.md", lines(1, 812));
+  assertEquals(
+    await agent.call("read_file", { path: "notes/plan.md", limit: 40 }),
+    `notes/plan.md — version 1, lines 1–40 of 812\n${numbered(1, 40)}\n772 more lines: offset 41`,
+  );
+  assertEquals(
+    await agent.call("read_file", { path: "/notes/plan.md", offset: 800, limit: 12 }),
+    `notes/plan.md — version 1, lines 800–811 of 812\n${numbered(800, 811)}\n1 more line: offset 812`,
+  );
+  assertEquals(
+    await agent.call("read_file", { path: "notes/plan.md", offset: 812 }),
+    `notes/plan.md — version 1, lines 812–812 of 812\n${numbered(812, 812)}`,
+  );
+  const byDefault = await agent.call("read_file", { path: "notes/plan.md" });
+  assertEquals(byDefault.split("\n").at(-1), "312 more lines: offset 501");
+  assertEquals(
+    await agent.refused("read_file", { path: "notes/plan.md", offset: 813 }),
+    "RANGE_NOT_SATISFIABLE: notes/plan.md — version 1 has 812 lines. Send an offset from 1 to 812.",
+  );
+  await own.append("notes/plan.md", "without a line break");
+  assertEquals(
+    await agent.call("read_file", { path: "notes/plan.md", offset: 812 }),
+    `notes/plan.md — version 2, lines 812–813 of 813\n${numbered(812, 812)}\n   813\twithout a line break`,
+  );
+  assertEquals(
+    await agent.call("read_file", { path: "notes/plan.md", offset: 812, version: 1 }),
+    `notes/plan.md — version 1, lines 812–812 of 812\n${numbered(812, 812)}`,
+  );
+  await own.write("empty.txt", "");
+  assertEquals(await agent.call("read_file", { path: "empty.txt" }), "empty.txt — version 1, empty");
+  await own.write("blank.txt", "\n");
+  assertEquals(
+    await agent.call("read_file", { path: "blank.txt" }),
+    "blank.txt — version 1, lines 1–1 of 1\n     1\t",
+  );
+});
+
+test("read_file: at most 40,000 characters, and a line over 2,000 is cut and says so", async () => {
+  const { own, agent } = await setUp();
+  const wide = `${"x".repeat(1999)}\n`;
+  await own.write("wide.txt", wide.repeat(100));
+  const text = await agent.call("read_file", { path: "wide.txt", limit: 2000 });
+  assert(text.length <= 40_000 && text.length > 37_000, `${text.length} characters`);
+  const [, shown] = /lines 1–(\d+) of 100/.exec(text) ?? [];
+  assertEquals(text.split("\n").at(-1), `${100 - Number(shown)} more lines: offset ${Number(shown) + 1}`);
+  // All of it can be read part by part.
+  let offset = 1;
+  let read = 0;
+  while (offset <= 100) {
+    const part = await agent.call("read_file", { path: "wide.txt", offset, limit: 2000 });
+    const [, from, to] = /lines (\d+)–(\d+) of 100/.exec(part) ?? [];
+    assertEquals(Number(from), offset);
+    read += part.split("\n").filter((line) => line.endsWith("x".repeat(1999))).length;
+    offset = Number(to) + 1;
+  }
+  assertEquals(read, 100);
+
+  await own.write("long.txt", `${"y".repeat(2000)}\n${"😀".repeat(5000)}\nend\n`);
+  const [, whole, cut, end] = (await agent.call("read_file", { path: "long.txt" })).split("\n");
+  assertEquals(whole, `     1\t${"y".repeat(2000)}`);
+  assertEquals(
+    cut,
+    `     2\t${"😀".repeat(1000)}… [cut: 2,000 of 10,000 characters; grep_files finds the rest]`,
+  );
+  assertEquals(end, "     3\tend");
+
+  // A line of 6 MiB is not read to its end, and what comes after it can be reached.
+  await own.write("huge.txt", `${"z".repeat(6 * 1024 * 1024)}\nafter\n`);
+  const huge = await agent.call("read_file", { path: "huge.txt" });
+  assertMatch(
+    huge,
+    /lines 1–1 of 2\n {5}1\tz+… \[cut: 2,000 of [\d,]+ characters; .*\]\n1 more line: offset 2$/,
+  );
+  assertEquals(
+    (await agent.call("read_file", { path: "huge.txt", offset: 2 })).split("\n")[1],
+    "     2\tafter",
+  );
+});
+
+test("read_file: images are shown if they are images, other binary content is described", async () => {
+  const { own, agent } = await setUp();
+  const png = Uint8Array.fromBase64(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=",
+  );
+  const images: [string, string, Uint8Array][] = [
+    ["a.png", "image/png", png],
+    ["a.jpg", "image/jpeg", Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0)],
+    ["a.gif", "image/gif", new TextEncoder().encode("GIF89a......")],
+    ["a.webp", "image/webp", new TextEncoder().encode("RIFF....WEBPVP8 ")],
+  ];
+  for (const [path, mimeType, bytes] of images) {
+    await own.writeBytes(path, bytes);
+    const { content } = await agent.result("read_file", { path });
+    assertEquals(content, [
+      { type: "text", text: `${path} — version 1, ${mimeType}, ${bytes.length} bytes` },
+      { type: "image", data: bytes.toBase64(), mimeType },
+    ]);
+  }
+  // A provider refuses an image that is none, and with it the whole conversation.
+  await own.writeBytes("fake.png", Uint8Array.of(0xff, 0, 1, 2));
+  const fake = await agent.result("read_file", { path: "fake.png" });
+  assertEquals(fake.content.length, 1);
+  assertMatch(fake.content[0].text, /^fake.png — version 1, image\/png, 4 bytes, binary: it is not shown\. /);
+  await own.write("text.png", "no image");
+  assertMatch(await agent.call("read_file", { path: "text.png" }), /\n {5}1\tno image$/);
+  const large = new Uint8Array(1024 * 1024 + 1);
+  large.set(png);
+  await own.writeBytes("large.png", large);
+  assertMatch(
+    await agent.call("read_file", { path: "large.png" }),
+    /1,048,577 bytes, binary: it is not shown\. create_link gives a curl/,
+  );
+  large[0] = 0xff;
+  await own.writeBytes("a.zip", large);
+  assertMatch(await agent.call("read_file", { path: "a.zip" }), /^a.zip — version 1, application\/zip, /);
+});
+
+test("list_files: folders and files of a folder, all below, by glob, and page by page", async () => {
+  const { own, agent } = await setUp();
+  assertEquals(await agent.call("list_files"), "There are no files yet. write_file creates one.");
+  for (const path of ["a.md", "b.txt", "src/x.ts", "src/deep/y.ts", "src/deep/z.md"]) {
+    await own.write(path, "123");
+  }
+  const file = (path: string) => `${path} — version 1, 3 bytes, written TIME`;
+  assertEquals(
+    timeless(await agent.call("list_files")),
+    `All files — 2 files and 1 folder\nsrc/\n${file("a.md")}\n${file("b.txt")}`,
+  );
+  assertEquals(
+    timeless(await agent.call("list_files", { path: "/src/" })),
+    `src/ — 1 file and 1 folder\nsrc/deep/\n${file("src/x.ts")}`,
+  );
+  assertEquals(
+    timeless(await agent.call("list_files", { recursive: true, limit: 2 })),
+    `All files — 5 files\n${file("a.md")}\n${file("b.txt")}\nmore files: after "b.txt"`,
+  );
+  assertEquals(
+    timeless(await agent.call("list_files", { recursive: true, limit: 3, after: "b.txt" })),
+    `All files — 3 files\n${file("src/deep/y.ts")}\n${file("src/deep/z.md")}\n${file("src/x.ts")}`,
+  );
+  assertEquals(
+    timeless(await agent.call("list_files", { recursive: true, glob: "*.md" })),
+    `All files — 2 files\n${file("a.md")}\n${file("src/deep/z.md")}`,
+  );
+  assertEquals(
+    timeless(await agent.call("list_files", { glob: "*.md" })),
+    `All files — 1 file\n${file("a.md")}`,
+  );
+  assertEquals(
+    timeless(await agent.call("list_files", { path: "src", glob: "deep/*.{ts,js}" })),
+    `src/ — 1 file\n${file("src/deep/y.ts")}`,
+  );
+  assertMatch(await agent.call("list_files", { glob: "*.zip" }), /^No file in the project matches the glob/);
+  assertMatch(await agent.call("list_files", { path: "a.md" }), /if a.md is a file, use read_file/);
+  assertMatch(
+    await agent.refused("list_files", { glob: "[a" }),
+    /^VALIDATION_ERROR: glob has a `\[` without `\]`/,
+  );
+  assertMatch(await agent.refused("list_files", { path: "../x" }), /^INVALID_PATH: /);
+});
+
+test("list_files: a page fits 40,000 characters, and says where to go on", async () => {
+  const { own, agent } = await setUp();
+  const deep = `${"d".repeat(200)}/`.repeat(4);
+  await Promise.all(
+    Array.from({ length: 60 }, (_, index) => own.write(`${deep}${`${index}`.padStart(3, "0")}.txt`, "")),
+  );
+  const text = await agent.call("list_files", { recursive: true });
+  assert(text.length <= 40_000, `${text.length} characters`);
+  const [, after = ""] = /\nmore files: after "(.*)"$/.exec(text) ?? [];
+  const rest = await agent.call("list_files", { recursive: true, after });
+  const listed = [text, rest].flatMap((page) => page.match(/\d{3}\.txt —/g) ?? []);
+  assertEquals(new Set(listed).size, 60);
+  assertEquals(listed.length, 60);
+});
+
+test("grep_files: path:line: text, of a folder or one file, and what is left out", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", "one\nTwo needles\nthree\n");
+  await own.write("src/b.ts", lines(1, 30));
+  await own.write("src/c.ts", "needle(1)\n");
+  await indexed(agent);
+  const grep = (args: Record<string, unknown>) => agent.call("grep_files", args);
+  assertEquals(await grep({ pattern: "needle" }), "a.txt:2: Two needles\nsrc/c.ts:1: needle(1)");
+  assertEquals(await grep({ pattern: "needle", path: "src" }), "src/c.ts:1: needle(1)");
+  assertEquals(await grep({ pattern: "needle", path: "a.txt" }), "a.txt:2: Two needles");
+  assertEquals(await grep({ pattern: "needle", glob: "*.ts" }), "src/c.ts:1: needle(1)");
+  assertEquals(await grep({ pattern: "two", ignore_case: true }), "a.txt:2: Two needles");
+  assertEquals(await grep({ pattern: "two" }), "No line matches.");
+  assertEquals(await grep({ pattern: "needle\\([0-9]\\)", regex: true }), "src/c.ts:1: needle(1)");
+  assertEquals(await grep({ pattern: "needle(" }), "src/c.ts:1: needle(1)");
+  assertEquals(
+    await grep({ pattern: "line", limit: 2 }),
+    "src/b.ts:1: line 1\nsrc/b.ts:2: line 2\n" +
+      "More lines match: raise limit, or narrow it with path, glob or a longer pattern.",
+  );
+  assertMatch(
+    await grep({ pattern: "line" }),
+    /\nsrc\/b.ts: 10 more matching lines: narrow the pattern, or read it$/,
+  );
+  assertMatch(await agent.refused("grep_files", { pattern: "(", regex: true }), /^VALIDATION_ERROR: /);
+  assertMatch(
+    await agent.refused("grep_files", { pattern: "a\nb" }),
+    /^VALIDATION_ERROR: pattern must be one line/,
+  );
+});
+
+test("search_files: the files that are about something, with their lines", async () => {
+  const { own, agent } = await setUp();
+  await own.write("notes/plan.md", "# Plan\nShip the harbour survey on Friday.\n");
+  await own.write("notes/other.md", "Nothing here.\n");
+  await indexed(agent);
+  assertEquals(
+    await agent.call("search_files", { query: "harbour survey" }),
+    "notes/plan.md — version 1\n  2: Ship the harbour survey on Friday.",
+  );
+  assertMatch(
+    await agent.call("search_files", { query: "zebra", path: "notes" }),
+    /^No file was found\. Try other/,
+  );
+});
+
+test("write_file: creates; an existing file needs the version that was read, and a repeat is told that it worked", async () => {
+  const { own, agent } = await setUp();
+  const write = { path: "/notes/plan.md", content: "one\ntwo\n" };
+  assertEquals(
+    await agent.call("write_file", write),
+    "Created notes/plan.md: version 1, 2 lines, 8 bytes. To replace it, send expected_version=1.",
+  );
+  const again = "Your content is already version 1 of notes/plan.md";
+  for (const more of [{}, { expected_version: 0 }]) {
+    assertEquals(
+      await agent.refused("write_file", { ...write, ...more }),
+      made("FILE_ALREADY_EXISTS", again),
+    );
+  }
+  assertEquals(
+    await agent.refused("write_file", { ...write, expected_version: 7 }),
+    made("PRECONDITION_FAILED", again),
+  );
+  for (const more of [{}, { expected_version: 0 }]) {
+    assertEquals(
+      timeless(await agent.refused("write_file", { path: "notes/plan.md", content: "other", ...more })),
+      "FILE_ALREADY_EXISTS: notes/plan.md exists already: version 1, 8 bytes, written TIME. Nothing was written. To " +
+        "change a part of it, use edit_file. To replace all of it, read it first, then send expected_version=1.",
+    );
+  }
+  assertEquals(
+    await agent.call("write_file", { ...write, content: "one\n2\n", expected_version: 1 }),
+    "Wrote notes/plan.md: version 2, 2 lines, 6 bytes. To replace it, send expected_version=2.",
+  );
+  assertEquals(
+    await agent.refused("write_file", { ...write, content: "mine\n", expected_version: 1 }),
+    "PRECONDITION_FAILED: notes/plan.md is at version 2, not 1. Nothing was done. Since version 1: 1 line added, 1 " +
+      "removed.\n--- notes/plan.md\n+++ notes/plan.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\nWork these changes into your " +
+      "content. Then send expected_version=2.",
+  );
+  assertEquals(await own.record("notes/plan.md").then(({ version }) => version), 2);
+  // The answer to the write of version 2 was lost, and others have written since.
+  await own.overwrite("notes/plan.md", "three\n");
+  assertMatch(
+    await agent.refused("write_file", { ...write, content: "one\n2\n", expected_version: 1 }),
+    /Your content was already written, as version 2: write again only if it must replace what others wrote after you/,
+  );
+  assertMatch(
+    await agent.refused("write_file", { ...write, content: "x", expected_version: 9 }),
+    /is at version 3, not 9\. Nothing was done\. There is no version 9 yet\./,
+  );
+  await own.remove("notes/plan.md");
+  assertMatch(
+    await agent.refused("write_file", { ...write, expected_version: 3 }),
+    /^PRECONDITION_FAILED: There is no file at notes\/plan.md, and you expected version 3\. Nothing was done\./,
+  );
+  assertMatch(await agent.call("write_file", write), /^Wrote notes\/plan.md: version 5, /);
+  const types = await own.record("notes/plan.md");
+  assertEquals(types.mimeType, "text/markdown");
+});
+
+test("write_file: the diff of a miss has 50 lines at most, and says how to see the rest", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", lines(1, 500));
+  await own.overwrite("a.txt", lines(501, 1000));
+  const text = await agent.refused("write_file", { path: "a.txt", content: "x", expected_version: 1 });
+  const [, ...shown] = text.split("\n");
+  assertEquals(shown.length, 52);
+  assertEquals(shown[50], "… 953 more lines: diff_versions shows them");
+  await own.writeBytes("a.txt", Uint8Array.of(0xff));
+  assertMatch(
+    await agent.refused("write_file", { path: "a.txt", content: "x", expected_version: 2 }),
+    /is at version 3, not 2\. Nothing was done\. It is binary\./,
+  );
+});
+
+test("edit_file: shows the lines around, the near misses, and that an edit is there already", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", lines(1, 20));
+  const edit = { path: "a.txt", old_string: "line 10\n", new_string: "line ten\nand more\n" };
+  assertEquals(
+    await agent.call("edit_file", edit),
+    "Edited a.txt: version 2, 1 replacement; around line 10 it now is\n     7\tline 7\n     8\tline 8\n     9\tline 9\n" +
+      "    10\tline ten\n    11\tand more\n    12\tline 11\n    13\tline 12\n    14\tline 13",
+  );
+  assertEquals(
+    await agent.refused("edit_file", edit),
+    made("STRING_NOT_FOUND", "Your edit is already version 2 of a.txt"),
+  );
+  assertEquals(
+    await agent.refused("edit_file", { ...edit, expected_version: 1 }),
+    made("PRECONDITION_FAILED", "Your edit is already version 2 of a.txt"),
+  );
+  assertEquals(
+    await agent.refused("edit_file", { path: "a.txt", old_string: "Line  ten", new_string: "x" }),
+    "STRING_NOT_FOUND: The old string does not occur in the file. The latest is version 2. Copy old_string from these " +
+      "most similar lines, without the numbers, or read the file around them:\n    10\tline ten\n     1\tline 1\n" +
+      "     2\tline 2",
+  );
+  assertMatch(
+    await agent.refused("edit_file", { path: "a.txt", old_string: "LINE TEN", new_string: "x" }),
+    /It would match but for upper and lower case\./,
+  );
+  assertMatch(
+    await agent.refused("edit_file", { path: "a.txt", old_string: "line 2", new_string: "x" }),
+    /^STRING_NOT_UNIQUE: .*In version 2 it occurs 2 times, in lines 2, 21\. Add surrounding lines/,
+  );
+  assertMatch(
+    await agent.call("edit_file", {
+      path: "a.txt",
+      old_string: "line 1",
+      new_string: "row 1",
+      replace_all: true,
+    }),
+    /^Edited a.txt: version 3, 10 replacements; around line 1 it now is\n {5}1\trow 1\n/,
+  );
+  assertMatch(
+    await agent.refused("edit_file", { ...edit, old_string: "line 9", expected_version: 2 }),
+    /^PRECONDITION_FAILED: a.txt is at version 3, not 2\. .*\n.*[^]*Edit it as it is now\. Then send expected_version=3\.$/,
+  );
+  assertEquals(
+    await agent.refused("edit_file", { path: "a.txt", old_string: "x", new_string: "x" }),
+    "VALIDATION_ERROR: new_string must differ from old_string.",
+  );
+  assertMatch(await agent.refused("edit_file", { ...edit, path: "none" }), /^FILE_NOT_FOUND/);
+  await own.writeBytes("b.bin", Uint8Array.of(0xff));
+  assertMatch(await agent.refused("edit_file", { ...edit, path: "b.bin" }), /^NOT_TEXT/);
+  assertEquals((await own.versions("a.txt")).total, 3);
+});
+
+test("edit_file: an edit that only adds to what it names is not made twice, unless it is meant", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", "# Tasks\n- one\n");
+  const edit = { path: "a.txt", old_string: "# Tasks\n", new_string: "# Tasks\n- zero\n" };
+  assertMatch(await agent.call("edit_file", edit), /version 2/);
+  // Others wrote since, and the answer was lost.
+  await own.append("a.txt", "- two\n");
+  assertEquals(
+    await agent.refused("edit_file", edit),
+    "PRECONDITION_FAILED: new_string is in a.txt already: version 3, line 1. Nothing was done now. If you sent this call " +
+      "before, it worked, and there is nothing left to do. To make the edit once more, send expected_version=3.",
+  );
+  assertMatch(await agent.call("edit_file", { ...edit, expected_version: 3 }), /version 4/);
+  assertEquals((await own.read("a.txt")).content, "# Tasks\n- zero\n- zero\n- one\n- two\n");
+  // A deletion has nothing to be found; the version before tells.
+  const removal = { path: "a.txt", old_string: "- one\n", new_string: "" };
+  assertMatch(await agent.call("edit_file", removal), /version 5/);
+  assertEquals(
+    await agent.refused("edit_file", removal),
+    made("STRING_NOT_FOUND", "Your edit is already version 5 of a.txt"),
+  );
+});
+
+test("append_file: creates, adds, and says if the content is the end already", async () => {
+  const { own, agent } = await setUp();
+  const append = { path: "log.md", content: "- one\n" };
+  assertEquals(await agent.call("append_file", append), "Created log.md: version 1, 6 bytes.");
+  assertEquals(await agent.call("append_file", append), "Appended to log.md: version 2, 12 bytes.");
+  for (const [expected_version, code] of [[0, "FILE_ALREADY_EXISTS"], [1, "PRECONDITION_FAILED"]] as const) {
+    assertEquals(
+      await agent.refused("append_file", { ...append, expected_version }),
+      made(code, "Your content is already the end of version 2 of log.md"),
+    );
+  }
+  assertEquals(
+    await agent.call("append_file", { ...append, content: "- two\n", expected_version: 2 }),
+    "Appended to log.md: version 3, 18 bytes.",
+  );
+  await own.append("log.md", "- others\n");
+  assertMatch(
+    await agent.refused("append_file", { ...append, content: "- two\n", expected_version: 2 }),
+    /is at version 4, not 2\. .*[^]*already added, in version 3: add it again only if it was removed\. Then send/,
+  );
+  assertMatch(
+    await agent.refused("append_file", { ...append, content: "- three\n", expected_version: 2 }),
+    /is at version 4, not 2\. .*[^]*Your content is not the end of the file\./,
+  );
+  assertMatch(
+    await agent.refused("append_file", { ...append, expected_version: 0, content: "x" }),
+    /^FILE_ALREADY_EXISTS/,
+  );
+  await own.remove("log.md");
+  assertEquals(await agent.call("append_file", append), "Appended to log.md: version 6, 6 bytes.");
+  assertEquals((await own.read("log.md")).content, "- one\n");
+});
+
+test("delete_file, move_file, restore_file: done once, and a repeat says so", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", "one\n");
+  await own.overwrite("a.txt", "two\n");
+  assertMatch(
+    await agent.refused("delete_file", { path: "a.txt", expected_version: 1 }),
+    /^PRECONDITION_FAILED: a.txt is at version 2, not 1\. .*[^]*Delete it if that is still right\. Then send expected_version=2\.$/,
+  );
+  assertEquals(
+    await agent.call("delete_file", { path: "a.txt", expected_version: 2 }),
+    "Deleted a.txt: version 3 marks that. restore_file with version=2 brings it back.",
+  );
+  for (const more of [{}, { expected_version: 2 }]) {
+    assertEquals(
+      await agent.refused("delete_file", { path: "a.txt", ...more }),
+      made("FILE_NOT_FOUND", "a.txt is deleted already: version 3 marks that"),
+    );
+  }
+  assertEquals(
+    await agent.call("restore_file", { path: "a.txt", version: 1 }),
+    "Restored a.txt: version 4 has the content of version 1, 4 bytes.",
+  );
+  assertEquals(
+    await agent.call("restore_file", { path: "a.txt", version: 1 }),
+    "a.txt has the content of version 1 already, as version 4. Nothing was done.",
+  );
+  assertMatch(await agent.refused("restore_file", { path: "a.txt", version: 3 }), /^VERSION_DELETED: /);
+  assertMatch(
+    await agent.refused("restore_file", { path: "a.txt", version: 9 }),
+    /^VERSION_NOT_FOUND: .* The latest is 4\. file_history lists the versions\.$/,
+  );
+  assertEquals(
+    await agent.call("move_file", { path: "a.txt", destination: "/b/c.txt" }),
+    "Moved a.txt to b/c.txt: version 1 there.",
+  );
+  assertEquals(
+    await agent.refused("move_file", { path: "a.txt", destination: "b/c.txt" }),
+    made("FILE_NOT_FOUND", "a.txt was moved already: its content is version 1 of b/c.txt"),
+  );
+  await own.write("d.txt", "other");
+  assertMatch(
+    await agent.refused("move_file", { path: "d.txt", destination: "b/c.txt" }),
+    /^FILE_ALREADY_EXISTS: .* Choose another destination, or send overwrite=true to replace that file\.$/,
+  );
+  assertEquals(
+    await agent.call("move_file", { path: "d.txt", destination: "b/c.txt", overwrite: true }),
+    "Moved d.txt to b/c.txt: version 2 there.",
+  );
+  assertMatch(await agent.refused("move_file", { path: "a.txt", destination: "b/c.txt" }), /^FILE_NOT_FOUND/);
+  assertEquals(
+    await agent.refused("move_file", { path: "b/c.txt", destination: "b/c.txt" }),
+    "VALIDATION_ERROR: destination must differ from path.",
+  );
+});
+
+test("create_link: a curl command that downloads, or uploads once, for less than 300 tokens of tool traffic", async () => {
+  const { own, agent } = await setUp();
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+  const upload = await agent.call("create_link", { path: "data/a.bin", for: "upload", expires_in: 60 });
+  assertMatch(
+    upload,
+    /^Uploads one new version of data\/a.bin, once, until .*Z\. Run:\ncurl -fsS -T 'a.bin' 'http.*'$/,
+  );
+  const addressOf = (text: string) => /'(http[^']+)'$/.exec(text)?.[1] ?? "";
+  const put = () => fetch(addressOf(upload), { method: "PUT", body: bytes });
+  const first = await put();
+  const second = await put();
+  assertEquals([first.status, second.status], [200, 410]);
+  await Promise.all([first, second].map((response) => response.body?.cancel()));
+  assertEquals(await own.readBytes("data/a.bin"), bytes);
+  const download = await agent.call("create_link", { path: "data/a.bin" });
+  assertMatch(download, /^Downloads data\/a.bin, until .*Z\. Run:\ncurl -fsS -o 'a.bin' 'http.*'$/);
+  assertEquals(new Uint8Array(await (await fetch(addressOf(download))).arrayBuffer()), bytes);
+  // A token is about four characters.
+  assert(upload.length + download.length < 4 * 300, `${upload.length + download.length} characters`);
+  assertMatch(await agent.refused("create_link", { path: "none" }), /^FILE_NOT_FOUND/);
+  assertEquals(
+    await agent.refused("create_link", { path: "a", for: "upload", expires_in: 3601 }),
+    "VALIDATION_ERROR: expires_in must be at most 3600 for an upload.",
+  );
+  assertEquals(
+    await agent.refused("create_link", { path: "a", for: "read" }),
+    "VALIDATION_ERROR: for must be download or upload.",
+  );
+});
+
+test("file_history and diff_versions", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", "one\n");
+  await own.append("a.txt", "two\n");
+  assertEquals(
+    await agent.call("diff_versions", { path: "a.txt" }),
+    "a.txt: version 1 to 2: 1 line added, 0 removed\n--- a.txt\n+++ a.txt\n@@ -1,1 +1,2 @@\n one\n+two",
+  );
+  assertEquals(
+    await agent.call("diff_versions", { path: "a.txt", from: 2, to: 2 }),
+    "a.txt: version 2 to 2: the content is the same.",
+  );
+  await own.remove("a.txt");
+  assertEquals(
+    timeless(await agent.call("file_history", { path: "a.txt" })),
+    "a.txt — 3 versions\nversion 3: deleted, TIME (latest)\nversion 2: 8 bytes, TIME\nversion 1: 4 bytes, TIME",
+  );
+  assertEquals(
+    timeless(await agent.call("file_history", { path: "a.txt", limit: 1 })),
+    "a.txt — 3 versions\nversion 3: deleted, TIME (latest)\n2 older versions: limit up to 100",
+  );
+  assertMatch(
+    await agent.refused("file_history", { path: "none" }),
+    /^FILE_NOT_FOUND: .*write_file creates one\.$/,
+  );
+  await own.write("long.txt", "");
+  await own.overwrite("long.txt", "w".repeat(1000).concat("\n").repeat(100));
+  const text = await agent.call("diff_versions", { path: "long.txt" });
+  assert(text.length <= 40_000, `${text.length} characters`);
+  assertMatch(text, /\n… \d+ more lines: read_file with version=2 shows all of it$/);
+});
+
+test("arguments: refused in words, read leniently, and what is not ours is ignored", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", lines(1, 3));
+  const read = (args: Record<string, unknown>) => agent.refused("read_file", args);
+  assertEquals(await read({ path: "a.txt", limit: 2001 }), "VALIDATION_ERROR: limit must be at most 2000.");
+  assertEquals(await read({ path: "a.txt", offset: 0 }), "VALIDATION_ERROR: offset must be at least 1.");
+  assertEquals(
+    await read({ path: "a.txt", offset: 1.5 }),
+    "VALIDATION_ERROR: offset must be a whole number.",
+  );
+  assertEquals(
+    await read({ path: "a.txt", offset: "one" }),
+    "VALIDATION_ERROR: offset must be a whole number.",
+  );
+  assertEquals(
+    await read({ path: "a.txt", version: [1] }),
+    "VALIDATION_ERROR: version must be a whole number.",
+  );
+  assertEquals(await read({}), "VALIDATION_ERROR: path is required.");
+  assertEquals(await read({ path: null }), "VALIDATION_ERROR: path is required.");
+  assertEquals(await read({ path: 7 }), "VALIDATION_ERROR: path must be text.");
+  assertEquals(await read({ path: "" }), "VALIDATION_ERROR: path must not be empty.");
+  assertMatch(
+    await read({ path: "//a.txt" }),
+    /^INVALID_PATH: The path begins with a slash\. Write paths like notes/,
+  );
+  assertMatch(await read({ path: "a\\b.txt" }), /^INVALID_PATH: The path contains a backslash/);
+  assertMatch(await read({ path: "a/../b" }), /^INVALID_PATH: /);
+  assertEquals(
+    await agent.refused("list_files", { recursive: "perhaps" }),
+    "VALIDATION_ERROR: recursive must be true or false.",
+  );
+  assertEquals(
+    await agent.refused("write_file", { path: "b.txt", content: "\ud800" }),
+    "VALIDATION_ERROR: content contains a lone surrogate, which cannot be stored as UTF-8.",
+  );
+  const tolerated = { path: "a.txt", offset: "2", limit: "1", version: null, sessionId: "of a client" };
+  assertEquals(
+    await agent.call("read_file", tolerated),
+    `a.txt — version 1, lines 2–2 of 3\n${numbered(2, 2)}\n1 more line: offset 3`,
+  );
+  assertMatch(
+    await agent.call("list_files", { recursive: "true", glob: "", after: "" }),
+    /^All files — 1 file\n/,
+  );
+  assertEquals(await agent.rpc("tools/call", { name: "list_files" }).then(({ status }) => status), 200);
+});
+
+test("refusals of size and quota say what to do", async () => {
+  const { project, key } = await files("free", { maxFileBytes: 1000 });
+  const agent = new Agent(service, key);
+  assertMatch(
+    await agent.refused("write_file", { path: "a.txt", content: "x".repeat(1001) }),
+    /^CONTENT_TOO_LARGE: .* The limit is 1000 bytes\. Split the content into several files\.$/,
+  );
+  await agent.call("write_file", { path: "a.txt", content: "x".repeat(900) });
+  assertMatch(
+    await agent.refused("append_file", { path: "a.txt", content: "x".repeat(200) }),
+    /^CONTENT_TOO_LARGE: /,
+  );
+  await service.sql("update filestore.projects set max_project_bytes = 1 where id = $1", [project.id]);
+  assertMatch(
+    await agent.refused("write_file", { path: "b.txt", content: "x" }),
+    /^QUOTA_EXCEEDED: .*Tell the person who gave you the key: they can raise the quota\.$/,
+  );
+});
+
+test("the owner of a project, signed in, may call it as a key may", async () => {
+  const account = await owner(service);
+  const { body, headers } = { body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers: {} };
+  const answer = await account.request("POST", "/mcp", { body, headers });
+  assertEquals(Object(answer.body).result.tools.length, 13);
+});
+
+/** Until everything that was written is in the index. */
+async function indexed(agent: Agent): Promise<void> {
+  await eventually(
+    "all is indexed",
+    async () => !(await agent.call("grep_files", { pattern: "nothing has this" })).includes("changed"),
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * The official conformance suite, in both eras: every scenario but those about tools, prompts and resources that the suite
+ * expects a server made for it to have.
+ */
+import { assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { z } from "zod";
+import { runPackage } from "../support/node_package.ts";
+import { withScratchDirectory } from "../support/scratch_directory.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+/** What passes, by the revision that requires it. */
+const PASSED: Readonly<Record<string, readonly string[]>> = {
+  "2025-11-25": [
+    "dns-rebinding-protection",
+    "ping",
+    "server-initialize",
+    "server-session-lifecycle",
+    "server-sse-multiple-streams",
+    "server-sse-polling",
+    "tools-list",
+  ],
+  "2026-07-28": [
+    "dns-rebinding-protection",
+    "http-header-validation",
+    "input-required-result-ignore-extra-params",
+    "input-required-result-missing-input-response",
+    "input-required-result-unsupported-methods",
+    "input-required-result-validate-input",
+    "sep-2164-resource-not-found",
+    "server-sse-multiple-streams",
+    "tasks-status-notifications",
+    "tools-list",
+  ],
+};
+
+/** Scenarios of which some checks need tools, prompts or resources of the suite's own, and those checks. */
+const IN_PART: Readonly<Record<string, readonly string[]>> = {
+  "server-stateless": [
+    "sep-2575-http-server-no-independent-requests-on-stream",
+    "sep-2575-missing-capability-http-400",
+    "sep-2575-server-no-log-without-loglevel",
+    "sep-2575-server-rejects-undeclared-capability",
+  ],
+  "caching": [
+    "sep-2549-prompts-list-caching-hints",
+    "sep-2549-resources-list-caching-hints",
+    "sep-2549-resources-templates-list-caching-hints",
+  ],
+};
+
+const checks = z.array(z.looseObject({ id: z.string(), status: z.string() }));
+
+for (const [revision, passed] of Object.entries(PASSED)) {
+  test(`the conformance suite of ${revision}`, async () => {
+    const { key } = await files();
+    await using server = withKey(`${service.baseUrl}/mcp`, key);
+    await withScratchDirectory(async (directory) => {
+      const args = ["server", "--url", server.url, "--requirements", revision, "-o", directory];
+      const { stdout, stderr } = await runPackage(
+        "@modelcontextprotocol/conformance",
+        "conformance",
+        args,
+        directory,
+      );
+      const failed = await failedChecks(directory);
+      assertEquals(failed.size > 20, true, stdout.slice(-2000) + stderr.slice(-2000));
+      const ofPassed = [...failed].filter(([, ids]) => ids.length === 0).map(([name]) => name);
+      assertEquals(ofPassed.toSorted(), passed.toSorted(), stdout.slice(-4000));
+      for (const [name, ids] of Object.entries(IN_PART)) {
+        if (failed.has(name)) assertEquals(failed.get(name)?.toSorted(), ids.toSorted(), name);
+      }
+    });
+  });
+}
+
+/** The ids of each scenario's failed checks. */
+async function failedChecks(directory: string): Promise<Map<string, string[]>> {
+  const failed = new Map<string, string[]>();
+  for await (const { name } of Deno.readDir(directory)) {
+    const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(name) ?? [];
+    if (scenario === undefined) continue;
+    const made = checks.parse(JSON.parse(await Deno.readTextFile(join(directory, name, "checks.json"))));
+    failed.set(scenario, made.filter(({ status }) => status === "FAILURE").map(({ id }) => id));
+  }
+  return failed;
+}
+
+/** The suite sends no credentials: an address of its own adds them. */
+function withKey(target: string, key: string) {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const headers = new Headers(request.headers);
+    headers.set("x-api-key", key);
+    headers.delete("accept-encoding");
+    const body = ["GET", "HEAD"].includes(request.method) ? null : await request.arrayBuffer();
+    const { status, headers: answered, body: answer } = await fetch(target, {
+      method: request.method,
+      headers,
+      body,
+    });
+    const type = answered.get("content-type");
+    return new Response(answer, { status, headers: type === null ? {} : { "content-type": type } });
+  });
+  return {
+    url: `http://127.0.0.1:${server.addr.port}/mcp`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}

@@ -1,0 +1,43 @@
+/** The package of the protocol takes a tenth of a second to load: only `/mcp` pays for it. */
+import { assert } from "@std/assert";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+const ENTRY = new URL("../../../supabase/functions/api/index.ts", import.meta.url).href;
+
+const graph = z.object({
+  modules: z.array(z.object({
+    specifier: z.string(),
+    dependencies: z.array(z.object({
+      isDynamic: z.boolean().optional(),
+      code: z.object({ specifier: z.string().optional() }).optional(),
+    })).default([]),
+  })),
+});
+
+Deno.test("no other route loads the package of the protocol, or its tools: they are reached by a dynamic import alone", async () => {
+  const lock = fileURLToPath(new URL("../../../deno.lock", import.meta.url));
+  const command = new Deno.Command(Deno.execPath(), { args: ["info", "--json", `--lock=${lock}`, ENTRY] });
+  const { stdout } = await command.output();
+  const { modules } = graph.parse(JSON.parse(new TextDecoder().decode(stdout)));
+  const reach = (withDynamic: boolean) => {
+    const seen = new Set<string>();
+    const visit = (specifier: string) => {
+      if (seen.has(specifier)) return;
+      seen.add(specifier);
+      for (
+        const { isDynamic, code } of modules.find((one) => one.specifier === specifier)?.dependencies ?? []
+      ) {
+        if (code?.specifier !== undefined && (withDynamic || !isDynamic)) visit(code.specifier);
+      }
+    };
+    visit(ENTRY);
+    return [...seen];
+  };
+  const isOfMcp = (specifier: string) =>
+    specifier.includes("@modelcontextprotocol") || specifier.includes("/functions/api/mcp/");
+  assert(!reach(false).some(isOfMcp), reach(false).filter(isOfMcp).join());
+  // A deployment carries what an import names literally.
+  assert(reach(true).some((specifier) => specifier.includes("@modelcontextprotocol/server")));
+  assert(reach(true).filter((specifier) => specifier.includes("/functions/api/mcp/tools/")).length > 10);
+});
