@@ -96,14 +96,15 @@ create unlogged table filestore.account_windows (
 comment on table filestore.account_windows is
   'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
 
+-- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
 create unlogged table filestore.rate_windows (
   project_id uuid not null references filestore.projects (id),
-  lane integer not null check (lane > 0),
+  lane integer not null,
   window_start timestamptz not null default '-infinity',
   request_count integer not null default 0,
   request_id uuid,
   primary key (project_id, lane)
-) with (fillfactor = 50);
+) with (fillfactor = 10);
 comment on table filestore.rate_windows is
   'Requests of the current clock minute. Each project with a limit has the same number of lanes; the n-th use of lane '
   'l in a window is request (n - 1) * lanes + l of it, so no number is given twice and a locked lane delays nobody. '

@@ -1,9 +1,15 @@
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
-create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid) returns jsonb
+create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
+comment on type filestore.request_count is 'What became of a request, and of the window in which it is counted.';
+
+create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)
+returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
   c_lanes constant integer := (filestore.limits()).rate_lanes;
+  -- Whoever uses a lane has its advisory lock, which is tried for without a statement.
+  c_locks constant integer := uuid_hash(p_project_id);
   v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
   v_window timestamptz;
   v_lanes integer;
@@ -11,40 +17,31 @@ declare
   v_next integer;
   v_used integer;
   v_number integer;
+  v_is_known boolean;
+  v_lane integer;
   v_is_allowed boolean := false;
 begin
-  if p_limit is null then
-    return jsonb_build_object('isAllowed', true, 'rate', jsonb_build_object(
-      'limit', null, 'remaining', null, 'reset', extract(epoch from v_minute + interval '1 minute')::bigint));
-  end if;
-  -- Far from the limit: the lane whose turn it is, or the next one that nobody is using. One statement.
+  -- Far from the limit: the lane whose turn it is or, where that is in use, one of those used the longest time ago.
   if p_request_id is not null and p_limit > 2 * c_lanes then
-    begin
-      -- Materialized: planned as a join, a lane that this statement has changed would be passed over for the next one.
-      with t as materialized (
-        select sum(case when l.window_start < v_minute then 0 else l.request_count end) as used,
-               bool_or(l.request_id = p_request_id) as is_known
-        from filestore.rate_windows l where l.project_id = p_project_id
-      ), f as materialized (
-        select l.lane, t.used from t cross join filestore.rate_windows l
-        where l.project_id = p_project_id and l.lane > t.used % c_lanes
-          and t.is_known is not true and t.used + 2 * c_lanes < p_limit
-          and (case when l.window_start < v_minute then 0 else l.request_count end + 2) * c_lanes + l.lane <= p_limit
-        order by l.lane limit 1 for update of l skip locked
-      )
+    select sum(case when l.window_start < v_minute then 0 else l.request_count end),
+           bool_or(l.request_id = p_request_id)
+    into v_used, v_is_known from filestore.rate_windows l where l.project_id = p_project_id;
+    if v_is_known is not true and v_used + 2 * c_lanes < p_limit then
+      for i in 0 .. c_lanes - 1 loop
+        v_lane := (v_used + case when i > 0 then c_lanes / 2 + i - 1 else 0 end) % c_lanes + 1;
+        exit when pg_try_advisory_xact_lock(c_locks, v_lane);
+        v_lane := null;
+      end loop;
       update filestore.rate_windows w
       set window_start = greatest(w.window_start, v_minute), request_id = p_request_id,
           request_count = case when w.window_start < v_minute then 0 else w.request_count end + 1
-      from f
-      where w.project_id = p_project_id and w.lane = f.lane
-        and (case when w.window_start < v_minute then 0 else w.request_count end + 2) * c_lanes + w.lane <= p_limit
-      returning f.used + 1, w.window_start into v_used, v_window;
+      where w.project_id = p_project_id and w.lane = v_lane
+        and case when w.window_start < v_minute then 0 else w.request_count end * c_lanes + w.lane <= p_limit
+      returning w.window_start into v_window;
+      -- If not, the lane has no number left, and nobody waits for it.
       v_is_allowed := found;
-      -- A lane that was changed while it was being locked may be locked and not used: the block releases it.
-      if not v_is_allowed then raise sqlstate 'FS001'; end if;
-    exception when sqlstate 'FS001' then
-      null;
-    end;
+      v_used := v_used + 1;
+    end if;
   end if;
   while not v_is_allowed loop
     select max(w.window_start), count(*), min(w.used * c_lanes + w.lane), sum(w.used),
@@ -70,7 +67,7 @@ begin
           order by case when l.window_start < v_minute then 0 else l.request_count end, l.lane
           limit 1 for update skip locked)
       returning (w.request_count - 1) * c_lanes + w.lane into v_number;
-      v_is_allowed := found;
+      v_is_allowed := found and pg_try_advisory_xact_lock(c_locks, (v_number - 1) % c_lanes + 1);
       if not v_is_allowed then raise sqlstate 'FS001'; end if;
     exception when sqlstate 'FS001' then
       null;
@@ -98,9 +95,8 @@ begin
       end;
     end if;
   end loop;
-  return jsonb_build_object('isAllowed', v_is_allowed, 'rate', jsonb_build_object(
-    'limit', p_limit, 'remaining', greatest(p_limit - coalesce(v_used, 0), 0),
-    'reset', extract(epoch from greatest(v_window, v_minute) + interval '1 minute')::bigint));
+  return row(
+    v_is_allowed, greatest(p_limit - coalesce(v_used, 0), 0), greatest(v_window, v_minute) + interval '1 minute');
 end
 $$;
 comment on function filestore.count_request is
@@ -117,7 +113,7 @@ declare
   v_last_used_at timestamptz;
   v_opener_id uuid;
   v_suspended_at timestamptz;
-  v_count jsonb;
+  v_count filestore.request_count;
 begin
   -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
   v_setting := set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -165,13 +161,19 @@ begin
     return v_session;
   end if;
 
-  v_count := filestore.count_request(v_session.project_id, v_limit, p_request_id);
+  if v_limit is null then
+    v_count.is_allowed := true;
+    v_count.resets_at := date_trunc('minute', clock_timestamp()) + interval '1 minute';
+  else
+    v_count := filestore.count_request(v_session.project_id, v_limit, p_request_id);
+  end if;
   v_session.envelope := jsonb_build_object(
-    'rate', v_count -> 'rate',
+    'rate', jsonb_build_object(
+      'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
     'grant', jsonb_build_object(
       'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
       'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
-  if not (v_count ->> 'isAllowed')::boolean then
+  if not v_count.is_allowed then
     v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
     return v_session;
   end if;

@@ -51,8 +51,10 @@ function remember(generator: RequestGenerator, answer: unknown): void {
   const created = made.safeParse(answer);
   if (!created.success) return;
   const { id, key, url } = created.data.data;
-  if (key !== undefined || url !== undefined) generator.ids.push(id);
-  if (url !== undefined) generator.tokens.push(url.slice(url.lastIndexOf("/") + 1));
+  if (key !== undefined) generator.keyIds.push(id);
+  if (url === undefined) return;
+  generator.linkIds.push(id);
+  generator.tokens.push(url.slice(url.lastIndexOf("/") + 1));
 }
 
 test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and every answer is documented`, async () => {

@@ -54,10 +54,14 @@ const TEXTS = ["one", "one two", "two\n", "one\none\n", "", "x\ny\nz\n"];
 export class RequestGenerator {
   readonly #operations: readonly { method: string; template: string; operation: z.infer<typeof operation> }[];
   readonly #values: SchemaValues;
-  /** Ids of keys and links, for routes about one. */
-  readonly ids: string[] = [];
+  /** Ids of keys, and of links, for routes about one. */
+  readonly keyIds: string[] = [];
+  readonly linkIds: string[] = [];
   /** Of links. */
   readonly tokens: string[] = [];
+
+  /** Those of what the next request is about. */
+  #ids: readonly string[] = [];
 
   constructor(document: unknown, readonly random: Random) {
     const { paths, components } = openapi.parse(document);
@@ -84,6 +88,7 @@ export class RequestGenerator {
     const headers: Record<string, string> = {};
     const query: string[] = [];
     let path = template;
+    this.#ids = template.startsWith("/links") ? this.linkIds : this.keyIds;
     for (const [index, one] of parameters.entries()) {
       const isOdd = index === odd;
       if (one.in === "path") path = path.replace(`{${one.name}}`, this.#inPath(one, isOdd));
@@ -127,7 +132,7 @@ export class RequestGenerator {
       case "lines":
         return random.pick(["1-2", "-1", "2-", "1-1"]);
       case "id":
-        return this.ids.length > 0 ? random.pick(this.ids) : undefined;
+        return this.#ids.length > 0 ? random.pick(this.#ids) : undefined;
       case "token":
         return this.tokens.length > 0 ? random.pick(this.tokens) : undefined;
       case "name":
