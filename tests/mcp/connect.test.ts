@@ -93,6 +93,8 @@ for (const block of programs) {
         /^Created memory\/log.md: version 1, 15 bytes\.\nmemory\/log.md — version 1, lines 1–1 of 1\n/,
       );
       assertEquals((await own.read("memory/log.md")).content, "- met the team\n");
+    } else if (block.text.includes("betaMemoryTool")) {
+      assertMatch(output, /^Here're the files and directories up to 2 levels deep in \/memories/);
     } else assertMatch(output, /read_file/);
   });
 }
@@ -103,5 +105,5 @@ test("the tools that the page names are those that there are, in their order", a
   const named = lines.flatMap((line) => /^\| `(\w+)` /.exec(line)?.[1] ?? []);
   const { result: { tools } } = JSON.parse(await listWith({ "x-api-key": key }));
   assertEquals(named, tools.map(({ name }: { name: string }) => name));
-  assertEquals(programs.length, 6);
+  assertEquals(programs.length, 7);
 });
