@@ -2973,6 +2973,8 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
 begin
+  -- Nothing that is written here is worth waiting for the disk.
+  perform set_config('synchronous_commit', 'off', true);
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
   return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
     'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
