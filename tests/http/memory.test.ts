@@ -116,6 +116,16 @@ async function reference(tool: BetaLocalFilesystemMemoryTool, input: Input): Pro
 /** What a disk says of a name that is a file and a folder at once, or of a folder into itself: no text of the reference. */
 const OF_THE_DISK = /^(ENOTDIR|EISDIR|EINVAL|EEXIST|ENOTEMPTY)\b/;
 
+/** Without the sizes of folders, which are those of a disk: the first line of a view is the folder itself. */
+function withoutFolderSizes({ content, is_error }: Said): Said {
+  const lines = content.split("\n");
+  const isFolder = !is_error && content.startsWith("Here're the files");
+  const shown = lines.map((line, index) =>
+    isFolder && (index === 1 || line.endsWith("/")) ? line.replace(/^[^\t]*/, "") : line
+  );
+  return { content: shown.join("\n"), is_error };
+}
+
 /** Folders without files, which only a disk has. */
 async function removeEmptyFolders(folder: string): Promise<boolean> {
   let isEmpty = true;
@@ -149,7 +159,11 @@ test(`${COMMANDS} random commands give the texts of the SDK's own tool over a fo
         continue;
       }
       await removeEmptyFolders(`${folder}/memories`);
-      assertEquals(await ask(own, input), expected, `${count}: ${JSON.stringify(input)}`);
+      assertEquals(
+        withoutFolderSizes(await ask(own, input)),
+        withoutFolderSizes(expected),
+        `${count}: ${JSON.stringify(input)}`,
+      );
       if (expected.is_error) failures++;
     }
   });
@@ -304,7 +318,10 @@ test("what a model gets wrong is told to it; what its client gets wrong, to the 
     "INVALID_JSON",
     "memory",
   );
-  const wrong = await (await service()).request("oa_wrong", "POST", "/memory", { body: { command: "x" } });
+  // An address of its own: others of this process fail to authenticate, too.
+  const headers = { "cf-connecting-ip": "203.0.113.70" };
+  const unknown = { body: { command: "x" }, headers };
+  const wrong = await (await service()).request("oa_wrong", "POST", "/memory", unknown);
   assertRefused(wrong, "INVALID_API_KEY", "memory");
 });
 

@@ -10,7 +10,7 @@ const operation = z.looseObject({
   security: z.array(z.record(z.string(), z.unknown())),
   parameters: z.array(z.looseObject({ name: z.string(), in: z.string(), required: z.boolean() })),
   requestBody: z.looseObject({
-    content: z.looseObject({ "application/json": z.looseObject({ schema: z.unknown() }) }),
+    content: z.looseObject({ "application/json": z.looseObject({ schema: z.unknown() }).optional() }),
   }).optional(),
 });
 const document = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) })
@@ -20,18 +20,18 @@ type Operation = z.infer<typeof operation>;
 /** What a body needs besides, and what a text of it may be. */
 const FIELDS = {
   ...{ path: "a.txt", content: "x", oldString: "one", newString: "two", destination: "b.txt", version: 1 },
-  name: "name",
+  ...{ name: "name", for: "read", command: "view" },
 };
 const OF_CONTENT = ["content", "oldString", "newString"];
 const NUL = "a\0b";
 
 const textProperty = z.looseObject({ type: z.unknown().optional(), anyOf: z.array(z.unknown()).optional() });
-const record = z.looseObject({ properties: z.record(z.string(), textProperty) });
+const record = z.looseObject({ properties: z.record(z.string(), textProperty).optional() });
 
 /** The fields of a body that are texts, or may be. */
 function textFields({ requestBody }: Operation): string[] {
-  const schema = Object(requestBody?.content["application/json"].schema);
-  const [first] = z.array(record).parse("anyOf" in schema ? schema.anyOf : [schema]);
+  const schema = Object(requestBody?.content["application/json"]?.schema);
+  const [first] = z.array(record.optional()).parse(schema.anyOf ?? schema.oneOf ?? [schema]);
   return Object.entries(first?.properties ?? {})
     .filter(([, property]) => /"type":"string"|"enum":\["/.test(JSON.stringify(property)))
     .map(([name]) => name).filter((name) => !OF_CONTENT.includes(name));
@@ -40,6 +40,8 @@ function textFields({ requestBody }: Operation): string[] {
 const tested: string[] = [];
 for (const [path, item] of Object.entries(document.paths)) {
   for (const [method, described] of Object.entries(item)) {
+    // Of tools the arguments: see below.
+    if (path === "/mcp") continue;
     if (described.security.length === 0 || "secretKey" in (described.security[0] ?? {})) continue;
     const { parameters, requestBody } = described;
     const places = [
@@ -67,12 +69,64 @@ for (const [path, item] of Object.entries(document.paths)) {
           ...requestBody && { body: { ...FIELDS, ...place === "body" && { [name]: NUL } } },
         });
         // An id that is none is the id of no key.
-        assertEquals(answer.status, name === "id" ? 404 : 400, answer.text);
+        const isToldToModel = path === "/memory" && place === "body";
+        assertEquals(answer.status, isToldToModel ? 200 : name === "id" ? 404 : 400, answer.text);
+        if (isToldToModel) assert(answer.text.includes('"is_error":true'), answer.text);
         assertEquals(await service.tables(), before);
       });
     }
   }
 }
+
+const toolList = z.object({
+  result: z.object({
+    tools: z.array(z.object({
+      name: z.string(),
+      inputSchema: z.looseObject({
+        properties: z.record(z.string(), z.looseObject({ type: z.string() })),
+        required: z.array(z.string()).optional(),
+      }),
+    })),
+  }),
+});
+const toolResult = z.object({
+  result: z.looseObject({
+    isError: z.boolean().optional(),
+    content: z.array(z.looseObject({ text: z.string() })),
+  }),
+});
+/** Arguments that are content. */
+const OF_TOOL_CONTENT = ["content", "old_string", "new_string"];
+const ARGUMENTS: Readonly<Record<string, unknown>> = {
+  ...{ path: "a.txt", destination: "b.txt", pattern: "x", query: "x", content: "x" },
+  ...{ old_string: "x", new_string: "y", version: 1 },
+};
+
+test("a NUL in an argument of a tool is an error that the model reads; nothing is stored", async () => {
+  const own = await files();
+  const ask = async (method: string, params: unknown) => {
+    const body = { jsonrpc: "2.0", id: 1, method, params };
+    const answer = await own.request("POST", "/mcp", { body });
+    assertEquals(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  const { result: { tools } } = toolList.parse(await ask("tools/list", {}));
+  assert(tools.length > 10);
+  const before = await service.tables();
+  for (const { name, inputSchema: { properties, required = [] } } of tools) {
+    const given = Object.fromEntries(required.map((argument) => [argument, ARGUMENTS[argument]]));
+    for (const [argument, { type }] of Object.entries(properties)) {
+      if (type !== "string" || OF_TOOL_CONTENT.includes(argument)) continue;
+      const asked = { name, arguments: { ...given, [argument]: NUL } };
+      const { result: { isError, content } } = toolResult.parse(await ask("tools/call", asked));
+      assert(
+        isError && /^(VALIDATION_ERROR|INVALID_PATH): /.test(content[0]?.text ?? ""),
+        JSON.stringify([asked, content]),
+      );
+    }
+  }
+  assertEquals(await service.tables(), before);
+});
 
 test("every place for a text is among them", () => {
   for (

@@ -46,7 +46,8 @@ export async function serve(context: Context, message: unknown): Promise<Respons
   const exchange = new Exchange(context);
   const response = refused ?? await exchange.respond(message);
   if (exchange.failure !== undefined) throw exchange.failure;
-  await gate.ensureCounted();
+  // A back end that was just out of reach is not waited for again.
+  if (!exchange.isUnavailable) await gate.ensureCounted();
   if (response.body === null) return withoutContent(response.status);
   return jsonText(await response.text(), response.status);
 }
@@ -97,6 +98,8 @@ export function protocolError(
 class Exchange {
   /** What ended a tool's call and is no result of the tool. */
   failure: unknown;
+  /** Whether the result tells that the back end is out of reach. */
+  isUnavailable = false;
 
   constructor(private readonly context: Context) {}
 
@@ -164,6 +167,7 @@ class Exchange {
     } catch (error) {
       const isResult = error instanceof ToolRefusal ||
         (error instanceof ApiError && !OF_TRANSPORT.includes(error.code));
+      this.isUnavailable = error instanceof ApiError && error.status === 503;
       if (isResult) return { content: [{ type: "text", text: failureText(error) }], isError: true };
       this.failure = error;
       throw error;
