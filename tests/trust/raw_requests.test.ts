@@ -24,15 +24,15 @@ const post = postOf(key);
 const CASES = rawCasesOf(key);
 
 // Connections that stall: all at once and before all else, since what ends them is time. They hold memory until then, so
-// they have a process of their own.
+// they have a process of their own; all together they fit into their project's part of it.
 const STALLS: Readonly<Record<string, (prefix: string) => RawRequest["parts"]>> = {
   "after half a body": (p) => [post(p, "content-length: 500\r\n", small)],
   "after half a large body": (
     p,
-  ) => [post(p, "content-length: 5000000\r\n", `{"path":"raw.txt","content":"xxxx`)],
+  ) => [post(p, "content-length: 1000000\r\n", `{"path":"raw.txt","content":"xxxx`)],
   "within a chunk": (p) => [post(p, "transfer-encoding: chunked\r\n", `ffff\r\n{"path"`)],
   "within a raw body": (p) => [
-    `POST ${p}/files?path=raw.bin HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/pdf\r\ncontent-length: 9000000\r\n\r\nxxx`,
+    `POST ${p}/files?path=raw.bin HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/pdf\r\ncontent-length: 900000\r\n\r\nxxx`,
   ],
 };
 const STALL_MILLISECONDS = BODY_IDLE_MILLISECONDS + ANSWER_MILLISECONDS;

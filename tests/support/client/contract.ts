@@ -347,7 +347,7 @@ function assertFailureShape({ method, status, headers, body, text }: Answer): vo
 function isProtocolFault(body: unknown): boolean {
   return z.strictObject({
     jsonrpc: z.literal("2.0"),
-    id: z.union([z.string(), z.int(), z.null()]).optional(),
+    id: z.union([z.string(), z.number(), z.null()]).optional(),
     error: z.strictObject({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
   }).safeParse(body).success;
 }
