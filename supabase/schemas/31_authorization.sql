@@ -67,7 +67,9 @@ begin
           order by case when l.window_start < v_minute then 0 else l.request_count end, l.lane
           limit 1 for update skip locked)
       returning (w.request_count - 1) * c_lanes + w.lane into v_number;
-      v_is_allowed := found and pg_try_advisory_xact_lock(c_locks, (v_number - 1) % c_lanes + 1);
+      -- Beside those who are far from the limit, which a small one has none of.
+      v_is_allowed := found
+        and (p_limit <= 2 * c_lanes or pg_try_advisory_xact_lock(c_locks, (v_number - 1) % c_lanes + 1));
       if not v_is_allowed then raise sqlstate 'FS001'; end if;
     exception when sqlstate 'FS001' then
       null;
