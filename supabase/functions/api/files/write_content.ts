@@ -8,6 +8,7 @@ import {
   ensureUnencoded,
   isLargeBody,
   isRawPut,
+  mediaTypeOf,
   openBody,
   requestChunks,
 } from "../http/body.ts";
@@ -23,7 +24,7 @@ import { commit, type Committer } from "./commit.ts";
 import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
 import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
-import { detectMediaType } from "./media_type.ts";
+import { detectMediaType, isMediaType, type MediaType } from "./media_type.ts";
 import { storeContent } from "./upload.ts";
 
 /** What a request says before its body. */
@@ -42,6 +43,12 @@ export interface WriteRequest extends Preconditions {
 /** Of a PUT with new content for an existing file. */
 export function parseReplacement(kind: "overwrite" | "append", data: RequestData): WriteRequest {
   return { kind, isRaw: isRawPut(data.query, data.headers), ...parseCommitRequest(data) };
+}
+
+/** The type that the Content-Type of a raw upload names, if it is a supported one. */
+export function namedMediaType(headers: Headers): MediaType | undefined {
+  const type = mediaTypeOf(headers);
+  return isMediaType(type) ? type : undefined;
 }
 
 /** The JSON body of each kind, as its route validates it. */

@@ -8,9 +8,7 @@ import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
 import { rawResponse } from "../files/content_response.ts";
 import { makeLink } from "../files/links.ts";
-import { isMediaType } from "../files/media_type.ts";
-import { writeContent } from "../files/write_content.ts";
-import { mediaTypeOf } from "../http/body.ts";
+import { namedMediaType, writeContent } from "../files/write_content.ts";
 import { ensureReadConditions, idempotencyKey, isNotModified, preconditions } from "../http/conditions.ts";
 import { attachment } from "../http/content_disposition.ts";
 import { entityTag } from "../http/entity_tag.ts";
@@ -239,7 +237,7 @@ export const writeLink = defineRoute({
       kind: "write",
       isRaw: true,
       path: link.path,
-      contentType: link.contentType ?? namedType(headers),
+      contentType: link.contentType ?? namedMediaType(headers),
       ifVersion: link.ifVersion ?? undefined,
       ...conditions,
     });
@@ -271,12 +269,6 @@ export const writeLink = defineRoute({
 
 function throwUsed(): never {
   fail("LINK_USED", ERRORS.LINK_USED.message);
-}
-
-/** The type that the upload names, if it is a supported one. */
-function namedType(headers: Headers): string | undefined {
-  const type = mediaTypeOf(headers);
-  return isMediaType(type) ? type : undefined;
 }
 
 /** The same context, in which a commit uses up the link. */

@@ -1,8 +1,6 @@
 /** POST /files: create a file or add a version. */
 import { z } from "zod";
-import { isMediaType } from "../files/media_type.ts";
-import { writeContent, type WriteRequest } from "../files/write_content.ts";
-import { mediaTypeOf } from "../http/body.ts";
+import { namedMediaType, writeContent, type WriteRequest } from "../files/write_content.ts";
 import { idempotencyKey, preconditions } from "../http/conditions.ts";
 import { contentField } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
@@ -38,8 +36,7 @@ function parse(data: RequestData): WriteRequest {
 function rawContentType(data: RequestData): string | undefined {
   const { contentType } = validate(query, pick(data.query, ["contentType"]));
   if (contentType !== undefined) return contentType;
-  const type = mediaTypeOf(data.headers);
-  return isMediaType(type) ? type : undefined;
+  return namedMediaType(data.headers);
 }
 
 export const write = defineRoute({
