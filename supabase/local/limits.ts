@@ -34,6 +34,16 @@ export const FUNCTION_STOP_TIMEOUT_MILLISECONDS = 3_000;
 /** Last output lines of a function process that are kept to explain a failed start. */
 export const FUNCTION_LAST_LINES_KEPT = 5;
 
+/** Requests for embeddings that the local model has at a time; others are told to come again. */
+export const EMBEDDINGS_REQUESTS_MAX = 32;
+/** Body of one of them, in bytes, and its texts. */
+export const EMBEDDINGS_BODY_BYTES_MAX = 1024 * 1024;
+export const EMBEDDINGS_INPUTS_MAX = 64;
+/** How long one of them waits for the model to listen; the first time it is downloaded meanwhile. */
+export const EMBEDDINGS_WAIT_MILLISECONDS = 4_000;
+/** Where the model does not start, as without a network before its first download, it is tried again after this long. */
+export const EMBEDDINGS_RETRY_MILLISECONDS = 30_000;
+
 /** Time that a request waits for a function process to listen before the gateway responds 503. */
 export const GATEWAY_WAIT_MILLISECONDS = 5_000;
 /** `Retry-After` of the gateway's own 503, in seconds. */
@@ -59,3 +69,33 @@ export const CONSOLE_BUILD_RETRY_SECONDS = 2;
 export const CONSOLE_COMPRESS_BYTES_MIN = 1_024;
 /** Characters of a failed build's output that are shown. */
 export const CONSOLE_PROBLEM_LENGTH_MAX = 2_000;
+
+/** Objects that a verification asks Storage for at the same time. */
+export const VERIFY_OBJECTS_AT_ONCE = 8;
+/** Segments that it remembers as sound: versions share them. */
+export const VERIFY_SEGMENTS_REMEMBERED_MAX = 200_000;
+/** Objects of one list of Storage. */
+export const VERIFY_LIST_OBJECTS = 1_000;
+/** Versions without bytes that are named; all are counted. */
+export const VERIFY_VERSIONS_SHOWN_MAX = 1_000;
+
+/** Files and versions that an export fetches, or an import sends, at the same time. */
+export const TRANSFERS_AT_ONCE = 4;
+/** Tries of a request of an export or import that fails for a reason that passes; the pause doubles from the first to the longest. */
+export const TRANSFER_TRIES_MAX = 8;
+export const TRANSFER_PAUSE_FIRST_MILLISECONDS = 250;
+export const TRANSFER_PAUSE_MAX_MILLISECONDS = 15_000;
+/** Longest `Retry-After` that is waited for as it says; a minute's window is the usual one. */
+export const TRANSFER_RETRY_AFTER_SECONDS_MAX = 120;
+/** A request whose answer sends nothing for this long is given up and tried again. */
+export const TRANSFER_IDLE_TIMEOUT_MILLISECONDS = 60_000;
+/** How often progress is shown on a terminal. */
+export const TRANSFER_PROGRESS_MILLISECONDS = 250;
+/** Name of one file on disk, in bytes of UTF-8: most file systems hold 255, and a suffix must have room. */
+export const DISK_NAME_BYTES_MAX = 200;
+/** Whole name below an export's folder, in bytes: the shortest bound of a common system is 1,024, the folder included. */
+export const DISK_PATH_BYTES_MAX = 700;
+/** Problems of an import, and files that are there already, that are named. */
+export const TRANSFER_PROBLEMS_SHOWN_MAX = 20;
+/** One line of a manifest, in bytes: a path, a note and the rest. */
+export const MANIFEST_LINE_BYTES_MAX = 64 * 1024;

@@ -7,6 +7,7 @@ export const MIGRATIONS_DIRECTORY = at("../migrations");
 export const SCHEMAS_DIRECTORY = at("../schemas");
 export const FUNCTION_ENTRY = at("../functions/api/index.ts");
 export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
+export const EMBEDDINGS_PROCESS = at("./stack/model_process.ts");
 export const IMPORT_MAP = at("../../import_map.json");
 /** What is deployed with the function: its import map, and a lock beside it. */
 export const FUNCTION_CONFIG = at("../functions/api/deno.json");

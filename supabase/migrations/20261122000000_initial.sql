@@ -134,32 +134,72 @@ create type filestore.limits as (
   link_requests_per_minute integer,
   ended_links_kept_days integer,
   ended_links_pruned_at_once integer,
+  deleted_rows_at_once integer,
   console_session_seconds integer,
   idempotency_key_seconds integer,
+  operations_per_request integer,
   lock_timeout_milliseconds integer,
   rate_lanes integer,
+  rate_counters integer,
+  rate_laned_numbers integer,
   usage_shards integer,
   account_share_bytes integer,
   tariff_file_bytes integer,
   tariff_path_factor integer,
   tariff_directory_bytes integer,
   tariff_version_bytes integer,
+  tariff_said_factor integer,
   tariff_listed_segment_bytes integer,
   tariff_segment_bytes integer,
+  tariff_shared_segment_bytes integer,
   tariff_indexed_factor integer,
   search_text_bytes_max integer,
   list_directories_max integer,
   page_limit_max integer,
+  list_at_examined_max integer,
+  commit_files_max integer,
+  conflicting_paths_shown_max integer,
+  restore_examined_max integer,
+  export_files_max integer,
+  export_bytes_max integer,
+  export_segments_max integer,
+  verify_versions_max integer,
+  verify_segments_max integer,
+  plan_tries_max integer,
+  undo_compared_bytes_max integer,
+  changes_limit_max integer,
+  changes_looked_at_max integer,
+  run_actors_max integer,
+  runs_looked_at_max integer,
+  runs_counted_versions integer,
+  erased_versions_max integer,
+  erased_listed_segments_max integer,
+  erasure_slice_versions integer,
+  erasure_scan_versions integer,
+  erasure_slice_answers integer,
+  retention_slice_files integer,
+  retention_slice_versions integer,
+  retention_pass_seconds integer,
+  redact_versions_max integer,
+  redact_remaining_max integer,
+  search_shared_bytes_min integer,
+  search_path_words_max integer,
+  search_words_max_base integer,
+  search_bytes_per_word_min integer,
   search_pending_max integer,
+  search_unsearched_max integer,
+  search_unsearched_paths_max integer,
   search_found_at_once_max integer,
   search_walk_files_max integer,
   search_walk_bytes_max integer,
   search_word_matches_max integer,
   search_exact_chunks_max integer,
+  search_path_splits_max integer,
   search_ranked_max integer,
   reindex_debounce_milliseconds integer,
   reindex_debounce_microseconds_per_byte integer,
   search_turn_projects_max integer,
+  search_large_texts_at_once integer,
   search_tries_max integer,
   search_retry_seconds integer
 );
@@ -199,12 +239,19 @@ begin
   -- Who uses a link so long after its end is told that it ended, and later that there is none; the sweep forgets it.
   v_limits.ended_links_kept_days := 7;
   v_limits.ended_links_pruned_at_once := 1000;
+  -- Rows of a deleted project that a slice of the sweep removes.
+  v_limits.deleted_rows_at_once := 5000;
   v_limits.console_session_seconds := 600;
   v_limits.idempotency_key_seconds := 86400;
+  v_limits.operations_per_request := 10;
   -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
   -- Requests of one project that are admitted at the same time without waiting for each other's transactions.
   v_limits.rate_lanes := 64;
+  -- Projects with a large limit that are counted by a sequence at the same time.
+  v_limits.rate_counters := 64;
+  -- Of a large limit the last numbers are given by lanes: more than there can be connections.
+  v_limits.rate_laned_numbers := 10000;
   -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
   -- Of an account's quota, a row of a project's usage is granted this much at a time.
@@ -214,15 +261,68 @@ begin
   v_limits.tariff_path_factor := 14;
   v_limits.tariff_directory_bytes := 256;
   v_limits.tariff_version_bytes := 512;
+  v_limits.tariff_said_factor := 2;
   v_limits.tariff_listed_segment_bytes := 16;
   v_limits.tariff_segment_bytes := 256;
+  v_limits.tariff_shared_segment_bytes := 256;
   v_limits.tariff_indexed_factor := 6;
   -- A longer text is found by its path alone.
   v_limits.search_text_bytes_max := 1048576;
+  -- A longer one is stored once for all files of a project that have it.
+  v_limits.search_shared_bytes_min := 512;
+  -- A path is found by so many of its words, the last ones.
+  v_limits.search_path_words_max := 48;
+  -- Different words of a text that are indexed: this many, and one more for each so many bytes.
+  v_limits.search_words_max_base := 600;
+  v_limits.search_bytes_per_word_min := 32;
   v_limits.list_directories_max := 1000;
   v_limits.page_limit_max := 100;
+  -- Files that a page of a list with `at=` looks at, and as many for the names of sub-folders.
+  v_limits.list_at_examined_max := 2000;
+  -- Files of one commit of a folder, an undo or a restore.
+  v_limits.commit_files_max := 1000;
+  -- Paths that a refused copy or move of a folder names.
+  v_limits.conflicting_paths_shown_max := 20;
+  -- Files that the restoring of a folder looks at, in search of those that changed.
+  v_limits.restore_examined_max := 10000;
+  -- What one archive may hold, and of how many segments: each is a download of the function.
+  v_limits.export_files_max := 500;
+  v_limits.export_bytes_max := 52428800;
+  v_limits.export_segments_max := 1000;
+  -- One page of a verification ends with the version that reaches one of these.
+  v_limits.verify_versions_max := 500;
+  v_limits.verify_segments_max := 2000;
+  -- How often the files of a plan are locked anew, where others add to them meanwhile.
+  v_limits.plan_tries_max := 5;
+  -- Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different.
+  v_limits.undo_compared_bytes_max := 8388608;
+  v_limits.changes_limit_max := 1000;
+  -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
+  v_limits.changes_looked_at_max := 10000;
+  v_limits.run_actors_max := 20;
+  -- A page of runs looks at so many, and at no further one once it has counted so many versions.
+  v_limits.runs_looked_at_max := 1000;
+  v_limits.runs_counted_versions := 100000;
+  -- A purge removes at most so many versions with its commit, with so many segments in their lists; the sweep the rest,
+  -- in slices. After an erasure as many versions of the file are looked at, for segments that they still need.
+  v_limits.erased_versions_max := 10000;
+  v_limits.erased_listed_segments_max := 1500000;
+  v_limits.erasure_slice_versions := 2000;
+  v_limits.erasure_scan_versions := 500;
+  -- Files that one slice looks at for a rule of retention, versions it removes, and how often time alone makes a pass
+  -- due.
+  v_limits.retention_slice_files := 500;
+  v_limits.retention_slice_versions := 1000;
+  v_limits.retention_pass_seconds := 3600;
+  v_limits.redact_versions_max := 1000;
+  v_limits.redact_remaining_max := 20;
+  -- Idempotency answers that one slice looks at, for those about files that were purged.
+  v_limits.erasure_slice_answers := 5000;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
+  -- Files without indexed text that a search looks at, and paths of those not searched that its answer names.
+  v_limits.search_unsearched_max := 2000;
+  v_limits.search_unsearched_paths_max := 20;
   -- A pattern that occurs in up to this many files is looked up in the index and sorted.
   v_limits.search_found_at_once_max := 1000;
   -- For a pattern too short for the index so many texts, and bytes of them, are read at once.
@@ -230,6 +330,8 @@ begin
   v_limits.search_walk_bytes_max := 4194304;
   -- Files that contain the words beyond this many are not ranked: reading their words takes time.
   v_limits.search_word_matches_max := 10000;
+  -- Ways to divide a query's words between paths and shared contents, the most frequent ones.
+  v_limits.search_path_splits_max := 32;
   -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
   v_limits.search_exact_chunks_max := 10000;
   -- Files ranked by words, and chunks ranked by meaning.
@@ -239,6 +341,8 @@ begin
   v_limits.reindex_debounce_microseconds_per_byte := 8;
   -- Projects that one claim of the search index looks at, in search of those with a file due.
   v_limits.search_turn_projects_max := 200;
+  -- Texts that are larger than what a claim takes of small ones, by all isolates together.
+  v_limits.search_large_texts_at_once := 1;
   -- A file that could not be indexed is tried so often, alone, after so many seconds and twice as many each time.
   v_limits.search_tries_max := 3;
   v_limits.search_retry_seconds := 2;
@@ -248,6 +352,16 @@ $$;
 comment on function filestore.limits is 'The limits. A test compares each with its namesake in limits.ts.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
+
+create function filestore.vector_sizes() returns integer[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return '{384, 512, 768, 1024, 1536}';
+end
+$$;
+comment on function filestore.vector_sizes is
+  'Dimensions of embeddings that have an index; others are compared one by one.';
+call filestore.grant_execute('filestore.vector_sizes', 'filestore_engine', 'filestore_search');
 -- 10_tables.sql ======================================================================================================
 -- The tables of projects, keys and files.
 
@@ -288,6 +402,10 @@ create table filestore.projects (
   max_project_bytes bigint check (max_project_bytes > 0),
   created_at timestamptz(3) not null default now(),
   suspended_at timestamptz(3),
+  deleted_at timestamptz(3),
+  cursor_key bytea not null default uuid_send(gen_random_uuid()),
+  retention jsonb check (jsonb_typeof(retention) = 'object'),
+  retention_set_at timestamptz,
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
@@ -295,6 +413,11 @@ comment on column filestore.projects.owner_id is
   'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
   'banned or gone, the project is as suspended; the operator can give it to another one.';
 comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
+comment on column filestore.projects.deleted_at is
+  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
+comment on column filestore.projects.retention is
+  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
 
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 
@@ -314,6 +437,7 @@ create table filestore.api_keys (
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
+  has_written boolean not null default false,
   unique (project_id, id),
   constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
 );
@@ -321,6 +445,8 @@ comment on table filestore.api_keys is
   'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
 comment on column filestore.api_keys.key_hash is
   'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
+comment on column filestore.api_keys.has_written is
+  'Whether versions may name it. Set by its first request to write, before that locks a file.';
 comment on column filestore.api_keys.scopes is
   'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
 comment on column filestore.api_keys.path_prefix is
@@ -363,15 +489,39 @@ comment on table filestore.rate_windows is
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 
+-- Which project a counter counts for. A sequence is changed without a transaction of its own, so that counting is seen
+-- by everybody at once, locks nothing and writes no row.
+create unlogged table filestore.rate_counters (
+  counter integer primary key,
+  project_id uuid not null,
+  window_start timestamptz not null,
+  base bigint not null,
+  numbers integer not null
+) with (fillfactor = 50);
+comment on table filestore.rate_counters is
+  'The project that a counter counts for, alone, until the window ends. What the sequence rate_counter_<counter> gives '
+  'beyond the base are the requests 1 to `numbers` of that window; those after them are counted in lanes.';
+
+do $$
+begin
+  for i in 0 .. (filestore.limits()).rate_counters - 1 loop
+    execute format('create unlogged sequence filestore.rate_counter_%s', i);
+    execute format('comment on sequence filestore.rate_counter_%s is %L', i, 'Requests that a counter has counted.');
+    execute format('grant usage on sequence filestore.rate_counter_%s to filestore_engine', i);
+    execute format('grant select on sequence filestore.rate_counter_%s to filestore_account', i);
+  end loop;
+end
+$$;
+
 create table filestore.files (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
-  path text collate "C" not null
+  path text collate "C"
     check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32
       -- No character that changes the direction of text.
       and path !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'),
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
-  version integer not null check (version > 0),
+  version integer not null check (version >= 0),
   mime_type text not null,
   size bigint not null check (size >= 0),
   is_deleted boolean not null default false,
@@ -383,6 +533,11 @@ create table filestore.files (
   unique (project_id, path)
 ) with (fillfactor = 85);
 comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
+comment on column filestore.files.path is
+  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
+  'it.';
+comment on column filestore.files.version is
+  '0: a path that a commit of several files has taken, before it gives it content. Never seen by another transaction.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
   'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
@@ -390,6 +545,8 @@ alter table filestore.files alter column segment_ids set storage external;
 
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
+-- A directory as it was.
+create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
 -- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
 -- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
 create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
@@ -397,6 +554,13 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- With files_by_updated_at: what was written last, deletions included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
+
+create type filestore.operation as enum (
+  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
+comment on type filestore.operation is 'What made a version.';
+
+create sequence filestore.positions;
+comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
 
 create table filestore.file_versions (
   project_id uuid not null,
@@ -408,19 +572,61 @@ create table filestore.file_versions (
   is_text boolean not null default true,
   segment_ids uuid[] not null,
   commit_id uuid not null,
+  position bigint not null default nextval('filestore.positions'),
+  operation filestore.operation not null default 'write',
   key_id uuid,
+  run_id text collate "C",
+  actor text collate "C",
+  note text,
+  source_file_id uuid,
+  source_version integer,
+  undone_run_id text collate "C",
   created_at timestamptz(3) not null,
+  redacted_at timestamptz(3),
   primary key (file_id, version),
-  unique (project_id, commit_id),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
 comment on table filestore.file_versions is
-  'Every version of every file. Rows never change; the engine may only insert and select.';
+  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
+  'insert and select.';
 comment on column filestore.file_versions.commit_id is
-  'Chosen by the caller, so that a repeated commit finds its first result.';
+  'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
+comment on column filestore.file_versions.position is
+  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
+  'has passed.';
+comment on column filestore.file_versions.run_id is
+  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+comment on column filestore.file_versions.source_file_id is
+  'With source_version: where the content of a copy, move, restore or undo is from.';
+comment on column filestore.file_versions.redacted_at is
+  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
--- Whether a version names a key.
-create index file_versions_by_key on filestore.file_versions (key_id) where key_id is not null;
+create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
+-- The change feed.
+create index file_versions_by_position on filestore.file_versions (project_id, position);
+-- What a run did. The columns at the end save a list of runs from reading the versions.
+create index file_versions_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+  include (position, created_at, actor) where run_id is not null;
+
+create table filestore.runs (
+  project_id uuid not null,
+  run_id text collate "C" not null check (octet_length(run_id) between 1 and 128),
+  first_position bigint not null,
+  primary key (project_id, run_id)
+);
+comment on table filestore.runs is
+  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
+
+create index runs_by_age on filestore.runs (project_id, first_position);
+
+create table filestore.run_undos (
+  project_id uuid not null,
+  undone_run_id text collate "C" not null,
+  run_id text collate "C" not null,
+  primary key (project_id, undone_run_id, run_id)
+);
+comment on table filestore.run_undos is 'Which runs have undone which.';
 
 create table filestore.segments (
   id uuid primary key,
@@ -434,6 +640,91 @@ create table filestore.segments (
 );
 comment on table filestore.segments is
   'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
+
+create table filestore.shared_segments (
+  project_id uuid not null,
+  segment_id uuid not null,
+  file_id uuid not null,
+  primary key (project_id, segment_id, file_id)
+);
+comment on table filestore.shared_segments is
+  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
+  'of one file becomes a version of another; of all other segments one file alone has versions.';
+
+create table filestore.purged_files (
+  project_id uuid not null,
+  file_id uuid not null,
+  path_hash bytea not null,
+  place_hashes bytea[] not null,
+  versions bigint not null,
+  bytes bigint not null,
+  pending_versions bigint not null,
+  first_pending_versions bigint not null,
+  answers_after timestamptz,
+  purged_at timestamptz not null,
+  primary key (project_id, file_id)
+);
+comment on table filestore.purged_files is
+  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
+comment on column filestore.purged_files.path_hash is
+  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
+  'keys with a prefix, see the receipt of what they saw.';
+comment on column filestore.purged_files.versions is
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
+comment on column filestore.purged_files.answers_after is
+  'Idempotency answers made since then are still to be looked through for its path; null: none.';
+
+create index purged_files_pending on filestore.purged_files (purged_at) where pending_versions > 0;
+create index purged_files_answers on filestore.purged_files (purged_at) where answers_after is not null;
+
+create table filestore.segment_scans (
+  project_id uuid not null,
+  file_id uuid not null,
+  scanned_through integer not null default 0,
+  primary key (project_id, file_id),
+  foreign key (project_id, file_id) references filestore.files (project_id, id)
+);
+comment on table filestore.segment_scans is
+  'Files of whose erased versions some segments may still be needed by others: these are looked through from the first '
+  'one on, in slices.';
+
+create table filestore.doubtful_segments (
+  project_id uuid not null,
+  file_id uuid not null,
+  segment_id uuid not null,
+  primary key (project_id, file_id, segment_id)
+);
+comment on table filestore.doubtful_segments is
+  'Segments of erased versions that no version looked through so far needs. Those that are left at the end are dead.';
+
+create table filestore.retention_passes (
+  project_id uuid primary key,
+  after_file uuid,
+  position bigint not null,
+  started_at timestamptz not null
+);
+comment on table filestore.retention_passes is
+  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
+comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.position is
+  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
+
+create table filestore.dead_segments (
+  segment_id uuid primary key,
+  project_id uuid not null,
+  stored_on date not null,
+  removed_at timestamptz
+);
+comment on table filestore.dead_segments is
+  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
+  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
+  'usage.';
+comment on column filestore.dead_segments.removed_at is
+  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
+  'attempt at the commit that brought it, repeated so late, finds the id taken.';
+
+create index dead_segments_to_remove on filestore.dead_segments (project_id, segment_id) where removed_at is null;
+create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 
 create table filestore.directories (
   project_id uuid not null references filestore.projects (id),
@@ -584,21 +875,23 @@ comment on table filestore.edit_turns is
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_is_named boolean;
+  v_project_id uuid;
 begin
   if tg_table_name = 'projects' then
-    v_is_named := exists (select from filestore.files f where f.project_id = old.id);
-  else
-    v_is_named := exists (
-      select from filestore.file_versions v where v.project_id = old.project_id and v.key_id = old.id);
+    v_project_id := old.id;
+  elsif old.has_written then
+    v_project_id := old.project_id;
   end if;
-  if v_is_named then
-    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+  if v_project_id is not null then
+    if exists (select from filestore.files f where f.project_id = v_project_id) then
+      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+    end if;
   end if;
   return old;
 end
 $$;
-comment on function filestore.refuse_to_orphan is 'Keeps a project that has files, and a key that a version names.';
+comment on function filestore.refuse_to_orphan is
+  'Keeps a project that has files, and its keys that versions may name.';
 call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 
 create trigger keep_projects_with_files before delete or update of id on filestore.projects
@@ -606,7 +899,7 @@ create trigger keep_projects_with_files before delete or update of id on filesto
 create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
   for each row execute function filestore.refuse_to_orphan();
 -- 11_search_tables.sql ===============================================================================================
--- The tables of the search index: a queue of files to index, their current text, and its chunks.
+-- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
 
 create table filestore.search_queue (
   project_id uuid not null,
@@ -634,6 +927,23 @@ comment on column filestore.search_queue.claimed_at is
 
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
+create index search_queue_claimed on filestore.search_queue (claimed_at) where claim_id is not null;
+
+create table filestore.search_contents (
+  project_id uuid not null,
+  hash bytea not null,
+  content text not null,
+  words tsvector not null,
+  is_cut boolean not null default false,
+  primary key (project_id, hash)
+);
+comment on table filestore.search_contents is
+  'Texts of more than search_shared_bytes_min bytes: one row, however many files of the project have it. It goes with '
+  'the last of them.';
+comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
+comment on column filestore.search_contents.words is 'Those of the content alone.';
+comment on column filestore.search_contents.is_cut is
+  'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
 
 create table filestore.search_texts (
   project_id uuid not null,
@@ -642,25 +952,37 @@ create table filestore.search_texts (
   path text collate "C" not null,
   mime_type text not null,
   skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
-  content text not null,
+  content text,
+  content_hash bytea,
   bytes integer not null,
   json_bytes integer not null,
   words tsvector not null,
+  is_cut boolean not null default false,
   model text,
   indexed_at timestamptz not null default '-infinity',
   primary key (project_id, file_id),
   unique (project_id, path),
-  foreign key (project_id, file_id) references filestore.files (project_id, id)
+  check ((content is null) = (content_hash is not null)),
+  foreign key (project_id, file_id) references filestore.files (project_id, id),
+  foreign key (project_id, content_hash) references filestore.search_contents (project_id, hash)
 );
 comment on table filestore.search_texts is
   'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
 comment on column filestore.search_texts.skipped is
   'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
+comment on column filestore.search_texts.content_hash is 'Where the content is in search_contents.';
+comment on column filestore.search_texts.words is 'Those of the path and of the content, where it is in this row.';
+comment on column filestore.search_texts.is_cut is 'As that of its content.';
 comment on column filestore.search_texts.json_bytes is
   'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
+create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
+  where content_hash is not null;
+-- What a search did not look at: see `search_unsearched`.
+create index search_texts_unsearched on filestore.search_texts (project_id, path)
+  where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
 
 create table filestore.search_chunks (
@@ -672,12 +994,12 @@ create table filestore.search_chunks (
   start integer not null check (start >= 0),
   length integer not null check (length > 0),
   model text,
-  embedding real[] check (cardinality(embedding) = 384),
+  embedding real[] check (cardinality(embedding) between 1 and 2000),
   primary key (project_id, file_id, hash),
   foreign key (project_id, file_id) references filestore.search_texts (project_id, file_id) on delete cascade
 ) with (fillfactor = 85);
 comment on table filestore.search_chunks is
-  'Parts of a text that are embedded one by one. The text itself is stored in search_texts.';
+  'Parts of a text that are embedded one by one. The text itself is in search_texts or search_contents.';
 comment on column filestore.search_chunks.hash is
   'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
@@ -691,18 +1013,35 @@ declare
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
   v_trgm constant text := v_schemas ->> 'pg_trgm';
   v_vector constant text := v_schemas ->> 'vector';
+  v_dimensions integer;
   v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
+  -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
   if v_trgm is not null then
     execute format(
-      'create index search_texts_by_trigram on filestore.search_texts using gin (%s content %s.gin_trgm_ops)',
-      v_project, v_trgm);
-  end if;
-  execute format('create index search_texts_by_word on filestore.search_texts using gin (%s words)', v_project);
-  if v_vector is not null then
+      'create index search_texts_by_trigram on filestore.search_texts using gin (%s content %s.gin_trgm_ops) '
+      'where content_hash is null', v_project, v_trgm);
     execute format(
-      'create index search_chunks_by_meaning on filestore.search_chunks '
-      'using hnsw ((embedding::%1$s.vector(384)) %1$s.vector_cosine_ops) where embedding is not null', v_vector);
+      'create index search_contents_by_trigram on filestore.search_contents '
+      'using gin (%s content %s.gin_trgm_ops) with (fastupdate = off)', v_project, v_trgm);
+  end if;
+  execute format(
+    'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
+    v_project);
+  execute format(
+    'create index search_texts_by_path_word on filestore.search_texts using gin (%s words) '
+    'where content_hash is not null', v_project);
+  execute format(
+    'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
+    v_project);
+  if v_vector is not null then
+    -- A chunk is in the one of its size.
+    foreach v_dimensions in array filestore.vector_sizes() loop
+      execute format(
+        'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
+        'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
+        v_vector, v_dimensions);
+    end loop;
   end if;
 end
 $$;
@@ -729,7 +1068,10 @@ call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id) then return false; end if;
+  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id)
+    or exists (select from filestore.account_deletions d where d.account_id = p_account_id) then
+    return false;
+  end if;
   -- A session that was begun without the second factor of an account that has one.
   if p_claims ->> 'aal' is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
     return not exists (
@@ -743,21 +1085,43 @@ comment on function filestore.may_own is
   'banned, is anonymous, or has a second factor that the session lacks.';
 call filestore.grant_execute('filestore.may_own', 'filestore_account');
 
+create function filestore.claimed_account_id() returns uuid
+language plpgsql stable set search_path = '' as $$
+begin
+  return (regexp_match(
+    coalesce(
+      nullif(current_setting('request.jwt.claim.sub', true), ''),
+      nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'),
+    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+end
+$$;
+comment on function filestore.claimed_account_id is
+  'The account (auth.users.id) that the access token is of, as auth.uid() returns it, whether or not it may act.';
+call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
+
 create function filestore.current_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
-  v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  v_id constant uuid := (regexp_match(
-    coalesce(nullif(current_setting('request.jwt.claim.sub', true), ''), v_claims ->> 'sub'),
-    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+  v_id constant uuid := filestore.claimed_account_id();
 begin
-  return case when v_id is not null and filestore.may_own(v_id, v_claims) then v_id end;
+  return case when v_id is not null
+    and filestore.may_own(v_id, nullif(current_setting('request.jwt.claims', true), '')::jsonb) then v_id end;
 end
 $$;
 comment on function filestore.current_account_id is
   'The signed-in account (auth.users.id), as auth.uid() returns it, or null; also null where it may not act as an '
   'owner, and where the subject of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
+
+create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
+language plpgsql stable set search_path = '' as $$
+begin
+  return substr(sha256(p_cursor_key || uuid_send(p_file_id) || convert_to(p_place, 'UTF8')), 1, 16);
+end
+$$;
+comment on function filestore.place_hash is
+  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
 
 do $$
 declare
@@ -803,13 +1167,22 @@ call filestore.add_policies(
   'create policy engine_update on filestore.links for update to filestore_engine using (project_id = {project}) '
   'with check (project_id = {project})',
   'create policy engine_delete on filestore.links for delete to filestore_engine using (project_id = {project})',
+  -- A counter whose window is over may be anybody's.
+  'create policy engine_select on filestore.rate_counters for select to filestore_engine '
+  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp()))',
+  'create policy engine_insert on filestore.rate_counters for insert to filestore_engine '
+  'with check (project_id = {project})',
+  'create policy engine_update on filestore.rate_counters for update to filestore_engine '
+  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp())) '
+  'with check (project_id = {project})',
   'create policy engine_all on filestore.link_windows to filestore_engine using (project_id = {project}) '
   'with check (project_id = {project})');
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+grant select, insert, update on filestore.rate_counters to filestore_engine;
 grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
   filestore.console_sessions to filestore_engine;
-grant update (last_used_at) on filestore.api_keys to filestore_engine;
+grant update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
 
 do $$
 declare
@@ -823,19 +1196,24 @@ declare
 begin
   foreach v_table in array array[
     'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage',
-    'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts', 'search_chunks'
+    'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
+    'doubtful_segments', 'search_queue', 'search_texts',
+    'search_contents', 'search_chunks'
   ] loop
-    v_visible := case when v_table = 'files' then v_own_files else v_own_rows end;
+    -- Of a purged file nobody sees a row.
+    v_visible := case when v_table = 'files' then v_own_files || ' and path is not null' else v_own_rows end;
     execute format('grant select on filestore.%I to filestore_engine', v_table);
     call filestore.add_policies(format(
       'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible));
-    continue when v_table in ('search_texts', 'search_chunks');
+    continue when v_table in ('search_texts', 'search_contents', 'search_chunks');
     execute format('grant insert on filestore.%I to filestore_engine', v_table);
     call filestore.add_policies(format(
       'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)',
       v_table, v_visible));
     -- These never change.
-    continue when v_table in ('file_versions', 'segments', 'directory_changes');
+    continue when v_table in (
+      'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
+      'doubtful_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     call filestore.add_policies(format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
@@ -845,6 +1223,12 @@ end
 $$;
 grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes
   to filestore_engine;
+grant select, usage on sequence filestore.positions to filestore_engine;
+call filestore.add_policies(
+  'create policy engine_select on filestore.purged_files for select to filestore_engine '
+  'using (project_id = {project} and ({prefix} is null or filestore.place_hash('
+  '(select p.cursor_key from filestore.projects p where p.id = {project}), file_id, {prefix}) = any (place_hashes)))');
+grant select on filestore.purged_files to filestore_engine;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- filestore_admin: every project, for the command line and the sweep, which only the secret key may call.
@@ -861,10 +1245,52 @@ create policy admin_all on filestore.link_windows to filestore_admin using (true
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 grant select, delete on filestore.link_windows to filestore_admin;
 create policy admin_select on filestore.segments for select to filestore_admin using (true);
-create policy admin_select on filestore.file_versions for select to filestore_admin using (true);
 create policy admin_delete on filestore.api_keys for delete to filestore_admin using (true);
+create policy admin_update on filestore.segments for update to filestore_admin using (true) with check (true);
+create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
+-- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
+grant update (segment_ids, note, redacted_at) on filestore.file_versions to filestore_admin;
+grant usage on sequence filestore.positions to filestore_admin;
+do $$
+declare
+  v_rows constant text := '{project} is null or project_id = {project}';
+  v_table text;
+begin
+  foreach v_table in array array[
+    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'idempotency_keys', 'edit_turns', 'search_queue',
+    'search_texts'
+  ] loop
+    call filestore.add_policies(format(
+      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows));
+    execute format('grant select on filestore.%I to filestore_admin', v_table);
+    continue when v_table = 'files';
+    if v_table <> 'project_usage' then
+      call filestore.add_policies(format(
+        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows));
+      execute format('grant delete on filestore.%I to filestore_admin', v_table);
+    end if;
+    continue when v_table in (
+      'shared_segments', 'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts');
+    call filestore.add_policies(format(
+      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows));
+    execute format('grant insert on filestore.%I to filestore_admin', v_table);
+  end loop;
+  foreach v_table in array array[
+    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
+    'doubtful_segments', 'dead_segments', 'retention_passes'
+  ] loop
+    call filestore.add_policies(format(
+      'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
+      v_rows, v_rows));
+    continue when v_table = 'file_versions';
+    execute format('grant update on filestore.%I to filestore_admin', v_table);
+  end loop;
+end
+$$;
 grant select on filestore.tiers, filestore.segments to filestore_admin;
-grant select (project_id, key_id) on filestore.file_versions to filestore_admin;
+grant update (sha256, newlines, ends_with_newline), delete on filestore.segments to filestore_admin;
+grant select on sequence filestore.positions to filestore_admin;
 grant delete on filestore.api_keys to filestore_admin;
 do $$
 declare
@@ -901,7 +1327,7 @@ create policy account_update on filestore.account_windows for update to filestor
   using (account_id = (select filestore.current_account_id()));
 grant select on filestore.tiers to filestore_account;
 grant select, insert, update on filestore.account_windows to filestore_account;
-grant select, insert, update (name) on filestore.projects to filestore_account;
+grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$
 declare
   v_own_rows constant text := 'project_id = {project}';
@@ -909,10 +1335,11 @@ declare
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
-    'rate_windows'
+    'rate_windows', 'rate_counters'
   ] loop
     call filestore.add_policies(format(
-      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table, v_own_rows));
+      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
+      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end));
     execute format('grant select on filestore.%I to filestore_account', v_table);
     continue when v_table not in ('api_keys', 'console_sessions');
     call filestore.add_policies(format(
@@ -929,7 +1356,7 @@ call filestore.add_policies(
   'create policy account_update on filestore.links for update to filestore_account using (project_id = {project}) '
   'with check (project_id = {project})');
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
-grant insert, update (revoked_at, expires_at) on filestore.api_keys to filestore_account;
+grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
 grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -940,7 +1367,7 @@ do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array['search_queue', 'search_texts', 'search_chunks'] loop
+  foreach v_table in array array['search_queue', 'search_texts', 'search_contents', 'search_chunks'] loop
     execute format('create policy search_select on filestore.%I for select to filestore_search using (true)', v_table);
     execute format(
       'create policy search_insert on filestore.%I for insert to filestore_search with check (true)', v_table);
@@ -978,7 +1405,7 @@ create function filestore.refusal(p_code text, p_details jsonb default '{}'::jso
 language plpgsql stable set search_path = ''
 as $$ begin return jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)); end $$;
 comment on function filestore.refusal is 'A refusal, with its code of the wire contract.';
-call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_engine');
+call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function filestore.is_name(p_name text, p_minimum integer) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -1044,7 +1471,7 @@ begin
 end
 $$;
 comment on function filestore.segment_list is 'The segments with these ids, in order.';
-call filestore.grant_execute('filestore.segment_list', 'filestore_engine', 'filestore_search');
+call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
 create type filestore.session as (
   project_id uuid,
@@ -1082,10 +1509,43 @@ as $$ begin return (p_file).id is not null and not (p_file).is_deleted; end $$;
 comment on function filestore.is_live is 'Whether the file exists and its latest version is not a tombstone.';
 call filestore.grant_execute('filestore.is_live', 'filestore_engine');
 
+create function filestore.at_version(
+  p_file filestore.files, p_version filestore.file_versions
+) returns filestore.files
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_file filestore.files := p_file;
+begin
+  v_file.version := p_version.version;
+  v_file.mime_type := p_version.mime_type;
+  v_file.size := p_version.size;
+  v_file.is_deleted := p_version.is_deleted;
+  v_file.is_text := p_version.is_text;
+  v_file.segment_ids := p_version.segment_ids;
+  v_file.updated_at := p_version.created_at;
+  return v_file;
+end
+$$;
+comment on function filestore.at_version is 'A file as one of its versions left it.';
+call filestore.grant_execute('filestore.at_version', 'filestore_admin', 'filestore_engine');
+
+create function filestore.too_large(p_session filestore.session, p_size bigint, p_details jsonb default '{}')
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Without a limit the comparison is null.
+  return case when p_size > p_session.max_file_bytes
+    then filestore.refusal('CONTENT_TOO_LARGE', p_details || jsonb_build_object(
+      'limitBytes', p_session.max_file_bytes, 'sizeBytes', p_size, 'tier', p_session.tier)) end;
+end
+$$;
+comment on function filestore.too_large is 'The refusal of a version that is larger than the tier allows; else null.';
+call filestore.grant_execute('filestore.too_large', 'filestore_engine');
+
 create function filestore.not_found(p_file filestore.files) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return filestore.refusal('FILE_NOT_FOUND', case when (p_file).is_deleted
+  return filestore.refusal('FILE_NOT_FOUND', case when (p_file).is_deleted and (p_file).version > 0
     then jsonb_build_object('deletedVersion', (p_file).version) else '{}'::jsonb end);
 end
 $$;
@@ -1097,7 +1557,41 @@ call filestore.grant_execute('filestore.not_found', 'filestore_engine');
 create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
 comment on type filestore.request_count is 'What became of a request, and of the window in which it is counted.';
 
-create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)
+create function filestore.claim_rate_counter(p_project_id uuid, p_limit integer, p_window timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_new filestore.rate_counters;
+begin
+  v_new.counter := uuid_hash(p_project_id) & ((filestore.limits()).rate_counters - 1);
+  -- Nobody waits for a claim that is being committed.
+  if not pg_try_advisory_xact_lock(hashtextextended('counter/' || v_new.counter, 0)) then return; end if;
+  v_new.project_id := p_project_id;
+  v_new.window_start := p_window;
+  v_new.base := coalesce(pg_sequence_last_value(('filestore.rate_counter_' || v_new.counter)::regclass), 0);
+  v_new.numbers := p_limit - (filestore.limits()).rate_laned_numbers;
+  update filestore.rate_counters c
+  set (project_id, window_start, base, numbers) = row(v_new.project_id, p_window, v_new.base, v_new.numbers)
+  where c.counter = v_new.counter and c.window_start < date_trunc('minute', clock_timestamp());
+  if not found then
+    insert into filestore.rate_counters values (v_new.*) on conflict do nothing;
+  end if;
+end
+$$;
+comment on function filestore.claim_rate_counter is
+  'Gives a project its counter for a window, unless it has it already or another project has.';
+call filestore.grant_execute('filestore.claim_rate_counter', 'filestore_engine');
+
+create function filestore.given_by_counter(p_counter integer, p_base bigint, p_numbers integer) returns integer
+language plpgsql stable set search_path = '' as $$
+begin
+  return least(
+    coalesce(pg_sequence_last_value(('filestore.rate_counter_' || p_counter)::regclass), 0) - p_base, p_numbers);
+end
+$$;
+comment on function filestore.given_by_counter is 'How many requests were admitted without a lane.';
+call filestore.grant_execute('filestore.given_by_counter', 'filestore_account', 'filestore_engine');
+
+create function filestore.count_in_lanes(p_project_id uuid, p_limit integer, p_request_id uuid)
 returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -1135,6 +1629,10 @@ begin
       -- If not, the lane has no number left, and nobody waits for it.
       v_is_allowed := found;
       v_used := v_used + 1;
+      -- Few have been counted, and those who count here before they see the counter are fewer than it leaves to lanes.
+      if v_is_allowed and v_used <= 2 * c_lanes and p_limit > 2 * (filestore.limits()).rate_laned_numbers then
+        perform filestore.claim_rate_counter(p_project_id, p_limit, v_window);
+      end if;
     end if;
   end if;
   while not v_is_allowed loop
@@ -1195,20 +1693,92 @@ begin
     v_is_allowed, greatest(p_limit - coalesce(v_used, 0), 0), greatest(v_window, v_minute) + interval '1 minute');
 end
 $$;
+comment on function filestore.count_in_lanes is
+  'Counts one request as count_request does, in the lanes of the project''s window, which have p_limit numbers.';
+call filestore.grant_execute('filestore.count_in_lanes', 'filestore_engine');
+
+create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)
+returns filestore.request_count
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_counter integer;
+  v_window timestamptz;
+  v_base bigint;
+  v_numbers integer;
+  v_number bigint;
+begin
+  -- The first numbers of a large limit are given by a sequence, without a row that is changed.
+  select c.counter, c.window_start, c.base, c.numbers,
+         case when p_request_id is not null and c.numbers <= p_limit - (filestore.limits()).rate_laned_numbers
+           then nextval(('filestore.rate_counter_' || c.counter)::regclass) - c.base end
+  into v_counter, v_window, v_base, v_numbers, v_number from filestore.rate_counters c
+  where c.counter = uuid_hash(p_project_id) & ((filestore.limits()).rate_counters - 1)
+    and c.project_id = p_project_id and c.window_start >= date_trunc('minute', clock_timestamp());
+  if v_number <= v_numbers then
+    return row(true, (p_limit - v_number)::integer, v_window + interval '1 minute');
+  end if;
+  if v_counter is not null then
+    -- The limit was lowered: the counter gives no more in this window.
+    if v_numbers > p_limit - (filestore.limits()).rate_laned_numbers
+      and v_numbers > filestore.given_by_counter(v_counter, v_base, v_numbers) then
+      update filestore.rate_counters c
+      set numbers = least(c.numbers, filestore.given_by_counter(c.counter, c.base, c.numbers))
+      where c.counter = v_counter and c.project_id = p_project_id;
+    end if;
+    p_limit := p_limit - filestore.given_by_counter(v_counter, v_base, v_numbers);
+  end if;
+  return filestore.count_in_lanes(p_project_id, p_limit, p_request_id);
+end
+$$;
 comment on function filestore.count_request is
   'Counts one request in the project''s window, unless it was counted already (then its id is known, or null). A full '
   'window accepts nothing new and counts nothing. Waits for no other transaction to end.';
 call filestore.grant_execute('filestore.count_request', 'filestore_engine');
 
-create function filestore.authorize(p_key_hash text, p_request_id uuid, p_scope text) returns filestore.session
+create function filestore.count_requests(
+  p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer
+) returns filestore.request_count
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_count filestore.request_count;
+  v_left integer := 0;
+begin
+  if p_requests = 1 or p_request_id is null or exists (
+    select from filestore.rate_windows w where w.project_id = p_project_id and w.request_id = p_request_id
+  ) then
+    return filestore.count_request(p_project_id, p_limit, p_request_id);
+  end if;
+  begin
+    for i in 1 .. p_requests loop
+      -- Its id last: then all of them are counted.
+      v_count := filestore.count_request(
+        p_project_id, p_limit, case when i = p_requests then p_request_id else gen_random_uuid() end);
+      if not v_count.is_allowed then raise sqlstate 'FS001'; end if;
+      if i = 1 then v_left := v_count.remaining + 1; end if;
+    end loop;
+  exception when sqlstate 'FS001' then
+    v_count.remaining := v_left;
+  end;
+  return v_count;
+end
+$$;
+comment on function filestore.count_requests is
+  'Counts one request as several, unless it was counted already. Where so many are not left it counts nothing.';
+call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
+
+create function filestore.authorize(
+  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1
+) returns filestore.session
 language plpgsql volatile set search_path = '' as $$
 declare
   v_session filestore.session;
   v_setting text;
   v_limit integer;
   v_last_used_at timestamptz;
+  v_has_written boolean;
   v_opener_id uuid;
   v_suspended_at timestamptz;
+  v_deleted_at timestamptz;
   v_count filestore.request_count;
 begin
   -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
@@ -1218,8 +1788,8 @@ begin
   if p_scope is null or p_scope = 'read' then
     v_setting := set_config('synchronous_commit', 'off', true);
   end if;
-  select k.id, k.project_id, k.last_used_at, k.scopes, k.path_prefix
-  into v_session.key_id, v_session.project_id, v_last_used_at, v_session.scopes, v_session.path_prefix
+  select k.id, k.project_id, k.last_used_at, k.has_written, k.scopes, k.path_prefix
+  into v_session.key_id, v_session.project_id, v_last_used_at, v_has_written, v_session.scopes, v_session.path_prefix
   from filestore.api_keys k
   where k.key_hash = decode(p_key_hash, 'hex')
     and k.revoked_at is null
@@ -1243,16 +1813,17 @@ begin
   v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix, ''), true);
 
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
-         coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.owner_id,
+         coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.deleted_at, p.owner_id,
          -- A project with a quota of its own, or with none, takes nothing from its account's.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
   into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_suspended_at,
-    v_session.account_id, v_session.account_bytes
+    v_deleted_at, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_session.project_id;
-  -- A console session, and a link made in one, ends with the ownership of whoever opened it.
-  if v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
+  -- A key ends with its project; a console session, and a link made in one, with the ownership of whoever opened it.
+  if v_deleted_at is not null
+    or v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
@@ -1261,7 +1832,9 @@ begin
     v_count.is_allowed := true;
     v_count.resets_at := date_trunc('minute', clock_timestamp()) + interval '1 minute';
   else
-    v_count := filestore.count_request(v_session.project_id, v_limit, p_request_id);
+    v_count := case when p_requests = 1
+      then filestore.count_request(v_session.project_id, v_limit, p_request_id)
+      else filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests) end;
   end if;
   v_session.envelope := jsonb_build_object(
     'rate', jsonb_build_object(
@@ -1285,6 +1858,10 @@ begin
   elsif p_scope is not null and p_scope <> all (v_session.scopes) then
     v_session.envelope := v_session.envelope
       || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
+  elsif p_scope = 'write' and not v_has_written then
+    -- No commit is waited for: whoever finds the row locked leaves it to the other one, or to the key's next request.
+    update filestore.api_keys k set has_written = true
+    where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
   end if;
   return v_session;
 end
@@ -1311,10 +1888,12 @@ comment on function filestore.outside_prefix is
   'The refusal of a write outside the key''s prefix, whatever is there.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');
 
-create function public.filestore_authorize(p_key_hash text, p_request_id uuid, p_path text default null) returns jsonb
+create function public.filestore_authorize(
+  p_key_hash text, p_request_id uuid, p_path text default null, p_requests integer default 1
+) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null);
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -1329,17 +1908,159 @@ begin
 end
 $$;
 comment on function public.filestore_authorize is
-  'Authorizes a key and counts the request (p_request_id null: it was counted already); returns what is at the path '
-  'that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all functions that '
-  'take a key.';
+  'Authorizes a key and counts the request, as p_requests of them (p_request_id null: not at all); returns what is at '
+  'the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all '
+  'functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
+-- 32_moments.sql =====================================================================================================
+-- The project as it was: which version a file had at a moment, that instant included.
+
+create type filestore.moment as (
+  at timestamptz,
+  position bigint,
+  settled_at timestamptz,
+  refusal jsonb
+);
+comment on type filestore.moment is
+  'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
+comment on column filestore.moment.settled_at is
+  'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
+  'cursor this is earlier, by a minute, than any commit takes.';
+
+create function filestore.refused_field(p_field text, p_reason text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+    'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
+end
+$$;
+comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
+call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+
+create function filestore.moment_of(p_session filestore.session, p_at text) returns filestore.moment
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+  v_cursor_key bytea;
+begin
+  if p_at ~ '^[0-9a-f]{32}$' then
+    select p.cursor_key into v_cursor_key from filestore.projects p where p.id = p_session.project_id;
+    v_moment.position := filestore.position_of(v_cursor_key, p_at);
+    if v_moment.position is null then
+      v_moment.refusal := filestore.refused_field('at', 'must be a cursor of this project');
+    end if;
+    -- Inside a transaction, its end.
+    select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
+    into v_moment.position, v_moment.settled_at
+    from filestore.file_versions v
+    join filestore.file_versions o on o.project_id = v.project_id and o.commit_id = v.commit_id
+    where v.project_id = p_session.project_id and v.position = v_moment.position;
+  else
+    v_moment.at := p_at::timestamptz;
+    v_moment.settled_at := v_moment.at;
+    if v_moment.at > clock_timestamp() then
+      v_moment.refusal := filestore.refused_field('at', 'must not be in the future');
+    end if;
+  end if;
+  return v_moment;
+end
+$$;
+comment on function filestore.moment_of is
+  'The moment of an ISO 8601 time or a cursor. Refused: a time in the future, and a cursor of another project.';
+call filestore.grant_execute('filestore.moment_of', 'filestore_engine');
+
+create function filestore.file_at(
+  p_file filestore.files, p_moment filestore.moment,
+  out file filestore.files, out is_trimmed boolean, out is_redacted boolean
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Known to be of that moment or before, and known to be later; between them nothing at or below v_searched is there.
+  v_low integer := 0;
+  v_high integer := (p_file).version + 1;
+  v_searched integer := 0;
+  v_middle integer;
+  v_version integer;
+  v_is_later boolean;
+  v_then filestore.file_versions;
+begin
+  is_trimmed := false;
+  is_redacted := false;
+  if (p_file).updated_at <= p_moment.settled_at then
+    file := p_file;
+    return;
+  end if;
+  if p_moment.at is not null and (p_file).created_at > p_moment.at then return; end if;
+  -- Times and positions ascend with the numbers. The latest version first: where it is later, few may be.
+  v_middle := (p_file).version;
+  while v_searched < v_high - 1 loop
+    select v.version, coalesce(v.created_at > p_moment.at, v.position > p_moment.position)
+    into v_version, v_is_later
+    from filestore.file_versions v
+    where v.project_id = (p_file).project_id and v.file_id = (p_file).id
+      and v.version > v_searched and v.version <= v_middle
+    order by v.version desc limit 1;
+    if not found then
+      v_searched := v_middle;
+    elsif v_is_later then
+      v_high := v_version;
+    else
+      v_low := v_version;
+      v_searched := v_middle;
+    end if;
+    v_middle := (v_searched + v_high) / 2;
+  end loop;
+  is_trimmed := v_high > v_low + 1;
+  if v_low = 0 then return; end if;
+  file := p_file;
+  if v_low = (p_file).version then return; end if;
+  select * into v_then from filestore.file_versions v
+  where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = v_low;
+  file := filestore.at_version(p_file, v_then);
+  is_redacted := v_then.redacted_at is not null;
+end
+$$;
+comment on function filestore.file_at is
+  'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
+  'is_trimmed: what it was is not known any more, since versions between two that are kept are gone. '
+  'is_redacted: its content is gone.';
+call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
+
+create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
+  out is_redacted boolean, out refusal jsonb)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment constant filestore.moment := filestore.moment_of(p_session, p_at);
+  v_file filestore.files;
+  v_then record;
+begin
+  if v_moment.refusal is not null then
+    refusal := v_moment.refusal;
+    return;
+  end if;
+  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if found then
+    v_then := filestore.file_at(v_file, v_moment);
+    file := v_then.file;
+    is_redacted := v_then.is_redacted;
+    if v_then.is_trimmed then
+      refusal := filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}');
+      return;
+    end if;
+  end if;
+  if file.id is null then refusal := filestore.refusal('FILE_NOT_FOUND'); end if;
+end
+$$;
+comment on function filestore.record_at is
+  'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
+call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 40_versions.sql ====================================================================================================
 -- Commits: every change of a file adds one version to it.
 --
--- Lock order, everywhere: a lane of the rate window, an idempotency key, the paths of a copy or move, file rows,
--- directory rows (the root first), a row of the usage. Of lanes, directories and usage nobody waits for one that
--- another commit holds, but takes another row or puts one beside it; near the quota it takes all rows of the usage, in
--- order.
+-- Lock order, everywhere: a lane of the rate window, an idempotency key, links, file rows in the order of their paths,
+-- directory rows (the root first), the turn at erasing what is shared, the row of a run that begins, a row of the
+-- usage. Of lanes, directories and usage nobody waits for one that another commit holds, but takes another row or puts
+-- one beside it; near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -1376,6 +2097,15 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
+
+create function filestore.bytes_of(p_segments jsonb) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(p_segments) s);
+end
+$$;
+comment on function filestore.bytes_of is 'The size of segments together.';
+call filestore.grant_execute('filestore.bytes_of', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -1642,29 +2372,81 @@ comment on function filestore.lock_file is
   'first indexing of a file.';
 call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
 
+create function filestore.lock_paths(p_project_id uuid, p_paths text[], p_new_paths text[]) returns text[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path text;
+  v_now constant timestamptz := clock_timestamp();
+  v_missing text[] := '{}';
+begin
+  for v_path in select distinct p.path collate "C" from unnest(p_paths) p (path) order by 1 loop
+    continue when (filestore.lock_file(p_project_id, v_path)).id is not null;
+    if v_path = any (p_new_paths) then
+      -- Waits for a commit that is creating the file.
+      insert into filestore.files (
+        project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
+      values (p_project_id, v_path, 0, '', 0, true, '{}', v_now, v_now)
+      on conflict (project_id, path) do nothing;
+      continue when found or (filestore.lock_file(p_project_id, v_path)).id is not null;
+    end if;
+    v_missing := v_missing || v_path;
+  end loop;
+  return v_missing;
+end
+$$;
+comment on function filestore.lock_paths is
+  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
+  'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
+  'Returns the other paths without a file.';
+call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
+
+create function filestore.feed_lock(p_project_id uuid) returns integer
+language plpgsql immutable set search_path = ''
+as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
+comment on function filestore.feed_lock is
+  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
+call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
+
+create function filestore.next_position(p_project_id uuid) returns bigint
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting text;
+begin
+  -- The number that is locked is lower than the one that is given.
+  v_setting := pg_advisory_xact_lock(
+    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
+  return nextval('filestore.positions');
+end
+$$;
+comment on function filestore.next_position is
+  'The position of a new version, taken once its file is locked. Until the transaction ends an advisory lock tells '
+  'readers of the feed that it may commit versions above that number.';
+call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'filestore_engine');
+
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   v_is_live constant boolean := filestore.is_live(p_file);
   v_tag constant text := (p_file).id || '.' || (p_file).version;
+  v_version constant integer := nullif((p_file).version, 0);
 begin
   -- "ifVersion" is the number that the file must be at, 0 for no file.
   if v_is_live and p_commit -> 'ifVersion' = '0' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
   end if;
   if (p_commit ->> 'ifVersion')::integer > 0
     and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
   end if;
   -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
   if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
   end if;
   if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
   end if;
   if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
   end if;
   return null;
 end
@@ -1678,9 +2460,57 @@ create type filestore.next_version as (
   size bigint,
   mime_type text,
   is_deleted boolean,
-  is_text boolean
+  is_text boolean,
+  source_file_id uuid,
+  source_version integer
 );
 comment on type filestore.next_version is 'What a new version is to contain.';
+
+create function filestore.content_of(p_file filestore.files) returns filestore.next_version
+language plpgsql immutable set search_path = '' as $$
+begin
+  return row (
+    (p_file).segment_ids, (p_file).size, (p_file).mime_type, false, (p_file).is_text, (p_file).id, (p_file).version);
+end
+$$;
+comment on function filestore.content_of is 'A version with the content of that file, which may be another one.';
+call filestore.grant_execute('filestore.content_of', 'filestore_engine');
+
+create function filestore.tombstone_of(p_file filestore.files) returns filestore.next_version
+language plpgsql immutable set search_path = ''
+as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::filestore.next_version; end $$;
+comment on function filestore.tombstone_of is 'The version that ends a file.';
+call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
+
+create type filestore.change as (
+  commit_id uuid,
+  operation filestore.operation,
+  run_id text,
+  actor text,
+  note text,
+  undone_run_id text,
+  committed_at timestamptz,
+  said_cost integer
+);
+comment on type filestore.change is 'What the versions of a commit have in common.';
+comment on column filestore.change.committed_at is
+  'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
+comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
+
+create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_provenance constant jsonb := p_commit -> 'provenance';
+begin
+  return row (
+    p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
+    v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
+    coalesce((filestore.limits()).tariff_said_factor * octet_length(concat(
+      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')), 0))::filestore.change;
+end
+$$;
+comment on function filestore.change_of is 'What the versions of a commit have in common.';
+call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
 create function filestore.plan_version(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
@@ -1738,39 +2568,47 @@ begin
       select * into v_source from filestore.file_versions v
       where v.project_id = (p_file).project_id and v.file_id = (p_file).id
         and v.version = (p_commit ->> 'version')::integer;
-      if not found then
-        refusal := filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version));
-      elsif v_source.is_deleted then
+      refusal := filestore.unreadable_version(p_file, (p_commit ->> 'version')::integer, v_source);
+      if refusal is null and v_source.is_deleted then
         refusal := filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_source.version));
       end if;
       planned.segment_ids := v_source.segment_ids;
       planned.size := v_source.size;
       planned.mime_type := v_source.mime_type;
       planned.is_text := v_source.is_text;
+      planned.source_file_id := v_source.file_id;
+      planned.source_version := v_source.version;
   end case;
-  -- Without a limit the comparison is null.
-  if refusal is null and planned.size > p_session.max_file_bytes then
-    refusal := filestore.refusal('CONTENT_TOO_LARGE', jsonb_build_object(
-      'limitBytes', p_session.max_file_bytes, 'sizeBytes', planned.size, 'tier', p_session.tier));
+  if refusal is null and p_session.max_file_bytes is not null then
+    refusal := filestore.too_large(p_session, planned.size);
   end if;
 end
 $$;
 comment on function filestore.plan_version is 'What a commit would make of the locked file, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
+create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return p_is_text and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)';
+end
+$$;
+comment on function filestore.has_text is
+  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
+  '`isBinaryMediaType`.';
+call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
+
 create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
 language plpgsql immutable set search_path = '' as $$
 begin
   return case
-    when p_is_text and p_size <= (filestore.limits()).search_text_bytes_max
-      and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)'
+    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
     then p_size else 0 end;
 end
 $$;
 comment on function filestore.indexed_bytes is
-  'How many bytes of a live file are in the search index, once it was indexed. The types are those of '
-  '`isBinaryMediaType`.';
-call filestore.grant_execute('filestore.indexed_bytes', 'filestore_engine');
+  'How many bytes of a live file are in the search index, once it was indexed.';
+call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
 
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -1783,17 +2621,19 @@ end
 $$;
 comment on function filestore.file_cost is
   'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
-call filestore.grant_execute('filestore.file_cost', 'filestore_engine');
+call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.database_cost(
   p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
 ) returns bigint
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case when (p_before).id is null then filestore.file_cost(p_path) else 0 end
+  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
     + (filestore.limits()).tariff_version_bytes
     + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
     + (filestore.limits()).tariff_segment_bytes * p_new_segments
+    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
+      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
     + (filestore.limits()).tariff_indexed_factor * (
       case when p_next.is_deleted then 0
         else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
@@ -1805,19 +2645,38 @@ comment on function filestore.database_cost is
   'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
 call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
 
+create function filestore.share_segments(
+  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
+) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into filestore.shared_segments (project_id, segment_id, file_id)
+  select p_project_id, s.id, f.id
+  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
+  on conflict do nothing;
+end
+$$;
+comment on function filestore.share_segments is
+  'Notes that two files, which are locked, have versions with these segments.';
+call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
+
 create function filestore.put_version(
-  p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version, p_commit_id uuid
+  p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
+  p_change filestore.change
 ) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
-  v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
+  v_position constant bigint := filestore.next_position(p_session.project_id);
+  v_now constant timestamptz := coalesce(
+    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
   v_change constant integer := (not p_next.is_deleted)::integer - filestore.is_live(p_file)::integer;
 begin
   if v_file.id is not null then
     update filestore.files f
     set version = f.version + 1, mime_type = p_next.mime_type, size = p_next.size, is_deleted = p_next.is_deleted,
-        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now
+        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now,
+        created_at = case when f.version = 0 then v_now else f.created_at end
     where f.project_id = p_session.project_id and f.id = v_file.id
     returning * into v_file;
   else
@@ -1830,10 +2689,16 @@ begin
     if not found then return null; end if;
   end if;
   insert into filestore.file_versions (
-    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, key_id, created_at)
+    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, position, operation,
+    key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.is_text, v_file.segment_ids, p_commit_id, p_session.key_id, v_now);
+    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
+    p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
+    p_change.undone_run_id, v_now);
+  if p_next.source_file_id <> v_file.id then
+    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
+  end if;
   if v_change <> 0 then
     perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, v_change);
   end if;
@@ -1844,6 +2709,27 @@ comment on function filestore.put_version is
   'Adds a version to a locked file, or creates the file. Null where another transaction has just created it: lock '
   'that one and check again.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
+
+create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if not exists (
+    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
+  ) then
+    insert into filestore.runs (project_id, run_id, first_position)
+    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
+    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
+    on conflict do nothing;
+  end if;
+  if p_change.undone_run_id is not null then
+    insert into filestore.run_undos (project_id, undone_run_id, run_id)
+    values (p_project_id, p_change.undone_run_id, p_change.run_id) on conflict do nothing;
+  end if;
+end
+$$;
+comment on function filestore.begin_run is
+  'Makes the row of a run with its first commit, once that has its versions.';
+call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -1862,9 +2748,21 @@ comment on function filestore.queue_for_search is
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
 
 create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row execute function filestore.queue_for_search();
+  for each row when (new.version > 0) execute function filestore.queue_for_search();
 create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row when (old.version is distinct from new.version) execute function filestore.queue_for_search();
+  for each row when (old.version is distinct from new.version and new.path is not null)
+  execute function filestore.queue_for_search();
+
+create function filestore.made_record(p_file filestore.files) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
+    (p_file).created_at, (p_file).updated_at)
+    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end;
+end
+$$;
+comment on function filestore.made_record is 'The record of a version that was made, which may be a tombstone.';
+call filestore.grant_execute('filestore.made_record', 'filestore_engine');
 
 create function filestore.commit_result(
   p_file filestore.files, p_extra jsonb, p_segments jsonb default null
@@ -1872,11 +2770,7 @@ create function filestore.commit_result(
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
-      (p_file).created_at, (p_file).updated_at)
-      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-      || coalesce(p_extra, '{}'::jsonb),
-    'segments', p_segments));
+    'file', filestore.made_record(p_file) || coalesce(p_extra, '{}'::jsonb), 'segments', p_segments));
 end
 $$;
 comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
@@ -1885,18 +2779,111 @@ call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_file filestore.files := p_file;
+  v_commit_id constant uuid := p_commit ->> 'commitId';
+  v_made filestore.file_versions;
 begin
-  select v.version, v.mime_type, v.size, v.is_deleted, v.created_at
-  into v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted, v_file.updated_at
-  from filestore.file_versions v
-  where v.project_id = v_file.project_id and v.file_id = v_file.id and v.commit_id = (p_commit ->> 'commitId')::uuid;
-  return case when found then filestore.commit_result(v_file, p_commit -> 'extra') end;
+  select v.* into v_made
+  from (
+    -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
+    -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
+    select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
+    order by c.commit_id offset 0
+  ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
+  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
 end
 $$;
 comment on function filestore.repeated_commit is
   'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
+
+create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
+comment on type filestore.applied is
+  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
+  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were made.';
+
+create function filestore.apply_to_file(
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
+) returns filestore.applied
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path constant text := p_commit ->> 'path';
+  v_plan record;
+  v_applied filestore.applied;
+begin
+  if p_kind <> 'write' and not filestore.is_live(p_file)
+    and not (p_kind = 'restore' and coalesce((p_file).version, 0) > 0) then
+    v_applied.refusal := filestore.not_found(p_file);
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.failed_precondition(p_file, p_commit);
+  if v_applied.refusal is not null then return v_applied; end if;
+  v_plan := filestore.plan_version(p_session, p_file, p_kind, p_commit);
+  if v_plan.refusal is not null then
+    v_applied.refusal := v_plan.refusal;
+    return v_applied;
+  end if;
+  v_applied.cost := filestore.database_cost(
+    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+  v_applied.versions := 1;
+  if p_kind <> 'delete' and not filestore.has_room(
+    p_session, v_applied.cost + filestore.bytes_of(p_commit -> 'segments')) then
+    v_applied.refusal := filestore.quota_exceeded(p_session);
+    return v_applied;
+  end if;
+  v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
+  return v_applied;
+end
+$$;
+comment on function filestore.apply_to_file is
+  'Adds one version to a locked file, or creates it: write, overwrite, append, edit, delete or restore.';
+call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
+
+create function filestore.apply_to_two(
+  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
+  p_change filestore.change
+) returns filestore.applied
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_next filestore.next_version;
+  v_left filestore.next_version;
+  v_applied filestore.applied;
+begin
+  if not filestore.is_live(p_source) then
+    v_applied.refusal := filestore.not_found(p_source);
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.failed_precondition(p_source, p_commit);
+  if v_applied.refusal is not null then return v_applied; end if;
+  if filestore.is_live(p_target) and not coalesce((p_commit ->> 'overwrite')::boolean, false) then
+    v_applied.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', p_target.version));
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.too_large(p_session, p_source.size);
+  if v_applied.refusal is not null then return v_applied; end if;
+  v_next := filestore.content_of(p_source);
+  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
+  v_applied.versions := 1;
+  if p_kind = 'move' then
+    v_left := filestore.tombstone_of(p_source);
+    v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
+      + p_change.said_cost;
+    v_applied.versions := 2;
+  end if;
+  if not filestore.has_room(p_session, v_applied.cost) then
+    v_applied.refusal := filestore.quota_exceeded(p_session);
+    return v_applied;
+  end if;
+  if p_kind = 'move' then
+    perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
+  end if;
+  v_applied.file := filestore.put_version(p_session, p_target, p_commit ->> 'destination', v_next, p_change);
+  return v_applied;
+end
+$$;
+comment on function filestore.apply_to_two is
+  'The current content of one locked file becomes the next version of another; a move leaves a tombstone, which comes '
+  'first. No bytes are copied.';
+call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
 
 create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1904,44 +2891,27 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_segments constant jsonb := coalesce(p_commit -> 'segments', '[]');
   v_commit constant jsonb := p_commit || jsonb_build_object('segments', v_segments);
-  v_new_bytes constant bigint := (
-    select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(v_segments) s);
-  v_file filestore.files;
-  v_before filestore.files;
-  v_refusal jsonb;
-  v_plan record;
-  v_next filestore.next_version;
+  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
-  v_segments_before integer;
-  v_cost bigint;
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_repeated jsonb;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_refusal := filestore.repeated_commit(v_file, v_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    if p_kind <> 'write' and not filestore.is_live(v_file) and not (p_kind = 'restore' and v_file.id is not null) then
-      return filestore.not_found(v_file);
-    end if;
-    v_refusal := filestore.failed_precondition(v_file, v_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    v_plan := filestore.plan_version(p_session, v_file, p_kind, v_commit);
-    if v_plan.refusal is not null then return v_plan.refusal; end if;
-    v_next := v_plan.planned;
-    v_before := v_file;
-    v_cost := filestore.database_cost(v_before, v_path, v_next, jsonb_array_length(v_segments));
-    if p_kind <> 'delete' and not filestore.has_room(p_session, v_new_bytes + v_cost) then
-      return filestore.quota_exceeded(p_session);
-    end if;
-    v_file := filestore.put_version(p_session, v_file, v_path, v_next, (p_commit ->> 'commitId')::uuid);
-    exit when v_file.id is not null;
+    v_repeated := filestore.repeated_commit(v_file, v_commit);
+    if v_repeated is not null then return v_repeated; end if;
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, v_commit, v_change);
+    if v_applied.refusal is not null then return v_applied.refusal; end if;
+    exit when (v_applied.file).id is not null;
   end loop;
   perform filestore.add_segments(p_session.project_id, v_segments);
-  perform filestore.charge_usage(p_session, v_new_bytes, v_cost, 1, p_kind = 'delete');
-  v_segments_before := coalesce(cardinality(v_before.segment_ids), 0);
-  return filestore.commit_result(v_file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit')
-      and cardinality(v_file.segment_ids) / v_check_every > v_segments_before / v_check_every
-    then filestore.segment_list(p_session.project_id, v_file.segment_ids) end);
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_applied.cost, 1, p_kind = 'delete');
+  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
+    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
+      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
+    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
 end
 $$;
 comment on function filestore.commit_version is
@@ -1949,64 +2919,36 @@ comment on function filestore.commit_version is
   'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
 
-create function filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb) returns jsonb
+create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_path constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
+  v_change filestore.change := filestore.change_of(p_kind, p_commit);
   v_source filestore.files;
   v_target filestore.files;
-  v_refusal jsonb;
-  v_lock bigint;
-  v_before filestore.files;
-  v_next filestore.next_version;
-  v_left filestore.next_version;
-  v_cost bigint;
+  v_applied filestore.applied;
+  v_repeated jsonb;
 begin
-  -- Operations on two files that share a path run one after the other. Row locks cannot be taken in a fixed order while
-  -- one of the paths is only being created.
-  for v_lock in
-    select distinct hashtextextended(p_session.project_id || '/' || l.path, 0)
-    from unnest(array[v_path, v_destination]) l (path) order by 1
-  loop
-    perform pg_advisory_xact_lock(v_lock);
-  end loop;
-  loop
+  -- Of a source that does not exist nothing is locked.
+  if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
-    v_target := filestore.lock_file(p_session.project_id, v_destination);
-    v_refusal := filestore.repeated_commit(v_target, p_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    if not filestore.is_live(v_source) then return filestore.not_found(v_source); end if;
-    v_refusal := filestore.failed_precondition(v_source, p_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    if filestore.is_live(v_target) and not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-      return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_target.version));
-    end if;
-    if v_source.size > p_session.max_file_bytes then
-      return filestore.refusal('CONTENT_TOO_LARGE', jsonb_build_object(
-        'limitBytes', p_session.max_file_bytes, 'sizeBytes', v_source.size, 'tier', p_session.tier));
-    end if;
-    v_before := v_target;
-    v_next := row (v_source.segment_ids, v_source.size, v_source.mime_type, false, v_source.is_text);
-    v_cost := filestore.database_cost(v_before, v_destination, v_next, 0);
-    if p_is_move then
-      v_left := row ('{}', 0, v_source.mime_type, true, true);
-      v_cost := v_cost + filestore.database_cost(v_source, v_path, v_left, 0);
-    end if;
-    if not filestore.has_room(p_session, v_cost) then return filestore.quota_exceeded(p_session); end if;
-    v_target := filestore.put_version(p_session, v_target, v_destination, v_next, (p_commit ->> 'commitId')::uuid);
-    exit when v_target.id is not null;
-  end loop;
-  if p_is_move then
-    v_source := filestore.put_version(p_session, v_source, v_path, v_left, (p_commit ->> 'sourceCommitId')::uuid);
   end if;
-  perform filestore.charge_usage(p_session, 0, v_cost, 1 + p_is_move::integer, false);
-  return filestore.commit_result(v_target, p_commit -> 'extra');
+  v_target := filestore.lock_file(p_session.project_id, v_destination);
+  v_repeated := filestore.repeated_commit(v_target, p_commit);
+  if v_repeated is not null then return v_repeated; end if;
+  v_change.committed_at := greatest(
+    date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
+    case when v_target.version > 0 then v_target.updated_at end);
+  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
+  if v_applied.refusal is not null then return v_applied.refusal; end if;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  perform filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
 end
 $$;
 comment on function filestore.copy_file is
-  'The current content of one path becomes the next version of another; a move leaves a tombstone. No bytes are '
-  'copied.';
+  'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -2044,28 +2986,38 @@ comment on function filestore.stored_response is
   'is new.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
 
-create function filestore.commit_within_quota(
+create function filestore.commit_or_refuse(
   p_session filestore.session, p_kind text, p_commit jsonb
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_result jsonb;
 begin
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
-  if p_session.max_project_bytes is not null then
-    begin
-      return case
-        when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
-        else filestore.commit_version(p_session, p_kind, p_commit) end;
-    exception when sqlstate 'FS002' then
-      return filestore.quota_exceeded(p_session);
-    end;
+  if p_session.max_project_bytes is null and p_kind in (
+    'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
+    return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  return case
-    when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
-    else filestore.commit_version(p_session, p_kind, p_commit) end;
+  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  begin
+    case p_kind
+      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
+      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
+        v_result := filestore.commit_planned(p_session, p_kind, p_commit);
+      when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
+      else v_result := filestore.commit_version(p_session, p_kind, p_commit);
+    end case;
+    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
+  exception
+    when sqlstate 'FS002' then v_result := filestore.quota_exceeded(p_session);
+    when sqlstate 'FS003' then null;
+  end;
+  return v_result;
 end
 $$;
-comment on function filestore.commit_within_quota is 'Commits, or refuses where the quota has no room for it.';
-call filestore.grant_execute('filestore.commit_within_quota', 'filestore_engine');
+comment on function filestore.commit_or_refuse is
+  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
+call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -2103,14 +3055,16 @@ begin
     end;
   end if;
 
-  v_result := filestore.commit_within_quota(p_session, p_kind, p_commit);
+  v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
 
   if v_idempotency is not null then
     if v_result ? 'refusal' then
       delete from filestore.idempotency_keys i
       where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
     else
-      update filestore.idempotency_keys i set response = v_result -> 'value' -> 'file'
+      -- Of an answer that may be large only so much is stored that it can be made again.
+      update filestore.idempotency_keys i
+      set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
       where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
     end if;
   end if;
@@ -2142,7 +3096,7 @@ comment on function public.filestore_commit is
   'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
   'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
   'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
-  'SEGMENT_LIST_FULL.';
+  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
 call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
 -- 41_compaction.sql ==================================================================================================
 -- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
@@ -2162,7 +3116,7 @@ begin
   select * into v_file from filestore.files f
   where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for no key update;
   v_from := array_position(v_file.segment_ids, p_run[1]);
-  if v_from is null or filestore.is_kept_for_edits(v_file)
+  if v_from is null
     or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
     -- An earlier attempt at this very compaction may have done it.
     return v_session.envelope || jsonb_build_object(
@@ -2184,6 +3138,13 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
+  -- What an earlier compaction of this very version made is in no version.
+  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+  select v_session.project_id, v_file.id, r.id from unnest(p_run) r (id)
+  where r.id <> all ((
+    select v.segment_ids from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[])
+  on conflict do nothing;
   perform filestore.charge_usage(
     v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
   return v_session.envelope || jsonb_build_object('value', true);
@@ -2207,17 +3168,105 @@ $$;
 comment on function filestore.is_edited_in_turns is 'Whether an isolate has or awaits the turn to edit a file.';
 call filestore.grant_execute('filestore.is_edited_in_turns', 'filestore_engine');
 
-create function filestore.is_kept_for_edits(p_file filestore.files) returns boolean
+create function filestore.appended_since(p_file filestore.files, p_version integer) returns uuid[]
 language plpgsql stable set search_path = '' as $$
+declare
+  v_size bigint := (
+    select v.size from filestore.file_versions v
+    where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = p_version
+      and v.redacted_at is null);
+  v_most constant integer := filestore.max_segments((p_file).size);
+  v_version filestore.file_versions;
+  v_missing bigint;
+  v_added uuid[];
+  v_appended uuid[] := '{}';
 begin
-  return cardinality((p_file).segment_ids) < filestore.max_segments((p_file).size) / 2
-    and filestore.is_edited_in_turns((p_file).project_id, (p_file).path);
+  if v_size is null or (p_file).version - p_version > v_most then return null; end if;
+  for v_version in
+    select * from filestore.file_versions v
+    where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version > p_version
+    order by v.version
+  loop
+    if v_version.operation <> 'append' or v_version.redacted_at is not null then return null; end if;
+    v_missing := v_version.size - v_size;
+    v_size := v_version.size;
+    v_added := '{}';
+    while v_missing > 0 loop
+      v_added := v_version.segment_ids[cardinality(v_version.segment_ids) - cardinality(v_added)] || v_added;
+      v_missing := v_missing - (
+        select s.size from filestore.segments s where s.project_id = (p_file).project_id and s.id = v_added[1]);
+    end loop;
+    -- The end of the file was stored again, along with what was appended.
+    if v_missing < 0 then return null; end if;
+    v_appended := v_appended || v_added;
+  end loop;
+  return v_appended;
 end
 $$;
-comment on function filestore.is_kept_for_edits is
-  'Whether compaction leaves the file alone: edits take turns at it, which would be in vain if the segments that they '
-  'replace were gone. Not once half of the segments are used that a file may have.';
-call filestore.grant_execute('filestore.is_kept_for_edits', 'filestore_engine');
+comment on function filestore.appended_since is
+  'The segments that were appended to a file after one of its versions, as they were before any compaction. Null where '
+  'the file was changed otherwise since, or too often.';
+call filestore.grant_execute('filestore.appended_since', 'filestore_engine');
+
+create function filestore.compacted_again(p_file filestore.files, p_read uuid[], p_edited uuid[]) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+declare
+  c_read constant integer := cardinality(p_read);
+  c_edited constant integer := cardinality(p_edited);
+  v_before integer := 0;
+  v_after integer := 0;
+  v_result uuid[];
+begin
+  -- How many segments the edit left alone, from the start and from the end.
+  while v_before < least(c_read, c_edited) and p_read[v_before + 1] = p_edited[v_before + 1] loop
+    v_before := v_before + 1;
+  end loop;
+  while v_after < least(c_read, c_edited) - v_before and p_read[c_read - v_after] = p_edited[c_edited - v_after] loop
+    v_after := v_after + 1;
+  end loop;
+  -- As far as the present list begins, and ends, at the same bytes as these, it is used.
+  with read as (
+    select n, s.size, sum(s.size) over (order by n) as stop from generate_subscripts(p_read, 1) n
+    -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
+    cross join lateral (
+      select g.size from filestore.segments g where g.project_id = (p_file).project_id and g.id = p_read[n] offset 0) s
+  ), present as (
+    select n, s.size, sum(s.size) over (order by n) as stop from generate_subscripts((p_file).segment_ids, 1) n
+    cross join lateral (
+      select g.size from filestore.segments g
+      where g.project_id = (p_file).project_id and g.id = (p_file).segment_ids[n] offset 0) s
+  )
+  select (p_file).segment_ids[: coalesce(head.present, 0)]
+    || p_edited[coalesce(head.read, 0) + 1 : c_edited - (c_read + 1 - coalesce(tail.read, c_read + 1))]
+    || (p_file).segment_ids[coalesce(tail.present, cardinality((p_file).segment_ids) + 1) :]
+  into v_result
+  from (select max(p.n) as present, max(r.n) as read
+        from present p join read r on r.stop = p.stop and r.n <= v_before) head,
+       (select min(p.n) as present, min(r.n) as read
+        from present p join read r on r.stop - r.size = p.stop - p.size and r.n > c_read - v_after) tail;
+  return case when cardinality(v_result) <= filestore.max_segments((p_file).size) then v_result end;
+end
+$$;
+comment on function filestore.compacted_again is
+  'What an edit made of a list that was compacted meanwhile, with the compacted segments wherever it replaced none of '
+  'them. Null where that is more segments than a file may have.';
+call filestore.grant_execute('filestore.compacted_again', 'filestore_engine');
+
+create function filestore.is_still_there(p_file filestore.files, p_version integer, p_segment_ids uuid[])
+returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return p_segment_ids = (p_file).segment_ids or not exists (
+    select s.id from unnest(p_segment_ids) s (id)
+    except select s.id from unnest((p_file).segment_ids) s (id)
+    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = p_version);
+end
+$$;
+comment on function filestore.is_still_there is
+  'Whether the segments that an edit was made of are those of the file, or of the version that was read: what one '
+  'compaction has made, and the next one replaced, may be gone.';
+call filestore.grant_execute('filestore.is_still_there', 'filestore_engine');
 
 create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
 language plpgsql stable set search_path = '' as $$
@@ -2229,12 +3278,33 @@ declare
     select r.value::uuid
     from jsonb_array_elements_text(p_commit -> 'baseSegmentIds') with ordinality r (value, position)
     order by r.position);
+  -- Those that are not its own.
+  v_kept constant uuid[] := array(
+    select e.id from unnest(v_edited) e (id)
+    where e.id not in (select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s));
+  v_appended uuid[];
 begin
+  -- A path that was purged since may have another file, with versions of the same numbers.
+  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid then return null; end if;
   if (p_file).version = (p_commit ->> 'baseVersion')::integer then
-    -- Without the base it is an append that also compacts.
-    return case when p_commit ? 'baseSegmentIds' or not filestore.is_kept_for_edits(p_file) then v_edited end;
-  elsif p_commit ? 'baseSegmentIds' and (p_file).segment_ids[: cardinality(v_base)] = v_base then
+    if p_commit ? 'baseSegmentIds' then
+      return case when filestore.is_still_there(p_file, (p_file).version, v_base) then v_edited end;
+    end if;
+    -- Without the base it is an append that also compacts, in one segment with what edits may replace.
+    return case
+      when filestore.is_still_there(p_file, (p_file).version, v_kept)
+        and not filestore.is_edited_in_turns((p_file).project_id, (p_file).path)
+      then v_edited end;
+  elsif p_commit ? 'baseSegmentIds' and (p_file).segment_ids[: cardinality(v_base)] = v_base
+    -- Whatever the file has now begins like one without content.
+    and (v_base <> '{}' or (p_file).segment_ids = '{}') then
     return v_edited || (p_file).segment_ids[cardinality(v_base) + 1 :];
+  elsif p_commit ? 'baseSegmentIds'
+    and filestore.is_still_there(p_file, (p_commit ->> 'baseVersion')::integer, v_base) then
+    -- Compacted meanwhile. What was read and what was appended since are still there as they were.
+    v_appended := filestore.appended_since(p_file, (p_commit ->> 'baseVersion')::integer);
+    return case when v_appended is not null
+      then filestore.compacted_again(p_file, v_base || v_appended, v_edited || v_appended) end;
   end if;
   return null;
 end
@@ -2301,31 +3371,56 @@ comment on function filestore.nothing_at is
   'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
+create function filestore.unreadable_version(
+  p_file filestore.files, p_number integer, p_version filestore.file_versions
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if (p_version).redacted_at is not null then
+    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
+  elsif (p_version).version is null then
+    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.unreadable_version is
+  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
+  'erased.';
+call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
+
 create function filestore.find_version(
-  p_session filestore.session, p_path text, p_version integer, p_with_segments boolean
+  p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files;
   v_version filestore.file_versions;
+  v_then record;
+  v_refusal jsonb;
   v_record jsonb;
 begin
-  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-  if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
-  if p_version <> v_file.version then
-    select * into v_version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
-    if not found then
-      return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
+  if p_at is not null then
+    v_then := filestore.record_at(p_session, p_path, p_at);
+    if v_then.refusal is not null then return v_then.refusal; end if;
+    v_file := v_then.file;
+    if v_file.is_deleted then return filestore.not_found(v_file); end if;
+    if v_then.is_redacted then
+      return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version));
     end if;
-    v_file.version := v_version.version;
-    v_file.mime_type := v_version.mime_type;
-    v_file.size := v_version.size;
-    v_file.is_deleted := v_version.is_deleted;
-    v_file.updated_at := v_version.created_at;
-    v_file.segment_ids := v_version.segment_ids;
+  else
+    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+    if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
+    if p_version <> v_file.version then
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+      v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
+      if v_refusal is not null then return v_refusal; end if;
+      v_file := filestore.at_version(v_file, v_version);
+    end if;
+    if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   end if;
-  if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   v_record := filestore.file_record(
     v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
   if not p_with_segments then return jsonb_build_object('value', v_record); end if;
@@ -2333,26 +3428,29 @@ begin
     'file', v_record, 'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
 end
 $$;
-comment on function filestore.find_version is 'A file''s record at one version, with its segments on request.';
+comment on function filestore.find_version is
+  'A file''s record at one version, or as it was at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
 create function public.filestore_record(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null
+  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_at text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, false);
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, false);
 end
 $$;
 comment on function public.filestore_record is
-  'The file record, of the latest or a given version. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+  'The file record, of the latest or a given version, or as it was at a moment. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
 
 create function public.filestore_content(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null
+  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null,
+  p_at text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2373,7 +3471,7 @@ begin
         || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
     end if;
   end if;
-  v_result := v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
+  v_result := v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
   if p_idempotency is not null and v_result ? 'value'
     and filestore.is_edited_in_turns(v_session.project_id, p_path) then
     v_result := jsonb_set(v_result, '{value,takesTurns}', 'true');
@@ -2397,6 +3495,9 @@ declare
   v_to integer;
   v_from integer;
   v_sides jsonb;
+  v_number integer;
+  v_version filestore.file_versions;
+  v_refusal jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
@@ -2407,6 +3508,13 @@ begin
     return v_session.envelope
       || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
   end if;
+  foreach v_number in array array[v_from, v_to] loop
+    continue when v_number = 0;
+    select * into v_version from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
+    v_refusal := filestore.unreadable_version(v_file, v_number, v_version);
+    if v_refusal is not null then return v_session.envelope || v_refusal; end if;
+  end loop;
   select jsonb_object_agg(v.version, jsonb_build_object(
     'size', v.size, 'mimeType', v.mime_type, 'segments', filestore.segment_list(v.project_id, v.segment_ids)))
   into v_sides
@@ -2418,43 +3526,93 @@ begin
 end
 $$;
 comment on function public.filestore_diff is
-  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, '
+  'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
+create function public.filestore_diff_files(
+  p_key_hash text, p_request_id uuid, p_path text, p_to_path text, p_from integer default null,
+  p_to integer default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_before jsonb;
+  v_after jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_before := filestore.find_version(v_session, p_path, p_from, null, true);
+  if v_before ? 'refusal' then return v_session.envelope || v_before; end if;
+  v_after := filestore.find_version(v_session, p_to_path, p_to, null, true);
+  if v_after ? 'refusal' then return v_session.envelope || v_after; end if;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'path', p_path, 'from', v_before #> '{value,file,version}', 'to', v_after #> '{value,file,version}',
+    'before', v_before #> '{value,file}' || jsonb_build_object('segments', v_before #> '{value,segments}'),
+    'after', v_after #> '{value,file}' || jsonb_build_object('segments', v_after #> '{value,segments}')));
+end
+$$;
+comment on function public.filestore_diff_files is
+  'A version of one file and one of another, by default the latest of each. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_diff_files', 'filestore_engine', 'service_role');
+
 create function public.filestore_versions(
-  p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer
+  p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer, p_at text default null
 ) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  -- The owner, who has no key, has this scope, too.
+  v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  v_cursor_key bytea;
   v_file filestore.files;
+  v_first integer;
+  v_then record;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
-  -- Numbers are dense from 1, so the latest number is the total and a page is a range of numbers. Only the owner, who
-  -- has no key, is told which key wrote a version.
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
+  if p_at is null then
+    select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
+    if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
+  else
+    v_then := filestore.record_at(v_session, p_path, p_at);
+    if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
+    v_file := v_then.file;
+  end if;
+  -- Numbers are dense, from the first one that is left, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
-      || case when v_session.key_id is null then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
+      || coalesce(',"redactedAt":"' || to_char(v.redacted_at at time zone 'UTC', c_iso) || '"', '')
+      || ',"operation":"' || v.operation || '","cursor":"' || filestore.cursor_at(v_cursor_key, v.position) || '"'
+      || coalesce(',"runId":' || to_json(v.run_id), '') || coalesce(',"actor":' || to_json(v.actor), '')
+      || coalesce(',"note":' || to_json(v.note), '')
+      || case when s.path is null then ''
+        else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
+      || case when v_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v
+  -- A file outside the key's prefix is not seen.
+  left join filestore.files s on s.project_id = v.project_id and s.id = v.source_file_id
   -- fence: the planner must not flatten this, or the time would be formatted twice.
   cross join lateral (
-    select to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso offset 0
+    select to_char(v.created_at at time zone 'UTC', c_iso) as iso offset 0
   ) t
   where v.project_id = v_session.project_id and v.file_id = v_file.id
     and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
+  select v.version into v_first from filestore.file_versions v
+  where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1;
   return filestore.page_response(v_session, json_build_object(
     'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
-    'versions', v_page, 'total', v_file.version, 'limit', p_limit, 'offset', p_offset));
+    'versions', v_page, 'total', v_file.version - v_first + 1, 'limit', p_limit, 'offset', p_offset));
 end
 $$;
 comment on function public.filestore_versions is
-  'One page of a file''s versions, newest first; for the owner with the key of each. Refusals: FILE_NOT_FOUND.';
+  'One page of a file''s versions, up to a moment, newest first; for the owner, and keys with the scope admin, with '
+  'the key of each. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');
 -- 51_lists.sql =======================================================================================================
 -- Lists of a directory's files.
@@ -2551,6 +3709,7 @@ declare
   v_filters text;
   v_cursor text := '';
   v_order text;
+  v_setting text;
 begin
   if not (p_query ->> 'recursive')::boolean then
     v_scope := v_scope || ' and f.directory = $2';
@@ -2585,6 +3744,11 @@ begin
   if p_query ->> 'after' is not null then
     v_cursor := format($sql$ and f.path %s $3 ->> 'after'$sql$, case when v_is_descending then '<' else '>' end);
   end if;
+  -- fence: the policy repeats the condition of the project, so the planner takes its files for few, and sorts all of
+  -- them instead of reading the page in the order of an index. By path there is one for each list.
+  if p_query ->> 'sortBy' = 'path' or v_directory = '' and (p_query ->> 'recursive')::boolean then
+    v_setting := set_config('enable_sort', 'off', true);
+  end if;
   -- One record more than the page shows whether there is more.
   execute format(
     $sql$
@@ -2603,6 +3767,7 @@ begin
     $sql$, v_scope, v_filters, v_cursor, v_order, v_limit, v_offset,
     case when v_deleted then $sql$, 'deleted', true$sql$ else '' end)
   into files, has_more using p_project_id, v_directory, p_query;
+  if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;
 end
 $$;
 comment on function filestore.sorted_page is
@@ -2714,6 +3879,11 @@ declare
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
+  if p_query ? 'at' then
+    v_page := filestore.list_at(v_session, p_query);
+    return case when v_page ->> 'refusal' is null then filestore.page_response(v_session, v_page -> 'value')
+      else (v_session.envelope || v_page::jsonb)::json end;
+  end if;
   if v_prefix is null or v_directory = v_prefix or starts_with(v_directory, v_prefix || '/')
     or coalesce((p_query ->> 'deleted')::boolean, false) then
     v_page := filestore.list_page(v_session, p_query);
@@ -2734,7 +3904,7 @@ end
 $$;
 comment on function public.filestore_list is
   'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
-  'sortBy, sortOrder and the filters.';
+  'sortBy, sortOrder, the filters, and at: as it was then. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');
 -- 52_links.sql =======================================================================================================
 -- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
@@ -2786,7 +3956,7 @@ begin
     raise exception 'a link cannot be valid for % seconds', v_seconds;
   end if;
   if v_scope = 'read' then
-    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, false);
+    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, null, false);
     if v_found ? 'refusal' then return v_session.envelope || v_found; end if;
   end if;
   -- Serialized, so that the number is exact and an earlier attempt has ended.
@@ -2959,7 +4129,7 @@ declare
   v_found jsonb;
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, true);
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
   -- Of what else there is at or below the path, a link tells nothing.
   if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
   return (v_opened.session).envelope || v_found;
@@ -3023,6 +4193,2647 @@ comment on function public.filestore_link_commit is
   'Writes the one version that a link is for. A refused write does not use it up. Refusals: LINK_USED, those of '
   'filestore.open_link and of a write.';
 call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
+-- 53_changes.sql =====================================================================================================
+-- The change feed: the versions of a project in the order of their positions.
+
+create function filestore.cursor_at(p_cursor_key bytea, p_position bigint) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_tag constant bytea := substr(sha256(p_cursor_key || int8send(p_position)), 1, 8);
+begin
+  return encode(v_tag || int8send(p_position # filestore.cursor_mask(p_cursor_key, v_tag)), 'hex');
+end
+$$;
+comment on function filestore.cursor_at is
+  'The cursor of a position, 32 hexadecimal digits. Positions are counted over all projects, which a cursor does not '
+  'show; and each project has its own key, so that it does not take another one''s for its own.';
+call filestore.grant_execute('filestore.cursor_at', 'filestore_account', 'filestore_engine');
+
+create function filestore.cursor_mask(p_cursor_key bytea, p_tag bytea) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return ('x' || encode(substr(sha256(p_cursor_key || p_tag || '\x01'), 1, 8), 'hex'))::bit(64)::bigint;
+end
+$$;
+comment on function filestore.cursor_mask is 'What the position in a cursor is combined with.';
+call filestore.grant_execute('filestore.cursor_mask', 'filestore_account', 'filestore_engine');
+
+create function filestore.position_of(p_cursor_key bytea, p_cursor text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_position bigint;
+begin
+  if p_cursor !~ '^[0-9a-f]{32}$' then return null; end if;
+  v_position := ('x' || substr(p_cursor, 17))::bit(64)::bigint
+    # filestore.cursor_mask(p_cursor_key, decode(left(p_cursor, 16), 'hex'));
+  return case when filestore.cursor_at(p_cursor_key, v_position) = p_cursor then v_position end;
+end
+$$;
+comment on function filestore.position_of is
+  'The position that a cursor stands for; null where it is none of this project.';
+call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');
+
+create function filestore.feed_end(p_project_id uuid) returns bigint
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_last bigint;
+  v_lowest bigint;
+begin
+  -- One statement after the other. A commit that takes its lock after the second one gets a position above the number
+  -- that the first one saw; one that has given back its lock by then is visible to every later statement.
+  select p.last_value into v_last from filestore.positions p;
+  select min(v_last - ((v_last - l.objid::bigint) & 4294967295)) into v_lowest
+  from pg_catalog.pg_locks l
+  where l.locktype = 'advisory' and l.objsubid = 2
+    and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
+    and l.classid::bigint = (filestore.feed_lock(p_project_id)::bigint & 4294967295);
+  return least(v_last, v_lowest);
+end
+$$;
+comment on function filestore.feed_end is
+  'The position up to which nothing can be committed any more, as every later statement sees. Numbers above the last '
+  'version are not durable: a cursor is always that of a version.';
+call filestore.grant_execute('filestore.feed_end', 'filestore_admin', 'filestore_engine');
+
+-- What a follower reads ----------------------------------------------------------------------------------------------
+
+-- Planned once per session, by index whatever the statistics say: see 51_lists.sql. Positions are picked first, and
+-- records made of no more than are shown.
+
+create function filestore.last_position(p_project_id uuid, p_after bigint, p_end bigint) returns bigint
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+begin
+  return coalesce((
+    select v.position from filestore.file_versions v
+    where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
+    order by v.position desc limit 1), p_after);
+end
+$$;
+comment on function filestore.last_position is
+  'The position of the last version after one position, up to another; the first one where there is none.';
+call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
+
+create function filestore.is_receipt_seen(p_project_id uuid, p_file_id uuid, p_query jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = p_project_id);
+begin
+  return exists (
+    select from filestore.purged_files g
+    cross join lateral (
+      select filestore.place_hash(v_cursor_key, g.file_id, p_query ->> 'path') as path,
+             filestore.place_hash(v_cursor_key, g.file_id, nullif(p_query ->> 'directory', '')) as directory,
+             filestore.place_hash(v_cursor_key, g.file_id, p_query ->> 'place') as place
+    ) h
+    where g.project_id = p_project_id and g.file_id = p_file_id and (h.path is null or h.path = g.path_hash)
+      and (h.directory is null or h.directory = any (g.place_hashes))
+      and (h.place is null or h.place = g.path_hash or h.place = any (g.place_hashes)));
+end
+$$;
+comment on function filestore.is_receipt_seen is
+  'Whether the key sees the receipt of a purged file, and the filters by path let it through.';
+call filestore.grant_execute('filestore.is_receipt_seen', 'filestore_engine');
+
+create function filestore.pick_changes(
+  p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_looked_at_max integer,
+  p_picked_max integer, out positions bigint[], out looked_to bigint
+)
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  v_run constant text := p_query ->> 'run';
+  v_actor constant text := p_query ->> 'actor';
+  v_key_id constant uuid := p_query ->> 'keyId';
+  v_operation constant filestore.operation := p_query ->> 'operation';
+  v_path constant text := p_query ->> 'path';
+  v_place constant text := p_query ->> 'place';
+  v_below constant text := nullif(p_query ->> 'directory', '') || '/';
+  v_beyond constant text := nullif(p_query ->> 'directory', '') || '0';
+begin
+  -- The file of a version is looked up only where its path matters, or row-level security hides some.
+  if (p_query ->> 'newestFirst')::boolean then
+    positions := array(
+      select l.position from (
+        select v.position, v.file_id, v.run_id, v.actor, v.key_id, v.operation from filestore.file_versions v
+        where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
+        order by v.position desc limit p_looked_at_max
+      ) l
+      cross join lateral (
+        select true where not p_by_path
+        union all
+        select true from filestore.files f
+        where p_by_path and f.project_id = p_project_id and f.id = l.file_id and (v_path is null or f.path = v_path)
+          and (v_below is null or f.path >= v_below and f.path < v_beyond)
+          and (v_place is null or f.path = v_place or f.path >= v_place || '/' and f.path < v_place || '0')
+        union all
+        select true where p_by_path and l.operation = 'purge'
+          and filestore.is_receipt_seen(p_project_id, l.file_id, p_query)
+      ) f
+      where (v_run is null or l.run_id = v_run) and (v_actor is null or l.actor = v_actor)
+        and (v_key_id is null or l.key_id = v_key_id) and (v_operation is null or l.operation = v_operation)
+      order by l.position desc limit p_picked_max);
+    return;
+  end if;
+  positions := array(
+    select l.position from (
+      select v.position, v.file_id, v.run_id, v.actor, v.key_id, v.operation from filestore.file_versions v
+      where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
+      order by v.position limit p_looked_at_max
+    ) l
+    cross join lateral (
+      select true where not p_by_path
+      union all
+      select true from filestore.files f
+      where p_by_path and f.project_id = p_project_id and f.id = l.file_id and (v_path is null or f.path = v_path)
+        and (v_below is null or f.path >= v_below and f.path < v_beyond)
+        and (v_place is null or f.path = v_place or f.path >= v_place || '/' and f.path < v_place || '0')
+      union all
+      select true where p_by_path and l.operation = 'purge'
+        and filestore.is_receipt_seen(p_project_id, l.file_id, p_query)
+    ) f
+    where (v_run is null or l.run_id = v_run) and (v_actor is null or l.actor = v_actor)
+      and (v_key_id is null or l.key_id = v_key_id) and (v_operation is null or l.operation = v_operation)
+    order by l.position limit p_picked_max);
+  if cardinality(positions) = p_picked_max then return; end if;
+  select max(l.position) into looked_to from (
+    select v.position from filestore.file_versions v
+    where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
+    order by v.position limit p_looked_at_max
+  ) l;
+end
+$$;
+comment on function filestore.pick_changes is
+  'The positions of the versions after one position, up to another, that the filters let through: so many of as many '
+  'that are looked at, from the first one on, or from the last one back. looked_to: where the look ended, if it found '
+  'fewer.';
+call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
+
+create function filestore.change_records(
+  p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
+) returns json
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+begin
+  return (
+    select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
+        || '",' || coalesce('"path":' || to_json(f.path) || ',', '') || '"fileId":"' || v.file_id
+        || '","version":' || v.version
+        || ',"operation":"' || v.operation || '","size":' || v.size || ',"mimeType":' || to_json(v.mime_type)
+        || case when v.is_deleted then ',"deleted":true' else '' end || ',"commitId":"' || v.commit_id || '"'
+        || coalesce(',"runId":' || to_json(v.run_id), '') || coalesce(',"actor":' || to_json(v.actor), '')
+        || coalesce(',"note":' || to_json(v.note), '')
+        || case when p_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end
+        || case when s.path is null then ''
+          else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
+        || ',"createdAt":"' || to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"}',
+      ',' order by i.number), '') || ']')::json
+    from generate_subscripts(p_positions, 1) i (number)
+    -- fence, all three: rows are looked up one by one.
+    cross join lateral (
+      select * from filestore.file_versions v
+      where v.project_id = p_project_id and v.position = p_positions[i.number] and v.redacted_at is null offset 0
+    ) v
+    -- Of a purged file the receipt alone, to those who saw the file.
+    cross join lateral (
+      select f.path from filestore.files f where f.project_id = p_project_id and f.id = v.file_id
+      union all
+      select null from filestore.purged_files g
+      where v.operation = 'purge' and g.project_id = p_project_id and g.file_id = v.file_id
+      offset 0
+    ) f
+    left join lateral (
+      select s.path from filestore.files s where s.project_id = p_project_id and s.id = v.source_file_id offset 0
+    ) s on true);
+end
+$$;
+comment on function filestore.change_records is
+  'The entries of the feed at these positions, of the files that the key sees.';
+call filestore.grant_execute('filestore.change_records', 'filestore_engine');
+
+create function public.filestore_changes(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
+  v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
+  v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
+  -- The owner, who has no key, has this scope, too.
+  v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
+  v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
+  v_looked_at_max constant integer := case
+    when v_by_path or p_query ?| '{run,actor,keyId,operation}' then (filestore.limits()).changes_looked_at_max
+    else v_limit + 1 end;
+  v_after bigint := 0;
+  v_last bigint;
+  v_picked record;
+  v_positions bigint[] := '{}';
+  v_has_more boolean := false;
+  v_cursor_key bytea;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
+  if p_query ? 'keyId' and not v_shows_keys then
+    return (v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"scope": "admin"}'))::json;
+  end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
+  if p_query ->> 'after' <> 'now' then
+    v_after := filestore.position_of(v_cursor_key, p_query ->> 'after');
+    if v_after is null then
+      return (v_session.envelope || filestore.refusal('VALIDATION_ERROR',
+        '{"issues": [{"path": "after", "reason": "must be a cursor of this project, or now"}]}'))::json;
+    end if;
+  end if;
+  -- Everything up to the end is visible to what follows.
+  v_last := filestore.feed_end(v_project_id);
+  v_last := filestore.last_position(v_project_id, v_after, v_last);
+  if p_query ->> 'after' is distinct from 'now' then
+    v_picked := filestore.pick_changes(
+      v_project_id, p_query, v_by_path, v_after, v_last, v_looked_at_max, v_limit + 1);
+    v_has_more := cardinality(v_picked.positions) > v_limit or coalesce(v_picked.looked_to < v_last, false);
+    v_positions := v_picked.positions[1:v_limit];
+    if v_newest_first then
+      v_positions := array(select p from unnest(v_positions) p order by p);
+    elsif v_has_more then
+      v_last := coalesce(v_picked.looked_to, v_positions[v_limit]);
+    end if;
+  end if;
+  return filestore.page_response(v_session, json_build_object(
+    'changes', filestore.change_records(v_project_id, v_positions, v_cursor_key, v_shows_keys),
+    'cursor', filestore.cursor_at(v_cursor_key, v_last), 'hasMore', v_has_more, 'position', v_last));
+end
+$$;
+comment on function public.filestore_changes is
+  'One page of the change feed, of what the key may see. p_query: after (a cursor, or now for a cursor alone), limit, '
+  'run, actor, keyId, path, directory, place (a path or a directory), operation; newestFirst for the last ones instead '
+  'of the first. "position" is where the cursor stands, for `filestore_newest_change`. Refusals: VALIDATION_ERROR.';
+call filestore.publish('public.filestore_changes', 'filestore_engine', 'service_role');
+
+create function public.filestore_newest_change(p_project_id uuid, p_known bigint) returns bigint
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_end bigint;
+begin
+  if filestore.last_position(p_project_id, p_known, 9223372036854775807) = p_known then return p_known; end if;
+  v_end := filestore.feed_end(p_project_id);
+  return filestore.last_position(p_project_id, p_known, v_end);
+end
+$$;
+comment on function public.filestore_newest_change is
+  'The position of the last version that followers can read; p_known where none is after it, for which one index entry '
+  'is read.';
+call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'service_role');
+
+-- Runs ----------------------------------------------------------------------------------------------------------------
+
+create type filestore.run_summary as (
+  run_id text,
+  file_count bigint,
+  version_count bigint,
+  first_at timestamptz,
+  last_at timestamptz,
+  actors text[],
+  counted bigint
+);
+comment on type filestore.run_summary is 'What the key sees of a run, and how many versions were counted for it.';
+
+create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
+returns filestore.run_summary
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  v_run filestore.run_summary;
+begin
+  -- Every file's versions stand together in the index of runs, which has all that is asked for.
+  select p_run_id, count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
+         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), null, sum(g.versions)
+  into v_run
+  from (
+    select v.file_id, count(*) as versions, min(v.created_at) as first_at, max(v.created_at) as last_at
+    from filestore.file_versions v where v.project_id = p_project_id and v.run_id = p_run_id
+    group by v.file_id
+  ) g
+  left join lateral (
+    select true where not p_is_confined
+    union all
+    select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
+  ) f (is_seen) on true;
+  if v_run.version_count = 0 then return v_run; end if;
+  v_run.actors := array(
+    select distinct v.actor from filestore.file_versions v
+    cross join lateral (
+      select true where not p_is_confined
+      union all
+      select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = v.file_id
+    ) f
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.actor is not null
+    order by v.actor limit (filestore.limits()).run_actors_max);
+  return v_run;
+end
+$$;
+comment on function filestore.summarize_run is
+  'A run, as its versions tell, from the index alone; none of them where the key sees none.';
+call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
+
+create function filestore.run_record(p_run filestore.run_summary) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'runId', (p_run).run_id, 'actors', to_jsonb((p_run).actors), 'fileCount', (p_run).file_count,
+    'versionCount', (p_run).version_count, 'firstAt', filestore.iso((p_run).first_at),
+    'lastAt', filestore.iso((p_run).last_at));
+end
+$$;
+comment on function filestore.run_record is 'A run, as the wire shows it.';
+call filestore.grant_execute('filestore.run_record', 'filestore_engine');
+
+create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
+  v_before bigint;
+  v_run record;
+  v_summary filestore.run_summary;
+  v_runs jsonb := '[]';
+  v_looked_at integer := 0;
+  v_counted bigint := 0;
+  v_has_more boolean := false;
+  v_cursor_key bytea;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
+  v_before := filestore.position_of(v_cursor_key, p_after);
+  if p_after is not null and v_before is null then
+    return v_session.envelope || filestore.refusal('VALIDATION_ERROR',
+      '{"issues": [{"path": "after", "reason": "must be a cursor of this project"}]}');
+  end if;
+  for v_run in
+    select r.run_id, r.first_position from filestore.runs r
+    where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
+    order by r.project_id desc, r.first_position desc limit (filestore.limits()).runs_looked_at_max + 1
+  loop
+    -- A page ends early where counting has become too much work.
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= (filestore.limits()).runs_looked_at_max
+      or v_counted >= (filestore.limits()).runs_counted_versions;
+    exit when v_has_more;
+    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
+    v_looked_at := v_looked_at + 1;
+    v_counted := v_counted + coalesce(v_summary.counted, 0);
+    v_before := v_run.first_position;
+    if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;
+  end loop;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'runs', v_runs, 'hasMore', v_has_more,
+    'cursor', filestore.cursor_at(v_cursor_key, coalesce(v_before, 0))));
+end
+$$;
+comment on function public.filestore_runs is
+  'One page of the runs that the key sees something of, newest first: fewer than asked for, and more to come, where '
+  'they have many versions, or the key sees nothing of many. Refusals: VALIDATION_ERROR.';
+call filestore.publish('public.filestore_runs', 'filestore_engine', 'service_role');
+
+create function filestore.run_files(p_project_id uuid, p_run_id text, p_after uuid, p_limit integer) returns jsonb
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'path', r.path, 'fileId', r.file_id, 'firstVersion', r.first_version, 'lastVersion', r.last_version,
+      'operation', v.operation) order by r.file_id), '[]')
+    from (
+      select g.*, f.path from (
+        select v.file_id, min(v.version) as first_version, max(v.version) as last_version
+        from filestore.file_versions v
+        where v.project_id = p_project_id and v.run_id = p_run_id
+          and v.file_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
+        group by v.file_id order by v.file_id
+      ) g
+      -- fence, both: rows are looked up one by one.
+      cross join lateral (
+        select f.path from filestore.files f where f.project_id = p_project_id and f.id = g.file_id offset 0
+      ) f
+      order by g.file_id limit p_limit
+    ) r
+    cross join lateral (
+      select v.operation from filestore.file_versions v
+      where v.project_id = p_project_id and v.file_id = r.file_id and v.version = r.last_version offset 0
+    ) v);
+end
+$$;
+comment on function filestore.run_files is
+  'Files of a run that the key sees, in the order of their ids: so many after one of them.';
+call filestore.grant_execute('filestore.run_files', 'filestore_engine');
+
+create function public.filestore_run(
+  p_key_hash text, p_request_id uuid, p_run_id text, p_limit integer, p_after uuid
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_summary filestore.run_summary;
+  v_files jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_summary := filestore.summarize_run(v_session.project_id, p_run_id, v_session.path_prefix is not null);
+  if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
+  v_files := filestore.run_files(v_session.project_id, p_run_id, p_after, p_limit + 1);
+  return v_session.envelope || jsonb_build_object('value', filestore.run_record(v_summary) || jsonb_build_object(
+    'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
+end
+$$;
+comment on function public.filestore_run is
+  'A run, and files of it in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees none of it.';
+call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role');
+-- 54_batches.sql =====================================================================================================
+-- Commits of several files: all of their versions, or none.
+
+create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- One version for each operation, in their order; a move has made a tombstone besides.
+  return jsonb_build_object('value', jsonb_build_object('results', (
+    select coalesce(jsonb_agg(
+      filestore.made_record(filestore.at_version(f, v.made))
+        || coalesce(p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra', '{}')
+      order by v.place), '[]')
+    from (
+      select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
+      where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
+        and not (c.operation = 'move' and c.is_deleted)
+    ) v
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id)));
+end
+$$;
+comment on function filestore.batch_results is
+  'The answer to a batch that was committed: the record of each operation.';
+call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
+
+create function filestore.is_committed(p_session filestore.session, p_commit jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid);
+end
+$$;
+comment on function filestore.is_committed is
+  'Whether an earlier attempt has made this commit. Called once its files are locked, when that attempt has ended.';
+call filestore.grant_execute('filestore.is_committed', 'filestore_engine');
+
+-- fence: files are looked up one by one. A plan that is kept must not scan the table, which may have been small.
+create function filestore.commit_time(p_project_id uuid, p_paths text[]) returns timestamptz
+language plpgsql volatile set search_path = '' as $$
+begin
+  return (
+    select greatest(date_trunc('milliseconds', clock_timestamp()), max(f.updated_at))
+    from unnest(p_paths) p (path)
+    cross join lateral (
+      select o.updated_at from filestore.files o
+      where o.project_id = p_project_id and o.path = p.path and o.version > 0 offset 0
+    ) f);
+end
+$$;
+comment on function filestore.commit_time is
+  'The time of a commit of these files, which are locked: no file''s versions go back in time.';
+call filestore.grant_execute('filestore.commit_time', 'filestore_engine');
+
+create function filestore.commit_batch(p_session filestore.session, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_operations constant jsonb := p_commit -> 'operations';
+  v_paths constant text[] := array(
+    select distinct p.path collate "C" from jsonb_array_elements(v_operations) o
+    cross join lateral (values (o.value ->> 'path'), (o.value ->> 'destination')) p (path)
+    where p.path is not null order by 1);
+  v_segments constant jsonb := (
+    select coalesce(jsonb_agg(s.value), '[]') from jsonb_array_elements(v_operations) o
+    cross join lateral jsonb_array_elements(o.value -> 'segments') s);
+  v_change filestore.change := filestore.change_of('write', p_commit);
+  v_applied filestore.applied;
+  v_source filestore.files;
+  v_operation jsonb;
+  v_kind text;
+  v_index integer := 0;
+  v_cost bigint := 0;
+  v_versions integer := 0;
+  v_may_exceed boolean := true;
+begin
+  -- A path outside the key's prefix is not seen, and has no row to be made.
+  perform filestore.lock_paths(
+    v_project_id, v_paths,
+    array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
+  if filestore.is_committed(p_session, p_commit) then return filestore.batch_results(p_session, p_commit); end if;
+  v_change.committed_at := filestore.commit_time(v_project_id, v_paths);
+  perform filestore.add_segments(v_project_id, v_segments);
+  for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
+    v_kind := v_operation ->> 'kind';
+    v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
+    v_change.operation := v_kind;
+    if v_kind in ('copy', 'move') then
+      v_applied := filestore.apply_to_two(
+        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation,
+        v_change);
+    else
+      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation, v_change);
+    end if;
+    if v_applied.refusal is null and v_operation ? 'failure' then
+      v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
+    end if;
+    if v_applied.refusal is not null then
+      return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(v_index));
+    end if;
+    v_index := v_index + 1;
+    v_cost := v_cost + v_applied.cost;
+    v_versions := v_versions + v_applied.versions;
+    v_may_exceed := v_may_exceed and v_kind = 'delete';
+  end loop;
+  if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
+  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_cost, v_versions, v_may_exceed);
+  return jsonb_set(filestore.batch_results(p_session, p_commit), '{value,stored}', jsonb_build_object(
+    'commitId', p_commit -> 'commitId', 'operations', (
+      select jsonb_agg(jsonb_build_object('extra', coalesce(o.value -> 'extra', '{}')) order by o.ordinality)
+      from jsonb_array_elements(v_operations) with ordinality o)));
+end
+$$;
+comment on function filestore.commit_batch is
+  'Applies operations in order, each seeing what the earlier ones did. One with a failure of its own is refused with '
+  'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
+call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
+
+create function filestore.writes_inside(p_session filestore.session, p_commit jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return p_session.path_prefix is null or not exists (
+    select from jsonb_array_elements(p_commit -> 'operations') o
+    cross join lateral (
+      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+    ) p (path)
+    where not filestore.may_write(p_session, p.path));
+end
+$$;
+comment on function filestore.writes_inside is 'Whether a batch writes nothing outside the key''s prefix.';
+call filestore.grant_execute('filestore.writes_inside', 'filestore_engine');
+
+create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_limit constant integer := p_session.envelope #>> '{rate,limit}';
+  v_more constant integer := (p_files - 1) / (filestore.limits()).operations_per_request;
+  v_count filestore.request_count;
+begin
+  if v_limit is null or v_more <= 0 then return p_session.envelope #>> '{rate,remaining}'; end if;
+  v_count := filestore.count_requests(p_session.project_id, v_limit, gen_random_uuid(), v_more);
+  if not v_count.is_allowed then raise sqlstate 'FS004'; end if;
+  return v_count.remaining;
+end
+$$;
+comment on function filestore.count_files is
+  'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
+  'where so many are not left. Before any file is locked.';
+call filestore.grant_execute('filestore.count_files', 'filestore_engine');
+
+create function public.filestore_commit_many(
+  p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session filestore.session;
+  v_result jsonb;
+begin
+  -- Where too few requests are left nothing is counted: all is rolled back, to here.
+  begin
+    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
+    if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+    if not filestore.writes_inside(v_session, p_commit) then
+      return v_session.envelope || filestore.outside_prefix(v_session);
+    end if;
+    v_result := filestore.decided(filestore.commit_idempotent(v_session, p_kind, p_commit));
+    if v_result -> 'value' -> 'isReplayed' = 'true' then
+      v_result := jsonb_set(case p_kind
+        when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
+        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end,
+        '{value,isReplayed}', 'true');
+    end if;
+    if v_result #> '{value,remaining}' is not null then
+      v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
+    end if;
+  exception when sqlstate 'FS004' then
+    return jsonb_set(
+      v_session.envelope, '{rate,remaining}', to_jsonb((v_session.envelope #>> '{rate,remaining}')::integer + 1))
+      || filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || v_result;
+end
+$$;
+comment on function public.filestore_commit_many is
+  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
+call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
+-- 54_lists_at.sql ====================================================================================================
+-- Lists of a directory as it was.
+
+create function filestore.was_directory(
+  p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer,
+  out is_found boolean, out examined integer
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  v_file filestore.files;
+  v_then record;
+begin
+  is_found := false;
+  examined := 0;
+  for v_file in
+    select f.* from filestore.files f
+    where f.project_id = p_session.project_id and f.path > p_path || '/' and f.path < p_path || '0'
+    order by f.path limit p_budget
+  loop
+    examined := examined + 1;
+    v_then := filestore.file_at(v_file, p_moment);
+    is_found := filestore.is_live(v_then.file);
+    exit when is_found;
+  end loop;
+end
+$$;
+comment on function filestore.was_directory is
+  'Whether a directory had a file, and how many files it took to find that out; p_budget at most, then unknown.';
+call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
+
+create function filestore.directories_at(
+  p_session filestore.session, p_directory text, p_moment filestore.moment, out names json, out has_more boolean
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_names_max constant integer := (filestore.limits()).list_directories_max;
+  v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
+  v_end constant text := nullif(p_directory, '') || '0';
+  v_budget integer := (filestore.limits()).list_at_examined_max;
+  v_names text[];
+  v_found text[] := '{}';
+  v_next text := v_start;
+  v_name text;
+  v_was record;
+  v_is_settled boolean;
+begin
+  has_more := false;
+  -- Candidates: those that have files now, and those that have deleted ones.
+  select coalesce(array_agg(n.name), '{}') into v_names from (
+    (select d.name from filestore.directories d
+     where d.project_id = p_session.project_id and d.parent_id = md5(p_directory)::uuid and d.name > ''
+     order by d.name limit c_names_max + 1)
+    union all
+    (select split_part(c.path, '/', -1) from filestore.directory_changes c
+     where c.project_id = p_session.project_id and c.path <> ''
+       and coalesce(substring(c.path from '^(.*)/'), '') = p_directory
+     limit c_names_max)
+  ) n;
+  loop
+    -- From one directory with deleted files to the next.
+    select split_part(substr(f.directory, length(v_start) + 1), '/', 1), f.directory into v_name, v_next
+    from filestore.files f
+    where f.project_id = p_session.project_id and f.is_deleted
+      and f.directory > v_next and (v_end is null or f.directory < v_end)
+    order by f.directory, f.path limit 1;
+    exit when not found;
+    v_names := v_names || v_name;
+    -- Past what is deeper in it.
+    if v_next <> v_start || v_name then v_next := v_start || v_name || '/' || chr(1114111); end if;
+    v_budget := v_budget - 1;
+    if v_budget <= 0 then
+      has_more := true;
+      exit;
+    end if;
+  end loop;
+  v_budget := (filestore.limits()).list_at_examined_max;
+  -- Most directories have a first file that was the same then.
+  for v_name, v_is_settled in
+    select n.name, (
+      select f.updated_at <= p_moment.settled_at from filestore.files f
+      where f.project_id = p_session.project_id and not f.is_deleted
+        and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
+      order by f.path limit 1)
+    from (select distinct u.name collate "C" as name from unnest(v_names) u (name)) n order by n.name
+  loop
+    if v_budget <= 0 or cardinality(v_found) = c_names_max then
+      has_more := true;
+      exit;
+    end if;
+    if v_is_settled then
+      v_budget := v_budget - 1;
+      v_found := v_found || v_name;
+      continue;
+    end if;
+    v_was := filestore.was_directory(p_session, v_start || v_name, p_moment, v_budget);
+    v_budget := v_budget - v_was.examined;
+    if v_was.is_found then
+      v_found := v_found || v_name;
+    end if;
+  end loop;
+  names := array_to_json(v_found);
+end
+$$;
+comment on function filestore.directories_at is
+  'Names of the sub-folders that a directory had; has_more where the bounds end the search.';
+call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
+
+-- fence: as `plain_page`, each statement has one index that provides its order. Stable, so that all see the same.
+create function filestore.settled_page(
+  p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_settled_at timestamptz,
+  out files json, out next text
+)
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  v_from constant text := greatest(p_after collate "C", nullif(p_directory, '') || '/');
+  v_to text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  v_paths text[];
+  v_is_settled boolean;
+  v_deleted integer;
+begin
+  if p_recursive then
+    select array_agg(f.path), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_paths, v_is_settled
+    from (
+      select o.path, o.updated_at from filestore.files o
+      where o.project_id = p_project_id and not o.is_deleted and o.path > v_from and o.path < v_to
+      order by o.path limit p_limit + 1
+    ) f;
+  else
+    select array_agg(f.path), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_paths, v_is_settled
+    from (
+      select o.path, o.updated_at from filestore.files o
+      where o.project_id = p_project_id and not o.is_deleted
+        and o.directory >= p_directory and o.directory <= p_directory and o.path > p_after
+      order by o.directory, o.path limit p_limit + 1
+    ) f;
+  end if;
+  if v_is_settled then
+    if cardinality(v_paths) > p_limit then v_to := v_paths[p_limit + 1]; end if;
+    if p_recursive then
+      select count(*), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_deleted, v_is_settled
+      from (
+        select o.updated_at from filestore.files o
+        where o.project_id = p_project_id and o.is_deleted and o.path > v_from and o.path < v_to
+        order by o.path limit p_limit
+      ) f;
+    else
+      select count(*), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_deleted, v_is_settled
+      from (
+        select o.updated_at from filestore.files o
+        where o.project_id = p_project_id and o.is_deleted
+          and o.directory >= p_directory and o.directory <= p_directory and o.path > p_after and o.path < v_to
+        order by o.directory, o.path limit p_limit
+      ) f;
+    end if;
+    if v_is_settled and v_deleted < p_limit then
+      select p.files, case when p.has_more then v_paths[p_limit] end into files, next
+      from filestore.plain_page(p_project_id, p_directory, p_recursive, p_after, p_limit, 0) p;
+    end if;
+  end if;
+end
+$$;
+comment on function filestore.settled_page is
+  'A page of which nothing was changed since, neither a file nor what was deleted between them: that of now. '
+  'Else null.';
+call filestore.grant_execute('filestore.settled_page', 'filestore_engine');
+
+-- fence: as `plain_page`, each statement has one index that provides its order.
+create function filestore.page_at(
+  p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer,
+  p_moment filestore.moment, out files text, out trimmed text[], out next text
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
+  v_rows refcursor;
+  v_file filestore.files;
+  v_then record;
+  v_count integer := 0;
+  v_last text;
+begin
+  files := '';
+  trimmed := '{}';
+  if p_moment.settled_at is not null then
+    select btrim(p.files::text, '[]'), p.next into files, next
+    from filestore.settled_page(
+      p_session.project_id, p_directory, p_recursive, p_after, p_limit, p_moment.settled_at) p;
+    if files is not null then return; end if;
+    files := '';
+  end if;
+  -- One row more than is looked at shows whether there is more.
+  if not p_recursive then
+    open v_rows for
+      select u.* from (
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and not f.is_deleted
+           and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
+         order by f.directory, f.path limit c_examined_max + 1)
+        union all
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and f.is_deleted
+           and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
+         order by f.directory, f.path limit c_examined_max + 1)
+      ) u
+      order by u.directory, u.path limit c_examined_max + 1;
+  elsif p_directory = '' then
+    open v_rows for
+      select f.* from filestore.files f
+      where f.project_id = p_session.project_id and f.path > p_after
+      order by f.path limit c_examined_max + 1;
+  else
+    open v_rows for
+      select f.* from filestore.files f
+      where f.project_id = p_session.project_id
+        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
+      order by f.path limit c_examined_max + 1;
+  end if;
+  for v_examined in 1 .. c_examined_max + 1 loop
+    fetch v_rows into v_file;
+    exit when not found;
+    if v_count = p_limit or v_examined > c_examined_max then
+      next := v_last;
+      exit;
+    end if;
+    v_last := v_file.path;
+    if (v_file.updated_at <= p_moment.settled_at) is not true then
+      v_then := filestore.file_at(v_file, p_moment);
+      if v_then.is_trimmed then
+        trimmed := trimmed || v_file.path;
+        continue;
+      end if;
+      v_file := v_then.file;
+    end if;
+    continue when v_file.id is null or v_file.is_deleted;
+    files := files || case when v_count > 0 then ',' else '' end || '{"id":"' || v_file.id || '","path":'
+      || to_json(v_file.path) || ',"version":' || v_file.version || ',"mimeType":' || to_json(v_file.mime_type)
+      || ',"size":' || v_file.size
+      || ',"createdAt":"' || to_char(v_file.created_at at time zone 'UTC', c_iso)
+      || '","updatedAt":"' || to_char(v_file.updated_at at time zone 'UTC', c_iso) || '"}';
+    v_count := v_count + 1;
+  end loop;
+  close v_rows;
+end
+$$;
+comment on function filestore.page_at is
+  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
+  'on those, a page may have fewer records than its limit, or none.';
+call filestore.grant_execute('filestore.page_at', 'filestore_engine');
+
+create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment constant filestore.moment := filestore.moment_of(p_session, p_query ->> 'at');
+  v_prefix constant text := p_session.path_prefix;
+  v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
+  v_asked constant text := p_query ->> 'directory';
+  v_is_above constant boolean := v_asked = '' or starts_with(v_prefix, v_asked || '/');
+  v_is_below constant boolean := v_prefix is null or v_asked = v_prefix or starts_with(v_asked, v_prefix || '/');
+  v_page record;
+  v_directories record;
+begin
+  if v_moment.refusal is not null then return v_moment.refusal::json; end if;
+  if v_is_below or v_is_above and v_is_recursive then
+    v_page := filestore.page_at(
+      p_session, case when v_is_below then v_asked else v_prefix end, v_is_recursive,
+      coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
+    if not v_is_recursive then
+      v_directories := filestore.directories_at(p_session, v_asked, v_moment);
+      return json_build_object('value', json_strip_nulls(json_build_object(
+        'files', ('[' || v_page.files || ']')::json, 'directories', v_directories.names,
+        'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
+        'hasMoreDirectories', nullif(v_directories.has_more, false),
+        'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
+    end if;
+    return json_build_object('value', json_strip_nulls(json_build_object(
+      'files', ('[' || v_page.files || ']')::json,
+      'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
+      'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
+  end if;
+  -- Outside the prefix the key sees nothing, and above it only the directory that leads there.
+  return json_build_object('value', json_strip_nulls(json_build_object(
+    'files', '[]'::json,
+    'directories', case
+      when v_is_recursive then null
+      when v_is_above and (filestore.was_directory(
+        p_session, v_prefix, v_moment, (filestore.limits()).list_at_examined_max)).is_found
+      then json_build_array(split_part(substr(v_prefix, coalesce(nullif(length(v_asked), 0) + 2, 1)), '/', 1))
+      else '[]' end,
+    'limit', p_query -> 'limit', 'offset', 0, 'hasMore', false)));
+end
+$$;
+comment on function filestore.list_at is
+  'One page of a directory as it was, of what the key may see. Without a total, which nothing knows of former times.';
+call filestore.grant_execute('filestore.list_at', 'filestore_engine');
+-- 55_folders.sql =====================================================================================================
+-- Many files as one: a plan of versions for many files, and folders.
+--
+-- A plan is made by reading. It is carried out by locking the files that it names, in the order of their paths, and
+-- making it again: where it is about the same files, nothing that it depends on can change any more.
+
+create type filestore.step as (
+  file_id uuid,
+  path text,
+  next filestore.next_version
+);
+comment on type filestore.step is 'One version of a plan. Of a file that does not exist yet the id is null.';
+
+create type filestore.plan as (
+  refusal jsonb,
+  paths text[],
+  new_paths text[],
+  steps filestore.step[],
+  value jsonb,
+  remaining integer
+);
+comment on type filestore.plan is
+  'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
+
+create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
+    or filestore.may_write(p_session, p_directory);
+end
+$$;
+comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
+call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
+
+create function filestore.too_many_files(p_files bigint) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('TOO_MANY_FILES', jsonb_build_object(
+    'files', p_files, 'limit', (filestore.limits()).commit_files_max));
+end
+$$;
+comment on function filestore.too_many_files is 'The refusal of what concerns more files than one commit may change.';
+call filestore.grant_execute('filestore.too_many_files', 'filestore_engine');
+
+create function filestore.folder_files(
+  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  out files filestore.files[], out trimmed text[], out refusal jsonb
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_files_max constant integer := (filestore.limits()).commit_files_max;
+  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
+  v_file filestore.files;
+  v_then record;
+  v_examined integer := 0;
+begin
+  files := '{}';
+  trimmed := '{}';
+  if p_moment is null then
+    files := array(
+      select f from filestore.files f
+      where f.project_id = p_session.project_id and not f.is_deleted
+        and f.path > p_directory || '/' and f.path < p_directory || '0'
+      order by f.path limit c_files_max + 1);
+    if cardinality(files) > c_files_max then
+      -- Above its prefix a key counts what lies below that.
+      refusal := filestore.too_many_files((filestore.directory_counts(p_session.project_id, case
+        when starts_with(p_session.path_prefix, p_directory || '/') then p_session.path_prefix
+        else p_directory end)).subtree_file_count);
+    end if;
+  else
+    for v_file in
+      select f.* from filestore.files f
+      where f.project_id = p_session.project_id and f.version > 0
+        and f.path > p_directory || '/' and f.path < p_directory || '0'
+      order by f.path limit c_examined_max + 1
+    loop
+      v_examined := v_examined + 1;
+      v_then := filestore.file_at(v_file, p_moment);
+      if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
+        trimmed := trimmed || v_file.path;
+      elsif filestore.is_live(v_then.file) then
+        files := files || v_then.file;
+      end if;
+      if v_examined > c_examined_max or cardinality(files) > c_files_max then
+        refusal := filestore.too_many_files(greatest(cardinality(files), c_files_max + 1));
+        return;
+      end if;
+    end loop;
+  end if;
+end
+$$;
+comment on function filestore.folder_files is
+  'The live files below a directory, now or at a moment, by path. Refused where they, or those that have to be looked '
+  'at, are too many.';
+call filestore.grant_execute('filestore.folder_files', 'filestore_engine');
+
+create function filestore.broken_path_rule(p_path text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case
+    when octet_length(p_path) > (filestore.limits()).path_bytes_max then 'too_long'
+    when cardinality(string_to_array(p_path, '/')) > (filestore.limits()).path_segments_max
+      then 'too_many_segments' end;
+end
+$$;
+comment on function filestore.broken_path_rule is
+  'The rule that a path made of two valid ones breaks, as `details.rule` names it; null: none.';
+call filestore.grant_execute('filestore.broken_path_rule', 'filestore_engine');
+
+create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_directory constant text := p_commit ->> 'path';
+  v_destination constant text := p_commit ->> 'destination';
+  v_is_copy constant boolean := p_kind = 'copy_folder';
+  v_is_deletion constant boolean := p_kind = 'delete_folder';
+  v_plan filestore.plan;
+  v_moment filestore.moment;
+  v_found record;
+  v_file filestore.files;
+  v_path text;
+  v_sources text[] := '{}';
+  v_targets text[] := '{}';
+  v_left filestore.step[] := '{}';
+  v_made filestore.step[] := '{}';
+  v_there text[];
+begin
+  if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
+    or not (v_is_deletion or filestore.may_write_below(p_session, v_destination)) then
+    v_plan.refusal := filestore.outside_prefix(p_session);
+    return v_plan;
+  end if;
+  if p_commit ? 'at' then
+    v_moment := filestore.moment_of(p_session, p_commit ->> 'at');
+    v_plan.refusal := v_moment.refusal;
+    if v_plan.refusal is not null then return v_plan; end if;
+  end if;
+  v_found := filestore.folder_files(p_session, v_directory, v_moment);
+  v_plan.refusal := v_found.refusal;
+  if v_plan.refusal is null and cardinality(v_found.files) = 0 then
+    v_plan.refusal := filestore.refusal('FILE_NOT_FOUND', case when cardinality(v_found.trimmed) > 0
+      then jsonb_build_object('trimmed', v_found.trimmed) else '{}'::jsonb end);
+  end if;
+  if v_plan.refusal is not null then return v_plan; end if;
+
+  foreach v_file in array v_found.files loop
+    v_sources := v_sources || v_file.path;
+    if not v_is_copy then
+      v_left := v_left || row (v_file.id, v_file.path, filestore.tombstone_of(v_file))::filestore.step;
+    end if;
+    continue when v_is_deletion;
+    v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
+    if filestore.broken_path_rule(v_path) is not null then
+      v_plan.refusal := filestore.refusal('INVALID_PATH', jsonb_build_object(
+        'rule', filestore.broken_path_rule(v_path), 'path', v_file.path));
+      return v_plan;
+    end if;
+    v_plan.refusal := filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path));
+    if v_plan.refusal is not null then return v_plan; end if;
+    v_targets := v_targets || v_path;
+    v_made := v_made || row (null, v_path, filestore.content_of(v_file))::filestore.step;
+  end loop;
+
+  if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
+    -- Not what the move itself takes away.
+    v_there := array(
+      select t.path from unnest(v_targets) t (path)
+      -- fence: files are looked up one by one.
+      cross join lateral (
+        select f.id from filestore.files f
+        where f.project_id = p_session.project_id and f.path = t.path and not f.is_deleted offset 0
+      ) f
+      where v_is_copy or t.path <> all (v_sources)
+      order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
+    if cardinality(v_there) > 0 then
+      v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_there));
+      return v_plan;
+    end if;
+  end if;
+  -- A file that is moved away while another one takes its place gets one version, with that one's content.
+  v_plan.steps := array(
+    select l from unnest(v_left) l where l.path <> all (v_targets)) || v_made;
+  v_plan.paths := v_sources || v_targets;
+  v_plan.new_paths := v_targets;
+  if cardinality(v_found.trimmed) > 0 then
+    v_plan.value := jsonb_build_object('trimmed', v_found.trimmed);
+  end if;
+  return v_plan;
+end
+$$;
+comment on function filestore.plan_folder is
+  'What copying, moving or deleting a folder makes. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
+  'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
+call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
+
+create function filestore.plan_of(
+  p_session filestore.session, p_kind text, p_commit jsonb, p_before bigint
+) returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+begin
+  return case p_kind
+    when 'undo' then filestore.plan_undo(p_session, p_commit, p_before)
+    when 'restore_folder' then filestore.plan_restore(p_session, p_commit, p_before)
+    else filestore.plan_folder(p_session, p_kind, p_commit) end;
+end
+$$;
+comment on function filestore.plan_of is
+  'The plan of a commit of several files as it is now or, of an undo or restore, as it was before a position.';
+call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
+
+create function filestore.locked_plan(
+  p_session filestore.session, p_kind text, p_commit jsonb
+) returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_plan filestore.plan;
+  v_again filestore.plan;
+  v_remaining integer;
+begin
+  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit, null);
+    if v_plan.refusal is not null then return v_plan; end if;
+    if v_try = 1 then
+      -- A file that is moved is one file, of two steps.
+      v_remaining := filestore.count_files(
+        p_session, coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0));
+    end if;
+    begin
+      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
+      -- An earlier attempt has ended by now.
+      if filestore.is_committed(p_session, p_commit) then return null; end if;
+      v_again := filestore.plan_of(p_session, p_kind, p_commit, null);
+      v_again.remaining := v_remaining;
+      if v_again.refusal is not null or v_again.paths = v_plan.paths or v_again.paths <@ v_plan.paths then
+        return v_again;
+      end if;
+      -- Others have added files meanwhile. They could only be locked in another order.
+      raise sqlstate 'FS005';
+    exception when sqlstate 'FS005' then
+      null;
+    end;
+  end loop;
+  v_plan.refusal := filestore.refusal('VERSION_CONFLICT');
+  return v_plan;
+end
+$$;
+comment on function filestore.locked_plan is
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends; null where an '
+  'earlier attempt at this commit has made it. Counts the request by its files. A refusal may leave paths taken: roll '
+  'it back.';
+call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
+
+create function filestore.carry_out(
+  p_session filestore.session, p_plan filestore.plan, p_change filestore.change
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := p_change;
+  v_step filestore.step;
+  v_files filestore.files[] := '{}';
+  v_file filestore.files;
+  v_cost bigint := 0;
+  v_number integer := 0;
+  v_is_deletion boolean := true;
+begin
+  v_change.committed_at := filestore.commit_time(p_session.project_id, p_plan.paths);
+  foreach v_step in array p_plan.steps loop
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.path = v_step.path;
+    v_files := v_files || v_file;
+    v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.said_cost;
+    v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
+  end loop;
+  if not v_is_deletion and not filestore.has_room(p_session, v_cost) then
+    return filestore.quota_exceeded(p_session);
+  end if;
+  foreach v_step in array p_plan.steps loop
+    v_number := v_number + 1;
+    perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
+  end loop;
+  if v_number > 0 then
+    if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+    perform filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.carry_out is
+  'Makes the versions of a plan whose files are locked; returns a refusal or null.';
+call filestore.grant_execute('filestore.carry_out', 'filestore_engine');
+
+create function filestore.folder_answer(p_session filestore.session, p_kind text, p_commit_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('count', count(*), 'files', coalesce(
+      jsonb_agg(jsonb_build_object('path', f.path, 'version', v.version) order by f.path), '[]'))
+    from filestore.file_versions v
+    join filestore.files f on f.project_id = v.project_id and f.id = v.file_id
+    where v.project_id = p_session.project_id and v.commit_id = p_commit_id
+      and v.is_deleted = (p_kind = 'delete_folder'));
+end
+$$;
+comment on function filestore.folder_answer is
+  'What a commit of a folder has made, without the tombstones of a move; the same whenever it is asked for.';
+call filestore.grant_execute('filestore.folder_answer', 'filestore_engine');
+-- 56_undo.sql ========================================================================================================
+-- Taking back what a run did, and restoring a folder to what it was.
+
+create function filestore.is_same_content(
+  p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[]
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_sizes integer[];
+  v_sums bytea[];
+begin
+  if p_segment_ids = p_other_ids then return true; end if;
+  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return null; end if;
+  for i in 1 .. cardinality(p_segment_ids) loop
+    continue when p_segment_ids[i] = p_other_ids[i];
+    select array_agg(distinct s.size), array_agg(distinct s.sha256) into v_sizes, v_sums
+    from filestore.segments s
+    where s.project_id = p_project_id and s.id in (p_segment_ids[i], p_other_ids[i]);
+    if cardinality(v_sizes) > 1 then return null; end if;
+    if cardinality(v_sums) > 1 then return false; end if;
+  end loop;
+  return true;
+end
+$$;
+comment on function filestore.is_same_content is
+  'Whether two segment lists hold the same bytes, by their checksums. Null: they are cut in other places, so that only '
+  'the bytes tell.';
+call filestore.grant_execute('filestore.is_same_content', 'filestore_engine');
+
+create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files, p_compared jsonb)
+returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_same boolean;
+begin
+  if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
+    return filestore.is_live(p_file) = filestore.is_live(p_then);
+  end if;
+  if (p_file).version = (p_then).version then return true; end if;
+  if (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size then return false; end if;
+  v_is_same := filestore.is_same_content(
+    (p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
+  if v_is_same is null and p_compared is not null then
+    v_is_same := p_compared @> jsonb_build_array(
+      jsonb_build_object('path', (p_file).path, 'from', (p_file).version, 'to', (p_then).version));
+  end if;
+  return v_is_same;
+end
+$$;
+comment on function filestore.is_unchanged is
+  'Whether a file is equal to what it was: in existence, bytes and type. Null is no file. p_compared lists versions '
+  'whose bytes the caller found equal; without it the answer may be null: the bytes are to be compared.';
+call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
+
+create function filestore.to_compare(p_file filestore.files, p_then filestore.files) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', (p_file).path, 'from', (p_file).version, 'to', (p_then).version,
+    'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids),
+    'otherSegments', filestore.segment_list((p_file).project_id, (p_then).segment_ids));
+end
+$$;
+comment on function filestore.to_compare is 'Two versions whose bytes the caller is to compare.';
+call filestore.grant_execute('filestore.to_compare', 'filestore_engine');
+
+create function filestore.undecided(p_files jsonb[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('UNDECIDED', jsonb_build_object('undecided', to_jsonb(p_files)));
+end
+$$;
+comment on function filestore.undecided is
+  'Not a refusal that a client sees: the caller compares the bytes of these files, and asks again.';
+call filestore.grant_execute('filestore.undecided', 'filestore_engine');
+
+create function filestore.decided(p_result jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when p_result #>> '{refusal,code}' = 'UNDECIDED'
+    then jsonb_build_object('value', p_result #> '{refusal,details}') else p_result end;
+end
+$$;
+comment on function filestore.decided is 'A result for the caller: what it is to compare is a value to it.';
+call filestore.grant_execute('filestore.decided', 'filestore_engine');
+
+create function filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)
+returns filestore.step
+language plpgsql immutable set search_path = '' as $$
+begin
+  return row ((p_file).id, (p_file).path, case when filestore.is_live(p_then)
+    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end)::filestore.step;
+end
+$$;
+comment on function filestore.back_step is 'The version that makes a file what it was.';
+call filestore.grant_execute('filestore.back_step', 'filestore_engine');
+
+create function filestore.back_action(p_file filestore.files, p_then filestore.files) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', (p_file).path, 'action', case when filestore.is_live(p_then) then 'restore' else 'delete' end,
+    'from', (p_file).version, 'to', case when filestore.is_live(p_then) then (p_then).version end);
+end
+$$;
+comment on function filestore.back_action is 'The same as a plan shows it.';
+call filestore.grant_execute('filestore.back_action', 'filestore_engine');
+
+create function filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when filestore.is_live(p_then)
+    then filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path)) end;
+end
+$$;
+comment on function filestore.back_refusal is 'Why a file cannot become what it was, where it is too large by now.';
+call filestore.grant_execute('filestore.back_refusal', 'filestore_engine');
+
+create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    with recursive own (run_id) as (
+      select p_run_id collate "C"
+      union
+      select u.run_id from own o
+      cross join lateral (
+        select n.run_id from filestore.run_undos n
+        where n.project_id = p_project_id and n.undone_run_id = o.run_id offset 0
+      ) u
+    )
+    select o.run_id from own o);
+end
+$$;
+comment on function filestore.undoing_runs is
+  'A run, the runs that have undone it, those that have undone these, and so on.';
+call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
+
+create function filestore.undo_files(
+  p_session filestore.session, p_run_id text, p_paths text[], p_before bigint,
+  out is_known boolean, out files bigint, out ids uuid[], out firsts integer[]
+)
+language plpgsql volatile
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  -- Of the files only those that the key sees. fence: they are looked up one by one by primary key.
+  select count(*) > 0, count(*) filter (where s.is_meant),
+         array_agg(s.file_id order by s.path) filter (where s.is_meant),
+         array_agg(s.first order by s.path) filter (where s.is_meant)
+  into is_known, files, ids, firsts
+  from (
+    select v.file_id, v.first, f.path, p_paths is null or f.path = any (p_paths) as is_meant
+    from (
+      select r.file_id, min(r.version) as first from filestore.file_versions r
+      where r.project_id = p_session.project_id and r.run_id = p_run_id
+        and (p_before is null or r.position < p_before)
+      group by r.file_id
+    ) v
+    cross join lateral (
+      select o.path from filestore.files o
+      where o.project_id = p_session.project_id and o.id = v.file_id offset 0
+    ) f
+  ) s;
+end
+$$;
+comment on function filestore.undo_files is
+  'The files that a run has changed, with its first version of each, by path. Reads its versions from an index.';
+call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
+
+create function filestore.split_moves(p_session filestore.session, p_run_id text, p_ids uuid[], p_before bigint)
+returns uuid[]
+language plpgsql volatile set search_path = '' as $$
+begin
+  return array(
+    select distinct case when v.file_id = any (p_ids) then v.file_id else v.source_file_id end
+    from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+      and v.source_file_id is not null and (p_before is null or v.position < p_before)
+      and (v.file_id = any (p_ids)) <> (v.source_file_id = any (p_ids)));
+end
+$$;
+comment on function filestore.split_moves is
+  'Those of the files that the run moved from or to a file that is none of them.';
+call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
+
+create function filestore.conflict_of(p_file filestore.files, p_version filestore.file_versions, p_reason text)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
+    || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
+end
+$$;
+comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
+call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
+
+create function filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)
+returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_run_id constant text := p_commit ->> 'run';
+  v_on_conflict constant text := p_commit ->> 'onConflict';
+  v_paths constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
+    then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
+  v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
+  v_moment filestore.moment;
+  v_run record;
+  v_split uuid[];
+  v_plan filestore.plan;
+  v_file filestore.files;
+  v_base filestore.file_versions;
+  v_then filestore.files;
+  v_foreign filestore.file_versions;
+  v_first integer;
+  v_reason text;
+  v_is_unchanged boolean;
+  v_undecided jsonb[] := '{}';
+  v_left bigint := (filestore.limits()).undo_compared_bytes_max;
+  v_actions jsonb[] := '{}';
+  v_unchanged text[] := '{}';
+  v_conflicts jsonb[] := '{}';
+begin
+  v_run := filestore.undo_files(p_session, v_run_id, v_paths, p_before);
+  if not v_run.is_known then
+    v_plan.refusal := filestore.refusal('RUN_NOT_FOUND');
+    return v_plan;
+  end if;
+  if v_run.files > (filestore.limits()).commit_files_max then
+    v_plan.refusal := filestore.too_many_files(v_run.files);
+    return v_plan;
+  end if;
+  v_plan.paths := '{}';
+  v_plan.new_paths := '{}';
+  v_plan.steps := '{}';
+  v_split := filestore.split_moves(p_session, v_run_id, v_run.ids, p_before);
+  v_moment.position := p_before - 1;
+  for i in 1 .. coalesce(cardinality(v_run.ids), 0) loop
+    v_first := v_run.firsts[i];
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.id = v_run.ids[i];
+    v_plan.paths := v_plan.paths || v_file.path;
+    if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
+    -- What it was before the run: nothing, where the run made its first version.
+    v_then := null;
+    select * into v_base from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_first
+    order by v.version desc limit 1;
+    if v_base.version is not null then
+      v_then := filestore.at_version(v_file, v_base);
+    end if;
+    v_reason := null;
+    v_foreign := null;
+    if coalesce(v_base.version, 0) < v_first - 1 or v_base.redacted_at is not null and not v_base.is_deleted then
+      v_reason := 'gone';
+      v_foreign.version := v_first - 1;
+    else
+      v_is_unchanged := filestore.is_unchanged(v_file, v_then, p_commit -> 'equal');
+      if v_is_unchanged is null and v_file.size <= v_left then
+        v_left := v_left - v_file.size;
+        v_undecided := v_undecided || filestore.to_compare(v_file, v_then);
+        continue;
+      elsif v_is_unchanged then
+        v_unchanged := v_unchanged || v_file.path;
+        continue;
+      end if;
+      select * into v_foreign from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = v_file.id
+        and v.version > v_first and v.version <= v_file.version
+        and v.run_id is distinct from v_run_id and (v.undone_run_id is null or v.undone_run_id <> all (v_own))
+      order by v.version desc limit 1;
+      if not found and v_file.id = any (v_split) then
+        v_reason := 'moved';
+        select * into v_foreign from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
+          and v.run_id = v_run_id and v.operation = 'move'
+        order by v.version limit 1;
+      end if;
+    end if;
+    if v_foreign.version is not null then
+      v_conflicts := v_conflicts || filestore.conflict_of(v_file, v_foreign, v_reason);
+      continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
+    end if;
+    v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
+    v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then);
+    v_actions := v_actions || filestore.back_action(v_file, v_then);
+  end loop;
+  if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then
+    v_plan.refusal := filestore.refusal('RUN_CONFLICT', jsonb_build_object('conflicts', to_jsonb(v_conflicts)));
+  end if;
+  if cardinality(v_undecided) > 0 then v_plan.refusal := filestore.undecided(v_undecided); end if;
+  v_plan.value := jsonb_build_object(
+    'undoneRunId', v_run_id, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged),
+    'conflicts', to_jsonb(v_conflicts));
+  return v_plan;
+end
+$$;
+comment on function filestore.plan_undo is
+  'What takes a run back: each of its files becomes what it was before the run''s first version of it. A version since '
+  'then that neither the run made, nor an undo of it, nor an undo of that, is a conflict. Refusals: RUN_NOT_FOUND, '
+  'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
+call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
+
+create function filestore.changed_since(
+  p_session filestore.session, p_directory text, p_since timestamptz,
+  out files filestore.files[], out is_complete boolean
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
+  v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
+  v_end constant text := nullif(p_directory, '') || '0';
+  v_examined integer;
+begin
+  -- Along the directory, unless it is large: then along what was changed last in the whole project.
+  select count(*), array_agg(f order by f.path) filter (where f.updated_at > p_since) into v_examined, files
+  from (
+    select o.* from filestore.files o
+    where o.project_id = p_session.project_id and o.version > 0
+      and o.path > v_start and o.path < coalesce(v_end, repeat(chr(1114111), 257))
+    order by o.path limit c_examined_max + 1
+  ) f;
+  if v_examined > c_examined_max then
+    select count(*),
+           array_agg(f order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
+    into v_examined, files
+    from (
+      (select o.* from filestore.files o
+       where o.project_id = p_session.project_id and not o.is_deleted and o.updated_at > p_since
+       order by o.updated_at limit c_examined_max + 1)
+      union all
+      (select o.* from filestore.files o
+       where o.project_id = p_session.project_id and o.is_deleted and o.updated_at > p_since and o.version > 0
+       order by o.updated_at limit c_examined_max + 1)
+    ) f;
+  end if;
+  is_complete := v_examined <= c_examined_max;
+  files := coalesce(files, '{}');
+end
+$$;
+comment on function filestore.changed_since is
+  'Files below a directory that were changed since a time, by path; incomplete where both ways to find them are too '
+  'long.';
+call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
+
+create function filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)
+returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_directory constant text := p_commit ->> 'directory';
+  v_moment constant filestore.moment := filestore.moment_of(p_session, p_commit ->> 'at');
+  v_since timestamptz := v_moment.at;
+  v_before filestore.moment;
+  v_changed record;
+  v_plan filestore.plan;
+  v_candidate filestore.files;
+  v_file filestore.files;
+  v_then record;
+  v_actions jsonb[] := '{}';
+  v_unchanged text[] := '{}';
+  v_trimmed text[] := '{}';
+  v_is_unchanged boolean;
+  v_undecided jsonb[] := '{}';
+  v_left bigint := (filestore.limits()).undo_compared_bytes_max;
+begin
+  if not filestore.may_write_below(p_session, v_directory) then
+    v_plan.refusal := filestore.outside_prefix(p_session);
+    return v_plan;
+  end if;
+  if v_moment.refusal is not null then
+    v_plan.refusal := v_moment.refusal;
+    return v_plan;
+  end if;
+  if v_moment.position is not null then
+    -- A commit takes its time before its positions, so a later position may have an earlier time, by a moment.
+    select v.created_at - interval '1 minute' into v_since from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.position <= v_moment.position
+    order by v.position desc limit 1;
+    v_since := coalesce(v_since, '-infinity');
+  end if;
+  v_changed := filestore.changed_since(p_session, v_directory, v_since);
+  if not v_changed.is_complete then
+    v_plan.refusal := filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
+    return v_plan;
+  end if;
+  v_plan.paths := '{}';
+  v_plan.new_paths := '{}';
+  v_plan.steps := '{}';
+  v_before.position := p_before - 1;
+  foreach v_candidate in array v_changed.files loop
+    v_file := v_candidate;
+    if p_before is not null then v_file := (filestore.file_at(v_candidate, v_before)).file; end if;
+    v_then := filestore.file_at(v_candidate, v_moment);
+    continue when v_file.id is null or v_file.version = (v_then.file).version;
+    v_plan.paths := v_plan.paths || v_file.path;
+    if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
+      v_trimmed := v_trimmed || v_file.path;
+      continue;
+    end if;
+    v_is_unchanged := filestore.is_unchanged(v_file, v_then.file, p_commit -> 'equal');
+    if v_is_unchanged is null and v_file.size <= v_left then
+      v_left := v_left - v_file.size;
+      v_undecided := v_undecided || filestore.to_compare(v_file, v_then.file);
+    elsif v_is_unchanged then
+      v_unchanged := v_unchanged || v_file.path;
+    else
+      v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
+      v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then.file);
+      v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+    end if;
+  end loop;
+  if cardinality(v_actions) > (filestore.limits()).commit_files_max then
+    v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
+  elsif cardinality(v_undecided) > 0 then
+    v_plan.refusal := filestore.undecided(v_undecided);
+  end if;
+  v_plan.value := jsonb_build_object(
+    'undoneRunId', null, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged), 'conflicts', '[]'::jsonb)
+    || case when cardinality(v_trimmed) > 0 then jsonb_build_object('trimmed', v_trimmed) else '{}'::jsonb end;
+  return v_plan;
+end
+$$;
+comment on function filestore.plan_restore is
+  'What makes a folder what it was at a moment: a version for each file that was changed since and is not the same '
+  'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
+call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
+
+create function filestore.back_answer(
+  p_session filestore.session, p_plan filestore.plan, p_run_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- Each file gets the number after the one that it was at.
+  return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
+    else jsonb_build_object('actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
+        order by a.position), '[]')
+      from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
+end
+$$;
+comment on function filestore.back_answer is
+  'The answer of an undo or restore: of a plan, without a run, or of what was done.';
+call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
+
+create function filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_first bigint;
+  v_run_id text;
+begin
+  if p_kind not in ('undo', 'restore_folder') then
+    return jsonb_build_object('value', filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid));
+  end if;
+  select min(v.position), coalesce(min(v.run_id), p_commit #>> '{provenance,runId}') into v_first, v_run_id
+  from filestore.file_versions v
+  where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
+  return jsonb_build_object('value', filestore.back_answer(
+    p_session, filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_first), v_run_id));
+end
+$$;
+comment on function filestore.planned_answer is
+  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then.';
+call filestore.grant_execute('filestore.planned_answer', 'filestore_engine');
+
+create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := filestore.change_of(case p_kind
+    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
+    when 'restore_folder' then 'restore' else p_kind end, p_commit);
+  v_plan filestore.plan;
+  v_refusal jsonb;
+begin
+  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
+  v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
+  if v_plan is null or v_plan.refusal is not null and filestore.is_committed(p_session, p_commit) then
+    return filestore.planned_answer(p_session, p_kind, p_commit);
+  end if;
+  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
+  if v_refusal is not null then return v_refusal; end if;
+  return jsonb_build_object('value', jsonb_build_object(
+    'remaining', v_plan.remaining, 'stored', jsonb_build_object(
+      'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
+      'equal', coalesce(p_commit -> 'equal', '[]')))
+    || coalesce(v_plan.value, '{}')
+    || case when p_kind in ('undo', 'restore_folder')
+      then filestore.back_answer(p_session, v_plan, v_change.run_id)
+      else filestore.folder_answer(p_session, p_kind, v_change.commit_id) end);
+end
+$$;
+comment on function filestore.commit_planned is
+  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
+  'may leave versions made: roll it back.';
+call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
+
+create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_plan filestore.plan;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
+  -- It changes nothing, so it does not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true);
+  return v_session.envelope || filestore.decided(coalesce(
+    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null))));
+end
+$$;
+comment on function public.filestore_plan is
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Refusals: those of `plan_undo` and '
+  '`plan_restore`.';
+call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
+-- 57_erasure.sql =====================================================================================================
+-- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
+--
+-- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
+-- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
+-- and that table tell which segments are dead, and none of them can come back: whoever brings a segment into a new
+-- version has it from one that is readable under the same locks. The rows are the engine's to read, and erasing them is
+-- done by functions that run as `filestore_admin`. See decision 0049.
+
+create function filestore.release_usage(
+  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
+) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_freed constant bigint := p_bytes + p_database_bytes;
+begin
+  -- What was granted goes with it: what other rows, and the account's other projects, count on stays true.
+  update filestore.project_usage u
+  set bytes = u.bytes - p_bytes, database_bytes = u.database_bytes - p_database_bytes,
+      versions = u.versions - p_versions, granted_bytes = u.granted_bytes - v_freed
+  where u.project_id = p_project_id and u.shard = (
+    select f.shard from filestore.project_usage f
+    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
+  if not found then
+    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions, granted_bytes)
+    values (p_project_id, floor(random() * (filestore.limits()).usage_shards)::integer, -p_bytes, -p_database_bytes,
+      -p_versions, -v_freed)
+    on conflict (project_id, shard) do update
+      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+          versions = u.versions + excluded.versions, granted_bytes = u.granted_bytes + excluded.granted_bytes;
+  end if;
+  update filestore.account_grants g set granted_bytes = greatest(g.granted_bytes - v_freed, 0)
+  where g.project_id = p_project_id;
+end
+$$;
+comment on function filestore.release_usage is
+  'Takes what went from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
+call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
+
+create function filestore.version_cost(p_version filestore.file_versions) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  c_listed constant integer := cardinality((p_version).segment_ids);
+begin
+  return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
+    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+      (p_version).run_id, (p_version).actor, (p_version).note))
+    + case when (p_version).source_file_id <> (p_version).file_id
+      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+end
+$$;
+comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
+call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
+
+create function filestore.bury_segments(
+  p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_segment_ids uuid[] := p_segment_ids;
+  v_buried bigint;
+begin
+  if exists (
+    select from unnest(p_segment_ids) i (id)
+    -- fence, here and below: rows are looked up one by one.
+    cross join lateral (
+      select from filestore.shared_segments h
+      where h.project_id = p_project_id and h.segment_id = i.id and h.file_id = p_file_id offset 0) h
+  ) then
+    -- Two files that lose a segment at once would each find the other one to have it.
+    perform pg_advisory_xact_lock(hashtextextended('erasure/' || p_project_id, 0));
+    delete from filestore.shared_segments h
+    where h.project_id = p_project_id and h.segment_id = any (p_segment_ids) and h.file_id = p_file_id;
+    v_segment_ids := array(
+      select i.id from unnest(p_segment_ids) i (id)
+      where not exists (
+        select from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = i.id));
+  end if;
+  with buried as (
+    insert into filestore.dead_segments (segment_id, project_id, stored_on)
+    select s.id, s.project_id, s.stored_on from unnest(v_segment_ids) i (id)
+    cross join lateral (
+      select * from filestore.segments o where o.id = i.id and o.project_id = p_project_id offset 0) s
+    on conflict do nothing
+    returning segment_id
+  )
+  select coalesce(sum(s.size), 0), count(*) into bytes, v_buried from buried b
+  cross join lateral (select * from filestore.segments o where o.id = b.segment_id offset 0) s;
+  database_bytes := v_buried * (filestore.limits()).tariff_segment_bytes;
+end
+$$;
+comment on function filestore.bury_segments is
+  'Segments that no readable version of a file has any more, and its current list neither: those that no other file '
+  'has are dead. Returns what they took.';
+call filestore.grant_execute('filestore.bury_segments', 'filestore_admin');
+
+create function filestore.remove_versions(
+  p_project_id uuid, p_file_id uuid, p_last integer, p_versions_max integer,
+  out versions bigint, out database_bytes bigint, out segment_ids uuid[]
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_through integer;
+begin
+  -- At least one, however long its list.
+  select coalesce(max(l.version) filter (where l.listed <= (filestore.limits()).erased_listed_segments_max),
+    min(l.version))
+  into v_through
+  from (
+    select v.version, sum(cardinality(v.segment_ids)) over (order by v.version) as listed
+    from (
+      select o.* from filestore.file_versions o
+      where o.project_id = p_project_id and o.file_id = p_file_id and o.version <= p_last
+        and o.operation <> 'purge'
+      order by o.version limit p_versions_max
+    ) v
+  ) l;
+  with removed as materialized (
+    delete from filestore.file_versions v
+    where v.project_id = p_project_id and v.file_id = p_file_id and v.version <= v_through and v.operation <> 'purge'
+    returning v as made
+  )
+  select count(*), coalesce(sum(filestore.version_cost(r.made)), 0),
+         array(select distinct s.id from removed o cross join unnest((o.made).segment_ids) s (id))
+  into versions, database_bytes, segment_ids from removed r;
+end
+$$;
+comment on function filestore.remove_versions is
+  'Removes versions of a file up to one of them, the first ones, at most so many. Returns what their rows count, and '
+  'their segments.';
+call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
+
+-- A file that goes whole ----------------------------------------------------------------------------------------------
+
+create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
+returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project_id constant uuid := (p_file).project_id;
+  v_file_id constant uuid := (p_file).id;
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
+  v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
+  v_position constant bigint := filestore.next_position(v_project_id);
+  v_names constant text[] := string_to_array((p_file).path, '/');
+  v_first integer;
+  v_removed record;
+  v_segment_ids uuid[];
+  v_buried record;
+  v_versions bigint;
+begin
+  select min(v.version) into v_first from filestore.file_versions v
+  where v.project_id = v_project_id and v.file_id = v_file_id;
+  v_versions := (p_file).version - v_first + 1;
+  v_removed := filestore.remove_versions(
+    v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
+  with doubtful as (
+    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    returning d.segment_id
+  )
+  select array_agg(distinct s.id) into v_segment_ids from (
+    select unnest(v_removed.segment_ids) union all select unnest((p_file).segment_ids)
+    union all select d.segment_id from doubtful d) s (id);
+  v_buried := filestore.bury_segments(v_project_id, v_file_id, coalesce(v_segment_ids, '{}'));
+  -- From here on it has no path: readers do not see it, and a file that is made there is another one.
+  update filestore.files f
+  set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
+      is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
+  where f.project_id = v_project_id and f.id = v_file_id;
+  insert into filestore.file_versions (
+    project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
+    actor, created_at)
+  values (
+    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
+    'purge', p_key_id, p_actor, v_now);
+  insert into filestore.purged_files (
+    project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
+    answers_after, purged_at)
+  values (
+    v_project_id, v_file_id, filestore.place_hash(v_cursor_key, v_file_id, (p_file).path),
+    array(
+      select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
+      from generate_series(1, cardinality(v_names) - 1) n),
+    v_versions, v_buried.bytes, v_versions - v_removed.versions, v_versions - v_removed.versions, '-infinity', v_now);
+  -- After the path: whoever is storing its text has ended, or sees that there is none.
+  delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
+  delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
+  delete from filestore.edit_turns t where t.project_id = v_project_id and t.path = (p_file).path;
+  delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
+  -- The row of the file and the receipt stay.
+  perform filestore.release_usage(
+    v_project_id, v_buried.bytes,
+    v_removed.database_bytes + v_buried.database_bytes + filestore.file_cost((p_file).path)
+      - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
+      - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
+      + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
+        * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
+    v_removed.versions - 1);
+end
+$$;
+comment on function filestore.purge_file is
+  'Erases a locked file, its directory''s counts aside: every version becomes unreadable, the first ones and what they '
+  'need go at once, the others in slices. One receipt takes their place in the change feed.';
+call filestore.publish('filestore.purge_file', 'filestore_admin', 'filestore_engine');
+
+create function filestore.commit_purge(p_session filestore.session, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_commit_id constant uuid := p_commit ->> 'commitId';
+  v_path constant text := p_commit ->> 'path';
+  v_file filestore.files;
+  v_refusal jsonb;
+  v_answer jsonb;
+begin
+  -- Links before the file, as whoever writes through one takes them.
+  with removed as (
+    delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
+  )
+  delete from filestore.link_windows w using removed r
+  where w.project_id = p_session.project_id and w.link_id = r.id;
+  v_file := filestore.lock_file(p_session.project_id, v_path);
+  if not exists (
+    select from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge'
+  ) then
+    v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
+      else filestore.failed_precondition(v_file, p_commit) end;
+    if v_refusal is not null then return v_refusal; end if;
+    -- The directory first: what uses the usage comes last.
+    if filestore.is_live(v_file) then
+      perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, -1);
+    end if;
+    perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
+  end if;
+  select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
+  into v_answer
+  from filestore.file_versions v
+  join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
+  where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge';
+  return jsonb_build_object('value', jsonb_build_object('file', v_answer));
+end
+$$;
+comment on function filestore.commit_purge is
+  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
+call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
+
+create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
+end
+$$;
+comment on function public.filestore_purge is
+  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
+  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
+call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
+
+-- Content of versions that stay ---------------------------------------------------------------------------------------
+
+create function filestore.settle_segments(
+  p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
+  out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := (p_file).project_id;
+  v_file_id constant uuid := (p_file).id;
+  v_candidates uuid[];
+  v_buried record;
+begin
+  bytes := 0;
+  database_bytes := 0;
+  if (
+    select count(*) from (
+      select from filestore.file_versions v
+      where v.project_id = v_project_id and v.file_id = v_file_id limit p_versions_max + 1
+    ) v
+  ) > p_versions_max then
+    insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+    select v_project_id, v_file_id, s.id from unnest(p_segment_ids) s (id) on conflict do nothing;
+    insert into filestore.segment_scans as c (project_id, file_id) values (v_project_id, v_file_id)
+    on conflict (project_id, file_id) do update set scanned_through = 0;
+    return;
+  end if;
+  delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
+  with doubtful as (
+    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    returning d.segment_id
+  )
+  select array_agg(c.id) into v_candidates from (
+    (select s.id from unnest(p_segment_ids) s (id) union select d.segment_id from doubtful d)
+    except select s.id from unnest((p_file).segment_ids) s (id)
+    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+      where v.project_id = v_project_id and v.file_id = v_file_id
+  ) c;
+  if v_candidates is null then return; end if;
+  v_buried := filestore.bury_segments(v_project_id, v_file_id, v_candidates);
+  bytes := v_buried.bytes;
+  database_bytes := v_buried.database_bytes;
+end
+$$;
+comment on function filestore.settle_segments is
+  'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
+  'have. Where it has more versions than may be looked at, the sweep finds out.';
+call filestore.grant_execute('filestore.settle_segments', 'filestore_admin');
+
+create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project_id constant uuid := (p_file).project_id;
+  v_file_id constant uuid := (p_file).id;
+  v_segment_ids uuid[];
+  v_freed bigint;
+  v_left bigint;
+  v_settled record;
+begin
+  select sum(filestore.version_cost(v)), array(
+    select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
+    where o.project_id = v_project_id and o.file_id = v_file_id and o.version = any (p_versions)
+      and o.redacted_at is null)
+  into v_freed, v_segment_ids from filestore.file_versions v
+  where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
+    and v.redacted_at is null;
+  with redacted as (
+    update filestore.file_versions v
+    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp()
+    where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
+      and v.redacted_at is null
+    returning v as made
+  )
+  select sum(filestore.version_cost(r.made)) into v_left from redacted r;
+  delete from filestore.search_texts t
+  where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
+  v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  perform filestore.release_usage(
+    v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
+end
+$$;
+comment on function filestore.redact_versions is
+  'Erases the content of versions of a locked file, none of them its current one; their notes give way to another one.';
+call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestore_engine');
+
+create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
+returns jsonb
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+    from (
+      select f.path, v.version
+      from (
+        select (p_file).id as file_id
+        union all
+        select o.file_id from (
+          select distinct h.file_id from unnest(p_segment_ids) s (id)
+          -- fence, here and below: rows are looked up one by one.
+          cross join lateral (
+            select * from filestore.shared_segments g
+            where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
+          limit (filestore.limits()).redact_remaining_max
+        ) o
+      ) i
+      -- What the key does not see is not named.
+      cross join lateral (
+        select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
+      ) f
+      cross join lateral (
+        select n.version from (
+          select o.version, o.segment_ids from filestore.file_versions o
+          where o.project_id = p_session.project_id and o.file_id = i.file_id
+          order by o.version desc limit (filestore.limits()).erasure_slice_versions
+        ) n
+        where exists (
+          select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
+        order by n.version desc limit (filestore.limits()).redact_remaining_max
+      ) v
+      limit (filestore.limits()).redact_remaining_max
+    ) r);
+end
+$$;
+comment on function filestore.sharing_versions is
+  'Some versions that have one of these segments: of the file and of others that the key sees, among the latest of '
+  'each.';
+call filestore.grant_execute('filestore.sharing_versions', 'filestore_engine');
+
+create function public.filestore_redact(
+  p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+  v_file filestore.files;
+  v_version filestore.file_versions;
+  v_number integer;
+  v_segment_ids uuid[];
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  -- Links before the file, as whoever reads through one takes them.
+  perform from filestore.links l
+  where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
+  order by l.id for update;
+  v_file := filestore.lock_file(v_session.project_id, p_path);
+  if coalesce(v_file.version, 0) = 0 then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
+  foreach v_number in array p_versions loop
+    select * into v_version from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
+    if v_version.version is null then
+      return v_session.envelope || filestore.unreadable_version(v_file, v_number, v_version);
+    elsif v_number = v_file.version and filestore.is_live(v_file) then
+      return v_session.envelope || filestore.refusal('VERSION_CURRENT', jsonb_build_object('version', v_number));
+    end if;
+  end loop;
+  v_segment_ids := array(
+    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
+  delete from filestore.links l
+  where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
+  perform filestore.redact_versions(v_file, p_versions, p_note);
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'versions', (select jsonb_agg(n order by n) from (select distinct unnest(p_versions) as n) d),
+    'remaining', filestore.sharing_versions(v_session, v_file, v_segment_ids)));
+end
+$$;
+comment on function public.filestore_redact is
+  'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
+  'or the owner. Again is the same. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
+
+-- What follows in slices ----------------------------------------------------------------------------------------------
+
+create function filestore.sweep_purged_versions() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_purged filestore.purged_files;
+  v_removed record;
+  v_buried record;
+begin
+  select * into v_purged from filestore.purged_files g
+  where g.pending_versions > 0 order by g.purged_at limit 1 for update skip locked;
+  if not found then return false; end if;
+  v_removed := filestore.remove_versions(
+    v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
+  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
+  update filestore.purged_files g
+  set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
+  where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
+  perform filestore.release_usage(
+    v_purged.project_id, v_buried.bytes, v_removed.database_bytes + v_buried.database_bytes, v_removed.versions);
+  return true;
+end
+$$;
+comment on function filestore.sweep_purged_versions is
+  'Removes versions of a purged file that were too many for its commit. False: there are none.';
+call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
+
+create function filestore.sweep_answers() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_most constant integer := (filestore.limits()).erasure_slice_answers;
+  v_expired constant timestamptz :=
+    clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  v_purged filestore.purged_files;
+  v_cursor_key bytea;
+  v_looked_at integer;
+  v_last timestamptz;
+begin
+  -- The last one of a project: what is looked through for it is looked through for the earlier ones, too.
+  select * into v_purged from filestore.purged_files g
+  where g.answers_after is not null order by g.purged_at desc limit 1 for update skip locked;
+  if not found then return false; end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_purged.project_id;
+  with looked_at as materialized (
+    select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
+    where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
+      and i.created_at <= v_purged.purged_at + interval '1 second'
+    order by i.created_at limit c_most
+  ), removed as (
+    delete from filestore.idempotency_keys i using looked_at l
+    where i.project_id = v_purged.project_id and i.caller_id = l.caller_id and i.key = l.key and (
+      l.created_at < v_expired
+      or exists (
+        select from filestore.purged_files g
+        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id')
+      -- An undo names the versions that were compared for it.
+      or exists (
+        select from jsonb_array_elements(l.response -> 'equal') e
+        join filestore.purged_files g on g.project_id = v_purged.project_id
+          and g.path_hash = filestore.place_hash(v_cursor_key, g.file_id, e.value ->> 'path')))
+  )
+  select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
+  if v_looked_at < c_most then
+    update filestore.purged_files g set answers_after = null
+    where g.project_id = v_purged.project_id and g.purged_at <= v_purged.purged_at and g.answers_after is not null;
+  else
+    update filestore.purged_files g set answers_after = v_last
+    where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
+  end if;
+  return true;
+end
+$$;
+comment on function filestore.sweep_answers is
+  'Removes idempotency answers about purged files, which name their paths. False: there are none to look through.';
+call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
+
+create function filestore.sweep_scans() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_most constant integer := (filestore.limits()).erasure_scan_versions;
+  v_file filestore.files;
+  v_scan filestore.segment_scans;
+  v_through integer;
+  v_looked_at integer;
+  v_dead uuid[];
+  v_buried record;
+begin
+  select f.* into v_file from filestore.segment_scans c
+  join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
+  limit 1 for no key update of f skip locked;
+  if not found then return false; end if;
+  select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
+  if not found then return true; end if;
+  with looked_at as materialized (
+    select v.version, v.segment_ids from filestore.file_versions v
+    where v.project_id = v_file.project_id and v.file_id = v_file.id and v.version > v_scan.scanned_through
+    order by v.version limit c_most
+  ), needed as (
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
+      select unnest(l.segment_ids) from looked_at l)
+  )
+  select count(*), coalesce(max(l.version), v_scan.scanned_through) into v_looked_at, v_through from looked_at l;
+  update filestore.segment_scans c set scanned_through = v_through
+  where c.project_id = v_file.project_id and c.file_id = v_file.id;
+  if v_looked_at = c_most then return true; end if;
+  -- No version is left to be looked at, nor can one come while the file is locked.
+  with dead as (
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
+      select o.segment_id from filestore.doubtful_segments o
+      where o.project_id = v_file.project_id and o.file_id = v_file.id
+      limit (filestore.limits()).erasure_slice_versions)
+    returning d.segment_id
+  )
+  select array_agg(d.segment_id) into v_dead from dead d;
+  if v_dead is null then
+    delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
+    return true;
+  end if;
+  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, array(
+    select s.id from unnest(v_dead) s (id) except select s.id from unnest(v_file.segment_ids) s (id)));
+  perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
+  return true;
+end
+$$;
+comment on function filestore.sweep_scans is
+  'Looks through versions of a file, in order, for segments of erased versions that they need; what is left at the end '
+  'is dead. False: there is nothing to look for, or somebody else has the file.';
+call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
+
+create function public.filestore_sweep_erasures() returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
+    or filestore.sweep_retention();
+end
+$$;
+comment on function public.filestore_sweep_erasures is
+  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing.';
+call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
+-- 57_exports.sql =====================================================================================================
+-- Exports: the files of a directory with the segments of each, for one archive.
+
+create function filestore.export_too_large(p_files bigint, p_bytes bigint, p_segments bigint) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  c_limits constant filestore.limits := filestore.limits();
+begin
+  return filestore.refusal('EXPORT_TOO_LARGE', json_strip_nulls(case
+    when p_files > c_limits.export_files_max
+      then json_build_object('files', p_files, 'limitFiles', c_limits.export_files_max)
+    when p_bytes > c_limits.export_bytes_max
+      then json_build_object('files', p_files, 'sizeBytes', p_bytes, 'limitBytes', c_limits.export_bytes_max)
+    when p_segments > c_limits.export_segments_max
+      then json_build_object('files', p_files, 'segments', p_segments, 'limitSegments', c_limits.export_segments_max)
+    end)::jsonb);
+end
+$$;
+comment on function filestore.export_too_large is
+  'The refusal that names the bound of one archive that is passed: files, bytes, or the pieces that they consist of.';
+call filestore.grant_execute('filestore.export_too_large', 'filestore_engine');
+
+-- fence: each statement has one index that provides its order, as in `plain_page`.
+create function filestore.files_below(
+  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  out files filestore.files[], out trimmed text[], out is_more boolean
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_files_max constant integer := (filestore.limits()).export_files_max;
+  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
+  -- No path has more than 1024 bytes, so none comes after this.
+  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
+  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  v_file filestore.files;
+  v_then record;
+  v_examined integer := 0;
+begin
+  files := '{}';
+  trimmed := '{}';
+  is_more := false;
+  if p_moment is null then
+    files := array(
+      select f from filestore.files f
+      where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
+      order by f.path limit c_files_max + 1);
+    is_more := cardinality(files) > c_files_max;
+    return;
+  end if;
+  for v_file in
+    select f.* from filestore.files f
+    where f.project_id = p_session.project_id and f.path > v_from and f.path < v_to
+    order by f.path limit c_examined_max + 1
+  loop
+    v_examined := v_examined + 1;
+    v_then := filestore.file_at(v_file, p_moment);
+    if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
+      trimmed := trimmed || v_file.path;
+    elsif filestore.is_live(v_then.file) then
+      files := files || v_then.file;
+    end if;
+    is_more := v_examined > c_examined_max or cardinality(files) > c_files_max;
+    exit when is_more;
+  end loop;
+end
+$$;
+comment on function filestore.files_below is
+  'The live files below a directory or the root, now or at a moment, by path: as many as one archive may have, and '
+  'whether there may be more.';
+call filestore.grant_execute('filestore.files_below', 'filestore_engine');
+
+create function filestore.export_files(p_session filestore.session, p_directory text, p_at text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_limits constant filestore.limits := filestore.limits();
+  v_prefix constant text := p_session.path_prefix;
+  v_is_above constant boolean := p_directory = '' or starts_with(v_prefix, p_directory || '/');
+  v_directory constant text := case when v_prefix is not null and v_is_above then v_prefix else p_directory end;
+  v_moment filestore.moment;
+  v_found record;
+  v_bytes bigint;
+  v_segments bigint;
+begin
+  if p_at is not null then
+    v_moment := filestore.moment_of(p_session, p_at);
+    if v_moment.refusal is not null then return v_moment.refusal; end if;
+  end if;
+  -- Outside the prefix the key sees nothing.
+  if not (v_is_above or filestore.may_write_below(p_session, p_directory)) then
+    return filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  v_found := filestore.files_below(p_session, v_directory, v_moment);
+  if v_found.is_more then
+    return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
+      (filestore.directory_counts(p_session.project_id, v_directory)).subtree_file_count end), null, null);
+  end if;
+  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
+  if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then
+    return filestore.export_too_large(cardinality(v_found.files), v_bytes, v_segments);
+  elsif v_found.trimmed <> '{}' then
+    return filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
+      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
+  elsif v_found.files = '{}' then
+    return filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  return jsonb_build_object('value', (
+    select jsonb_agg(jsonb_build_object(
+      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'segments', filestore.segment_list(p_session.project_id, f.segment_ids)) order by f.path)
+    from unnest(v_found.files) f));
+end
+$$;
+comment on function filestore.export_files is
+  'What one archive of a directory holds, of what the key may see. Refused: nothing there, too much, and what is not '
+  'whole any more.';
+call filestore.grant_execute('filestore.export_files', 'filestore_engine');
+
+create function public.filestore_export(
+  p_key_hash text, p_request_id uuid, p_directory text, p_at text default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || filestore.export_files(v_session, p_directory, p_at);
+end
+$$;
+comment on function public.filestore_export is
+  'The files below a directory, now or as they were, with the segments of each, in the order of their paths. '
+  'Refusals: FILE_NOT_FOUND, EXPORT_TOO_LARGE, VALIDATION_ERROR.';
+call filestore.publish('public.filestore_export', 'filestore_engine', 'service_role');
+-- 58_retention.sql ===================================================================================================
+-- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
+
+create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_days constant integer := p_rule ->> 'keepDays';
+  v_cut integer := (p_file).version - 1;
+  v_moment filestore.moment;
+begin
+  if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
+  if p_rule ? 'keepVersions' then
+    v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
+  end if;
+  if v_days is not null and v_cut > 0 then
+    -- The version of that moment was not superseded by then; those before it were.
+    v_moment.at := filestore.sweep_clock() - make_interval(days => v_days);
+    v_cut := least(v_cut, coalesce(((filestore.file_at(p_file, v_moment)).file).version, 0) - 1);
+  end if;
+  return v_cut;
+end
+$$;
+comment on function filestore.retention_cut is
+  'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
+call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
+
+create function filestore.trim_versions(
+  p_file filestore.files, p_cut integer, p_versions_max integer,
+  out versions bigint, out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_removed record;
+  v_settled record;
+begin
+  v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
+  delete from filestore.links l
+  where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
+  delete from filestore.search_texts t
+  where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
+  v_settled := filestore.settle_segments(
+    p_file, v_removed.segment_ids, (filestore.limits()).erasure_scan_versions);
+  versions := v_removed.versions;
+  bytes := v_settled.bytes;
+  database_bytes := v_removed.database_bytes + v_settled.database_bytes;
+end
+$$;
+comment on function filestore.trim_versions is
+  'Removes versions of a locked file up to one of them, the first ones, at most so many.';
+call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
+
+create function filestore.next_retention(out project_id uuid, out rule jsonb)
+language plpgsql volatile set search_path = '' as $$
+begin
+  select p.id, p.retention into project_id, rule
+  from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
+  where p.retention is not null and (
+    r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+    or r.started_at < filestore.sweep_clock() - make_interval(
+      secs => (filestore.limits()).retention_pass_seconds)
+    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position)
+  order by r.started_at nulls first, p.id limit 1;
+end
+$$;
+comment on function filestore.next_retention is
+  'A project whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
+  'by since the last one began.';
+call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
+
+create function filestore.sweep_retention() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).retention_slice_files;
+  c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
+  v_next record;
+  v_pass filestore.retention_passes;
+  v_seen filestore.files;
+  v_file filestore.files;
+  v_trimmed record;
+  v_cut integer;
+  v_is_expired boolean;
+  v_files integer := 0;
+  v_versions bigint := 0;
+  v_bytes bigint := 0;
+  v_database_bytes bigint := 0;
+  v_after uuid;
+  v_is_full boolean := false;
+begin
+  v_next := filestore.next_retention();
+  if v_next.project_id is null then return false; end if;
+  if not pg_try_advisory_xact_lock(hashtextextended('retention/' || v_next.project_id, 0)) then return false; end if;
+  insert into filestore.retention_passes as r (project_id, position, started_at)
+  values (
+    v_next.project_id, filestore.last_position(v_next.project_id, 0, 9223372036854775807), filestore.sweep_clock())
+  on conflict (project_id) do update set position = excluded.position, started_at = excluded.started_at
+    where r.after_file is null;
+  select * into v_pass from filestore.retention_passes r where r.project_id = v_next.project_id;
+  v_after := v_pass.after_file;
+  for v_seen in
+    select * from filestore.files f
+    where f.project_id = v_next.project_id
+      and f.id > coalesce(v_pass.after_file, '00000000-0000-0000-0000-000000000000')
+    order by f.id limit c_files_max
+  loop
+    v_files := v_files + 1;
+    if v_seen.path is not null and v_seen.version > 0 then
+      v_is_expired := v_seen.is_deleted and v_seen.updated_at
+        < filestore.sweep_clock() - make_interval(days => (v_next.rule ->> 'deletedDays')::integer);
+      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_next.rule) end;
+      if v_is_expired or exists (
+        select from filestore.file_versions v
+        where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
+      ) then
+        -- Nobody is waited for: what somebody is writing is looked at again, since there is a new version then.
+        select * into v_file from filestore.files f
+        where f.project_id = v_seen.project_id and f.id = v_seen.id and f.version = v_seen.version
+          and f.path is not null for no key update skip locked;
+        if found and v_is_expired then
+          delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
+          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
+          perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = v_next.project_id;
+          return true;
+        elsif found then
+          v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
+          v_versions := v_versions + v_trimmed.versions;
+          v_bytes := v_bytes + v_trimmed.bytes;
+          v_database_bytes := v_database_bytes + v_trimmed.database_bytes;
+          v_is_full := v_versions >= c_versions_max;
+          -- Of this file there may be more.
+          exit when v_is_full;
+        end if;
+      end if;
+    end if;
+    v_after := v_seen.id;
+  end loop;
+  if v_versions > 0 then
+    perform filestore.release_usage(v_next.project_id, v_bytes, v_database_bytes, v_versions);
+  end if;
+  update filestore.retention_passes r
+  set after_file = case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
+    when v_files = c_files_max then v_after end
+  where r.project_id = v_next.project_id;
+  return true;
+end
+$$;
+comment on function filestore.sweep_retention is
+  'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
+  'removed, or one deleted file goes whole. False: no rule is to be applied.';
+call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- 60_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
@@ -3041,7 +6852,7 @@ begin
 end
 $$;
 comment on function filestore.account_key is 'A key as its project''s owner sees it.';
-call filestore.grant_execute('filestore.account_key', 'filestore_account');
+call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
 language plpgsql stable set search_path = ''
@@ -3051,7 +6862,7 @@ begin
 end
 $$;
 comment on function filestore.is_active is 'Whether a key is neither revoked nor expired.';
-call filestore.grant_execute('filestore.is_active', 'filestore_account');
+call filestore.grant_execute('filestore.is_active', 'filestore_account', 'filestore_admin');
 
 create function filestore.account_project(p_project_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -3060,6 +6871,7 @@ begin
   return (
     select jsonb_build_object(
       'id', p.id, 'name', p.name, 'tier', p.tier, 'createdAt', filestore.iso(p.created_at),
+      'retention', p.retention,
       'limits', jsonb_build_object(
         'requestsPerMinute', coalesce(p.requests_per_minute, t.requests_per_minute),
         'maxFileBytes', coalesce(p.max_file_bytes, t.max_file_bytes),
@@ -3072,7 +6884,10 @@ begin
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
-          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)
+        + coalesce((
+          select filestore.given_by_counter(c.counter, c.base, c.numbers) from filestore.rate_counters c
+          where c.project_id = p.id and c.window_start >= date_trunc('minute', clock_timestamp())), 0)),
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
@@ -3088,7 +6903,7 @@ create function filestore.validation_refusal(p_issues jsonb) returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
 comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account');
+call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -3100,7 +6915,7 @@ begin
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
-call filestore.grant_execute('filestore.validate_name', 'filestore_account');
+call filestore.grant_execute('filestore.validate_name', 'filestore_account', 'filestore_admin');
 
 create function filestore.validate_key(p_key jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -3131,7 +6946,7 @@ $$;
 comment on function filestore.validate_key is
   'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
   '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
-call filestore.grant_execute('filestore.validate_key', 'filestore_account');
+call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -3193,6 +7008,8 @@ declare
   v_id constant uuid := overlay(
     overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
 begin
+  -- Deleted, while this waited for the lock.
+  if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     return jsonb_build_object('value', filestore.account_project(v_id));
   end if;
@@ -3346,6 +7163,46 @@ comment on function filestore.rotate_key is
   'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 
+create function filestore.change_key(p_project_id uuid, p_id uuid, p_changes jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_old filestore.api_keys;
+  v_new jsonb;
+  v_issues jsonb;
+begin
+  select * into v_old from filestore.api_keys k where k.project_id = p_project_id and k.id = p_id for no key update;
+  if not found then
+    return filestore.refusal('KEY_NOT_FOUND');
+  elsif not filestore.is_active(v_old) then
+    -- Where it is remembered as refused, it would be refused for a while.
+    return filestore.refusal('KEY_REVOKED');
+  end if;
+  v_new := filestore.account_key(v_old) || jsonb_build_object('keyHash', encode(v_old.key_hash, 'hex'))
+    || jsonb_strip_nulls(jsonb_build_object(
+      'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
+      'pathPrefix', p_changes -> 'pathPrefix'));
+  if filestore.validate_key(v_new) is not null then return filestore.validate_key(v_new); end if;
+  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
+  from (values
+    ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+    ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
+      or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
+  ) c (path, reason, holds)
+  where c.holds is not true;
+  if v_issues is not null then return filestore.validation_refusal(v_issues); end if;
+  update filestore.api_keys k
+  set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
+      path_prefix = v_new ->> 'pathPrefix',
+      scopes = array(select distinct jsonb_array_elements_text(v_new -> 'scopes') order by 1)
+  where k.project_id = p_project_id and k.id = v_old.id returning * into v_old;
+  return jsonb_build_object('value', filestore.account_key(v_old));
+end
+$$;
+comment on function filestore.change_key is
+  'Changes of an active key what is given: name; expiresAt; scopes, of those that it has; pathPrefix, to one at or '
+  'below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.change_key', 'filestore_account', 'filestore_admin');
+
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -3365,30 +7222,20 @@ call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- The latest n versions belong to the n files that changed last, so no order over all versions is needed.
   return (
-    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path desc, w.version desc), '[]')
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+      'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+      'note', v.note, 'from', case when s.id is not null
+        then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+      'createdAt', filestore.iso(v.created_at)))
+      || jsonb_build_object('keyId', v.key_id) order by v.position desc), '[]')
     from (
-      select v.created_at, f.path, v.version, jsonb_strip_nulls(jsonb_build_object(
-        'fileId', f.id, 'path', f.path, 'version', v.version, 'size', v.size, 'mimeType', v.mime_type,
-        'deleted', nullif(v.is_deleted, false), 'createdAt', filestore.iso(v.created_at)))
-        || jsonb_build_object('keyId', v.key_id) as write
-      from (
-        select c.* from (
-          (select l.id, l.path, l.updated_at from filestore.files l
-           where l.project_id = p_project_id and not l.is_deleted order by l.updated_at desc, l.path desc limit p_limit)
-          union all
-          (select d.id, d.path, d.updated_at from filestore.files d
-           where d.project_id = p_project_id and d.is_deleted order by d.updated_at desc, d.path desc limit p_limit)
-        ) c
-        order by c.updated_at desc, c.path desc limit p_limit
-      ) f
-      cross join lateral (
-        select v.* from filestore.file_versions v
-        where v.project_id = p_project_id and v.file_id = f.id order by v.version desc limit p_limit
-      ) v
-      order by v.created_at desc, f.path desc, v.version desc limit p_limit
-    ) w);
+      select l.* from filestore.file_versions l
+      where l.project_id = p_project_id order by l.position desc limit p_limit
+    ) v
+    join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
+    left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id);
 end
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
@@ -3411,15 +7258,22 @@ begin
     when 'project' then
       return jsonb_build_object('value', filestore.account_project(p_project_id));
     when 'rename' then
-      if filestore.validate_name(p_parameters ->> 'name', 1) is not null then
+      if p_parameters ? 'name' and filestore.validate_name(p_parameters ->> 'name', 1) is not null then
         return filestore.validate_name(p_parameters ->> 'name', 1);
       end if;
       begin
-        update filestore.projects p set name = p_parameters ->> 'name' where p.id = p_project_id;
+        update filestore.projects p
+        set name = coalesce(p_parameters ->> 'name', p.name),
+            retention = case when p_parameters ? 'retention' then nullif(p_parameters -> 'retention', 'null')
+              else p.retention end,
+            retention_set_at = case when p_parameters ? 'retention' then clock_timestamp() else p.retention_set_at end
+        where p.id = p_project_id;
       exception when unique_violation then
         return filestore.refusal('PROJECT_NAME_TAKEN');
       end;
       return jsonb_build_object('value', filestore.account_project(p_project_id));
+    when 'delete' then
+      return filestore.delete_project(p_project_id, p_parameters);
     when 'keys' then
       return jsonb_build_object('value', (
         select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
@@ -3436,6 +7290,8 @@ begin
       end if;
       return filestore.create_key(
         p_project_id, p_parameters || '{"environment": "development", "scopes": ["read", "write"]}');
+    when 'change_key' then
+      return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'activity' then
@@ -3445,8 +7301,8 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, keys, '
-  'create_key, rotate_key, regenerate_key, revoke_key, activity.';
+  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, delete, '
+  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_administer(
@@ -3456,8 +7312,12 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
     p_key_hash, p_request_id, case p_action when 'project' then null when 'activity' then 'read' else 'admin' end);
+  v_repeated jsonb;
 begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if v_session.envelope ? 'refusal' then
+    v_repeated := filestore.repeated_deletion(p_action, p_parameters);
+    return case when v_repeated is null then v_session.envelope else jsonb_build_object('value', v_repeated) end;
+  end if;
   if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
   return v_session.envelope || filestore.administer(v_session.project_id, p_action, p_parameters);
 end
@@ -3490,8 +7350,11 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
   v_project_id uuid;
+  v_repeated jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
+  v_repeated := filestore.repeated_deletion(p_action, p_parameters);
+  if v_repeated is not null then return v_entry || jsonb_build_object('value', v_repeated); end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_action not in ('project', 'keys', 'revoke_key')
@@ -3543,7 +7406,7 @@ $$;
 comment on function filestore.find_account is
   'The account with this id or e-mail address, or nulls. Runs as the role that applies migrations, which may read '
   'auth.users.';
-call filestore.grant_execute('filestore.find_account', 'filestore_admin');
+call filestore.grant_execute('filestore.find_account', 'filestore_account', 'filestore_admin');
 
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -3622,7 +7485,7 @@ declare
   v_project filestore.projects;
   v_others text;
 begin
-  select * into v_project from filestore.projects p where p.id::text = lower(p_project);
+  select * into v_project from filestore.projects p where p.id::text = lower(p_project) and p.deleted_at is null;
   if p_owner is not null then
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
@@ -3630,11 +7493,12 @@ begin
     return filestore.error('ACCOUNT_REFUSED', v_problem);
   elsif v_project.id is null then
     select * into v_project from filestore.projects p
-    where p.name = p_project and p.owner_id is not distinct from v_owner_id;
+    where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
   end if;
   if v_project.id is not null then return filestore.project_record(v_project); end if;
   select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
-  from (select * from filestore.projects p where p.name = p_project order by p.created_at, p.id limit 10) o
+  from (select * from filestore.projects p
+    where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o
   left join lateral filestore.find_account(o.owner_id::text) a on true;
   return case when v_others is null
     then filestore.error('PROJECT_NOT_FOUND', format('There is no project %s.', quote_literal(p_project)))
@@ -3670,19 +7534,22 @@ begin
   select * into v_project from filestore.projects p where p.id = v_id;
   if not found then
     return filestore.error('NAME_TAKEN', format('A project %s already exists.', quote_literal(p_name)));
+  elsif v_project.deleted_at is not null then
+    return filestore.error('PROJECT_DELETED', 'The project with this id was deleted.');
   end if;
   return filestore.project_record(v_project);
 end
 $$;
 comment on function public.filestore_admin_create_project is
-  'Creates a project, or returns the one that has this id. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN.';
+  'Creates a project, or returns the one that has this id. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN, '
+  'PROJECT_DELETED.';
 call filestore.publish('public.filestore_admin_create_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_projects() returns jsonb
 language sql volatile security definer set search_path = '' as $$
   select jsonb_build_object(
     'projects', coalesce(jsonb_agg(filestore.project_record(p) order by p.created_at, p.id), '[]'))
-  from filestore.projects p
+  from filestore.projects p where p.deleted_at is null
 $$;
 comment on function public.filestore_admin_list_projects is 'All projects, oldest first.';
 call filestore.publish('public.filestore_admin_list_projects', 'filestore_admin', 'service_role');
@@ -3708,7 +7575,7 @@ begin
   set name = coalesce(p_changes ->> 'name', p.name), owner_id = coalesce(v_account_id, p.owner_id),
       suspended_at = case p_changes ->> 'isSuspended'
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
-  where p.id = p_id returning * into v_project;
+  where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
   if p_changes ? 'owner' or p_changes ? 'tier' then
     -- Its next commit without room is granted a share anew, of the quota that it has by then.
@@ -3776,6 +7643,9 @@ begin
     return filestore.error(
       'INVALID_NAME', 'A key''s name has at most 100 characters, no control characters and no space at either end.');
   end if;
+  if exists (select from filestore.projects p where p.id = p_project_id and p.deleted_at is not null) then
+    return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.');
+  end if;
   insert into filestore.api_keys (project_id, name, key_hash, prefix, expires_at, scopes, path_prefix)
   values (
     p_project_id, coalesce(p_name, ''), decode(p_key_hash, 'hex'), p_prefix, p_expires_at, p_scopes, p_path_prefix)
@@ -3800,7 +7670,8 @@ call filestore.publish('public.filestore_admin_create_key', 'filestore_admin', '
 create function public.filestore_admin_list_keys(p_project_id uuid default null) returns jsonb
 language sql volatile security definer set search_path = '' as $$
   select jsonb_build_object('keys', coalesce(jsonb_agg(filestore.key_record(k) order by k.created_at, k.id), '[]'))
-  from filestore.api_keys k where p_project_id is null or k.project_id = p_project_id
+  from filestore.api_keys k join filestore.projects p on p.id = k.project_id and p.deleted_at is null
+  where p_project_id is null or k.project_id = p_project_id
 $$;
 comment on function public.filestore_admin_list_keys is 'All keys, of one project if given, oldest first.';
 call filestore.publish('public.filestore_admin_list_keys', 'filestore_admin', 'service_role');
@@ -3818,6 +7689,30 @@ end
 $$;
 comment on function public.filestore_admin_revoke_key is 'Revokes a key immediately. Errors: KEY_NOT_FOUND.';
 call filestore.publish('public.filestore_admin_revoke_key', 'filestore_admin', 'service_role');
+
+create function public.filestore_admin_change_key(p_id uuid, p_changes jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_key filestore.api_keys;
+  v_changed jsonb;
+begin
+  select * into v_key from filestore.api_keys k where k.id = p_id;
+  v_changed := filestore.change_key(v_key.project_id, p_id, p_changes);
+  case v_changed #>> '{refusal,code}'
+    when 'KEY_NOT_FOUND' then return filestore.error('KEY_NOT_FOUND', 'There is no key with this id.');
+    when 'KEY_REVOKED' then return filestore.error('KEY_REVOKED', 'The key is revoked or has expired.');
+    when 'VALIDATION_ERROR' then
+      return filestore.error('INVALID_KEY', format('%s %s.',
+        v_changed #>> '{refusal,details,issues,0,path}', v_changed #>> '{refusal,details,issues,0,reason}'));
+    else
+      select * into v_key from filestore.api_keys k where k.id = p_id;
+      return filestore.key_record(v_key);
+  end case;
+end
+$$;
+comment on function public.filestore_admin_change_key is
+  'filestore.change_key of any project. Errors: KEY_NOT_FOUND, KEY_REVOKED, INVALID_KEY.';
+call filestore.publish('public.filestore_admin_change_key', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_rotate_key(
   p_id uuid, p_key_hash text, p_prefix text, p_grace_seconds integer default 0
@@ -3850,10 +7745,11 @@ comment on function public.filestore_admin_rotate_key is
   'after the grace period. Errors: KEY_NOT_FOUND, KEY_REVOKED.';
 call filestore.publish('public.filestore_admin_rotate_key', 'filestore_admin', 'service_role');
 -- 71_sweep.sql =======================================================================================================
--- Garbage collection: finding uploads that no commit ever referenced, so that the edge function can remove them.
+-- Garbage collection: finding objects that nothing needs, so that the edge function can remove them.
 --
--- Objects are named {project_id}/{yyyymmdd}/{segment_id}. A day is swept once it has been over for a day. Commits
--- refuse segments of such days, so an object without a row never gets one.
+-- Objects are named {project_id}/{yyyymmdd}/{segment_id}. Uploads that no commit ever referenced are found by day: a
+-- day is swept once it has been over for a day. Commits refuse segments of such days, so an object without a row never
+-- gets one. Segments that erasure leaves behind are listed in `dead_segments`.
 
 create function filestore.prune_keys() returns void
 language sql volatile set search_path = '' as $$
@@ -3865,14 +7761,14 @@ language sql volatile set search_path = '' as $$
     for update skip locked
   ), removed as (
     delete from filestore.api_keys k using ended e
-    where k.id = e.id and not exists (select from filestore.file_versions v where v.key_id = k.id)
+    where k.id = e.id and not k.has_written
     returning k.id
   )
   update filestore.api_keys k set key_hash = null, prefix = ''
   from ended e where k.id = e.id and k.id not in (select r.id from removed r)
 $$;
 comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions name, id and name stay.';
+  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
 call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
 
 create function filestore.prune_links() returns void
@@ -3889,26 +7785,79 @@ $$;
 comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
 call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
+create function filestore.sweepable_through() returns date
+language plpgsql volatile set search_path = ''
+as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
+comment on function filestore.sweepable_through is
+  'The last day whose segments no commit can bring any more: an hour after commits begin to refuse it, so that one '
+  'that was accepted before has ended by now.';
+call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
+
+create function public.filestore_sweep_dead(p_limit integer) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  with forgotten as materialized (
+    select d.segment_id from filestore.dead_segments d
+    where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
+    order by d.stored_on limit p_limit for update skip locked
+  ), unlisted as (
+    delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
+  )
+  delete from filestore.segments s using forgotten f where s.id = f.segment_id;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', d.segment_id,
+      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+    from (
+      select * from filestore.dead_segments d where d.removed_at is null
+      order by d.project_id, d.segment_id limit p_limit
+    ) d);
+end
+$$;
+comment on function public.filestore_sweep_dead is
+  'Segments whose objects are to be removed, at most so many. Forgets as many whose objects were removed and whose day '
+  'nothing can be committed of any more.';
+call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_removed(p_ids uuid[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  -- A checksum tells a content that can be guessed.
+  update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
+  where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
+  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  update filestore.sweeps w set kept = 0
+  where (w.project_id, w.day) in (
+    select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
+  update filestore.dead_segments d set removed_at = filestore.sweep_clock()
+  where d.segment_id = any (p_ids) and d.removed_at is null;
+end
+$$;
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
+
 create function public.filestore_sweep_next() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- An hour after commits begin to refuse a day: a commit that was accepted before that has ended by now.
-  v_through constant date := ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2;
+  v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
   perform filestore.prune_keys(), filestore.prune_links();
+  v_next := filestore.next_deletion();
+  if v_next is not null then return v_next; end if;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
   from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
-  where s.swept_through is null or s.swept_through < v_through
+  where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
   order by s.swept_through nulls first, p.id
   limit 1;
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose sweep is furthest behind, and how far it has come; null where there is nothing to do. Removes '
+  'What was deleted and is to be removed; else the project whose sweep is furthest behind, and how far it has come; '
+  'null where there is nothing to do. Removes '
   'some keys and links that ended long ago on the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
@@ -3950,6 +7899,436 @@ $$;
 comment on function public.filestore_health_probe is
   'Writes and reads one row; fails where the database does not take it.';
 call filestore.publish('public.filestore_health_probe', 'filestore_admin', 'service_role');
+-- 73_verify.sql ======================================================================================================
+-- Verification: which segments the versions of a project need, page by page, so that the command line can look for each
+-- in Storage. After a restore of one of the two, it is what tells whether they belong together.
+
+create function public.filestore_verify_versions(
+  p_project_id uuid, p_after_path text default null, p_after_version integer default 0
+) returns jsonb
+language plpgsql volatile security definer
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_limits constant filestore.limits := filestore.limits();
+  -- After a file's last version.
+  c_version_max constant integer := 2147483647;
+  v_file record;
+  v_version record;
+  v_versions jsonb[] := '{}';
+  v_ids uuid[] := '{}';
+  v_next jsonb;
+begin
+  <<files>>
+  for v_file in
+    select f.id, f.path from filestore.files f
+    where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
+      and (f.path <> p_after_path or p_after_version < c_version_max) is not false
+    order by f.path limit c_limits.verify_versions_max
+  loop
+    for v_version in
+      select v.version, v.segment_ids from filestore.file_versions v
+      where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
+      order by v.version limit c_limits.verify_versions_max
+    loop
+      v_versions := v_versions || jsonb_build_object(
+        'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_version.segment_ids));
+      v_ids := v_ids || v_version.segment_ids;
+      v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
+      exit files when cardinality(v_versions) >= c_limits.verify_versions_max
+        or cardinality(v_ids) >= c_limits.verify_segments_max;
+    end loop;
+    -- Past the whole of this file, also where it has no version.
+    v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
+  end loop;
+  return jsonb_build_object(
+    'versions', to_jsonb(v_versions),
+    'segments', filestore.segment_list(p_project_id, array(select distinct i.id from unnest(v_ids) i (id))),
+    'next', v_next);
+end
+$$;
+comment on function public.filestore_verify_versions is
+  'The versions of a project after one of them, by path and number, with the segments that they need, each once; '
+  '`next` is null at the end. A segment that has no row is missing among them.';
+call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_swept(p_project_id uuid) returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select to_jsonb(s.swept_through) from filestore.sweeps s where s.project_id = p_project_id
+$$;
+comment on function public.filestore_verify_swept is
+  'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
+call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
+-- 74_project_deletion.sql ============================================================================================
+-- Deleting a project, and an account, for good.
+--
+-- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
+-- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
+-- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+
+create table filestore.project_deletions (
+  project_id uuid primary key references filestore.projects (id),
+  id uuid not null unique,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null,
+  visited_at timestamptz not null,
+  is_emptied boolean not null default false,
+  objects text[] not null default '{}'
+);
+comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on column filestore.project_deletions.id is
+  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
+comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
+comment on column filestore.project_deletions.visited_at is 'When a slice last began: projects take turns.';
+comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
+comment on column filestore.project_deletions.objects is
+  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
+  'the object and the row of its segment leaves no row that nothing leads to.';
+create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
+
+create table filestore.account_deletions (
+  account_id uuid primary key,
+  id uuid not null,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null
+);
+comment on table filestore.account_deletions is
+  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
+
+alter table filestore.project_deletions enable row level security;
+alter table filestore.account_deletions enable row level security;
+revoke all on filestore.project_deletions, filestore.account_deletions from public;
+create policy admin_all on filestore.project_deletions to filestore_admin using (true) with check (true);
+create policy admin_all on filestore.account_deletions to filestore_admin using (true) with check (true);
+grant select, insert, update, delete on filestore.project_deletions, filestore.account_deletions to filestore_admin;
+call filestore.add_policies(
+  'create policy account_insert on filestore.project_deletions for insert to filestore_account '
+  'with check (project_id = {project})');
+grant insert on filestore.project_deletions to filestore_account;
+grant update (owner_id, deleted_at) on filestore.projects to filestore_account;
+
+create function filestore.tables_of_projects(out name text, out key text) returns setof record
+language sql immutable set search_path = '' as $$
+  values
+    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
+    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
+    ('shared_segments', 'project_id, segment_id, file_id'), ('segment_scans', 'project_id, file_id'),
+    ('doubtful_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
+    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
+    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
+    ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
+    ('directory_changes', 'project_id, path, id'), ('directories', 'project_id, parent_id, name'),
+    ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
+    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'project_id'), ('api_keys', 'id'),
+    ('rate_windows', 'project_id, lane'), ('rate_counters', 'counter'), ('project_usage', 'project_id, shard'),
+    ('account_grants', 'project_id'), ('sweeps', 'project_id')
+$$;
+comment on function filestore.tables_of_projects is
+  'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
+  'their objects.';
+call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
+
+-- What is removed is seen and removed as the engine sees it: the rows of the one project that was opened.
+do $$
+declare
+  v_table record;
+  v_command text;
+begin
+  for v_table in
+    select t.name, t.key from filestore.tables_of_projects() t
+    union all values ('projects', 'id'), ('segments', 'id')
+  loop
+    foreach v_command in array array['select', 'delete'] loop
+      continue when exists (
+        select from pg_catalog.pg_policies p
+        where p.schemaname = 'filestore' and p.tablename = v_table.name and 'filestore_admin' = any (p.roles)
+          and p.cmd in (upper(v_command), 'ALL'));
+      call filestore.add_policies(format(
+        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin using (%3$s = {project})',
+        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end));
+    end loop;
+    execute format('grant delete on filestore.%I to filestore_admin', v_table.name);
+    if not has_table_privilege('filestore_admin', 'filestore.' || v_table.name, 'select') then
+      execute format(
+        'grant select (%s) on filestore.%I to filestore_admin',
+        (select string_agg(distinct c.name, ', ')
+         from regexp_split_to_table('project_id, ' || v_table.key, ', ') c (name)), v_table.name);
+    end if;
+  end loop;
+end
+$$;
+
+-- Ending a project ----------------------------------------------------------------------------------------------------
+
+create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_now constant timestamptz(3) := clock_timestamp();
+begin
+  perform set_config('filestore.project_id', p_project_id::text, true);
+  -- The name is free at once, and goes with the rest of what was said.
+  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
+  where p.id = p_project_id and p.deleted_at is null;
+  if not found then return null; end if;
+  insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
+  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, '-infinity');
+  return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
+end
+$$;
+comment on function filestore.end_project is
+  'Ends a project in a commit of bounded cost: nobody can use or see it any more, and the sweep removes what it holds.';
+call filestore.grant_execute('filestore.end_project', 'filestore_account', 'filestore_admin');
+
+create function filestore.delete_project(p_project_id uuid, p_parameters jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_name constant text := (select p.name from filestore.projects p where p.id = p_project_id for no key update);
+  v_ended jsonb;
+begin
+  if v_name is distinct from p_parameters ->> 'confirm' then
+    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+  end if;
+  v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
+  return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
+    else jsonb_build_object('value', v_ended) end;
+end
+$$;
+comment on function filestore.delete_project is
+  'Deletes an opened project whose name is given as `confirm`. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+call filestore.grant_execute('filestore.delete_project', 'filestore_account');
+
+create function filestore.repeated_deletion(p_action text, p_parameters jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if p_action <> 'delete' then return null; end if;
+  return (
+    select jsonb_build_object('id', d.project_id, 'deletedAt', filestore.iso(d.deleted_at))
+    from filestore.project_deletions d where d.id = (p_parameters ->> 'deletionId')::uuid);
+end
+$$;
+comment on function filestore.repeated_deletion is
+  'What an earlier attempt at this deletion answered, or null. Its id is a secret of who asked for it, whose key is '
+  'refused by now.';
+call filestore.publish(
+  'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
+
+create function public.filestore_admin_delete_project(p_id uuid, p_confirm text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project filestore.projects;
+begin
+  select * into v_project from filestore.projects p where p.id = p_id and p.deleted_at is null for no key update;
+  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
+  if v_project.name is distinct from p_confirm then
+    return filestore.error('NOT_CONFIRMED', format(
+      'Nothing was deleted: the name of the project is %s.', quote_literal(v_project.name)));
+  end if;
+  return filestore.end_project(p_id, null);
+end
+$$;
+comment on function public.filestore_admin_delete_project is
+  'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
+call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');
+
+-- Ending an account ---------------------------------------------------------------------------------------------------
+
+create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_now constant timestamptz(3) := clock_timestamp();
+begin
+  insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
+  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
+  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
+end
+$$;
+comment on function filestore.end_account is
+  'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
+call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
+
+create function filestore.repeated_account_deletion(p_deletion_id uuid) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('id', d.account_id, 'deletedAt', filestore.iso(d.deleted_at))
+    from filestore.account_deletions d
+    where d.id = p_deletion_id and d.account_id = filestore.claimed_account_id());
+end
+$$;
+comment on function filestore.repeated_account_deletion is
+  'What an earlier attempt at this deletion answered, or null.';
+call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
+
+create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
+  v_account_id constant uuid := filestore.current_account_id();
+  v_entry jsonb;
+  v_email text;
+  v_project_id uuid;
+begin
+  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
+  v_entry := filestore.enter_account();
+  if v_entry ? 'refusal' then return v_entry; end if;
+  -- Who signed in without an address confirms by the id.
+  v_email := (
+    select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
+  if lower(p_confirm) is distinct from lower(v_email) then
+    return v_entry || filestore.validation_refusal(
+      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+  end if;
+  perform filestore.lock_account();
+  -- What the operator keeps for a reason is not the owner's to remove.
+  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  end if;
+  for v_project_id in
+    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
+  loop
+    perform filestore.end_project(v_project_id, null);
+  end loop;
+  return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
+end
+$$;
+comment on function public.filestore_account_delete is
+  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
+  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
+call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
+
+create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
+language sql volatile security definer set search_path = ''
+as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
+comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
+call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
+
+-- What the sweep removes ----------------------------------------------------------------------------------------------
+
+create function filestore.next_deletion() returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_account_id uuid;
+  v_deletion filestore.project_deletions;
+begin
+  -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
+  update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
+  where d.account_id = (
+    select o.account_id from filestore.account_deletions o where o.due_at <= filestore.sweep_clock()
+    order by o.due_at limit 1 for update skip locked)
+  returning d.account_id into v_account_id;
+  if found then return jsonb_build_object('deletedAccountId', v_account_id); end if;
+  select * into v_deletion from filestore.project_deletions d where d.due_at <= filestore.sweep_clock()
+  order by d.visited_at limit 1 for update skip locked;
+  if not found then return null; end if;
+  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
+  return jsonb_build_object(
+    'deletedProjectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
+    'isEmptied', v_deletion.is_emptied);
+end
+$$;
+comment on function filestore.next_deletion is
+  'The account that Auth is to remove, or the deleted project that is to be swept; null where there is neither.';
+call filestore.grant_execute('filestore.next_deletion', 'filestore_admin');
+
+create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
+language sql volatile security definer set search_path = '' as $$
+  update filestore.project_deletions d
+  set objects = array(select unnest(d.objects) union select unnest(p_objects))
+  where d.project_id = p_project_id
+$$;
+comment on function public.filestore_sweep_note_objects is
+  'Notes objects of a deleted project that are about to be removed. Several slices may note theirs.';
+call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform filestore.open_deletion(p_project_id);
+  delete from filestore.segments s
+  where s.project_id = p_project_id and s.id = any (array(
+    select m.id[1]::uuid
+    from unnest(p_objects) o (name), regexp_match(o.name, '/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$') m (id)
+    where m.id is not null));
+  update filestore.project_deletions d
+  set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
+end
+$$;
+comment on function public.filestore_sweep_forget_segments is
+  'Removes the segments whose objects were removed, of a deleted project.';
+call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
+
+create function filestore.open_deletion(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.project_id', (
+    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
+end
+$$;
+comment on function filestore.open_deletion is
+  'Opens the rows of a project for the rest of the transaction, if it was deleted.';
+call filestore.grant_execute('filestore.open_deletion', 'filestore_admin');
+
+create function public.filestore_sweep_remove_rows(p_project_id uuid) returns integer
+language plpgsql volatile security definer
+-- The rows of a slice are found by index, whatever the statistics of the table say.
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  v_table record;
+  v_removed integer := 0;
+  v_count integer;
+begin
+  perform filestore.open_deletion(p_project_id);
+  update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
+  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
+    execute format(
+      'delete from filestore.%1$I where (%2$s) in ('
+      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
+    using p_project_id, c_rows - v_removed;
+    get diagnostics v_count = row_count;
+    v_removed := v_removed + v_count;
+    exit when v_removed >= c_rows;
+  end loop;
+  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
+  return v_removed;
+exception when foreign_key_violation then
+  -- A request that was under way has just stored what refers to it: that goes first.
+  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
+  where d.project_id = p_project_id;
+  return 0;
+end
+$$;
+comment on function public.filestore_sweep_remove_rows is
+  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
+  'the project is swept again later, or goes.';
+call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
+
+create function filestore.end_of_deletion(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
+begin
+  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
+  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
+  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
+  if v_deletion.due_at >= v_last then
+    delete from filestore.project_deletions d where d.project_id = p_project_id;
+    delete from filestore.projects p where p.id = p_project_id;
+  else
+    update filestore.project_deletions d
+    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
+      then d.deleted_at + interval '1 hour' else v_last end
+    where d.project_id = p_project_id;
+  end if;
+end
+$$;
+comment on function filestore.end_of_deletion is
+  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
+call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --
@@ -3968,29 +8347,128 @@ comment on function filestore.search_split is
   'quadratic time. Texts and queries are split alike.';
 call filestore.grant_execute('filestore.search_split', 'filestore_engine', 'filestore_search');
 
-create function filestore.search_words(p_path text, p_content text) returns tsvector
+create function filestore.search_camel_split(p_text text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return regexp_replace(
+    regexp_replace(p_text, '([a-z0-9])([A-Z])', '\1,\2', 'g'), '([A-Z])([A-Z][a-z])', '\1,\2', 'g');
+end
+$$;
+comment on function filestore.search_camel_split is
+  'The text with a comma between the parts of words such as rateLimit and HTTPServer.';
+call filestore.grant_execute('filestore.search_camel_split', 'filestore_engine', 'filestore_search');
+
+create function filestore.search_lexemes(p_words text) returns tsvector
+language plpgsql stable set search_path = '' as $$
+declare
+  v_words constant tsvector := to_tsvector('pg_catalog.english', p_words);
+begin
+  -- A name such as about.md or now.txt is asked for by its words, too.
+  return case when length(v_words) > 0 then v_words else to_tsvector('pg_catalog.simple', p_words) end;
+end
+$$;
+comment on function filestore.search_lexemes is 'The stems of words, and of stop words alone the words as they are.';
+call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'filestore_search');
+
+create function filestore.search_path_words(p_path text) returns tsvector
+language plpgsql stable set search_path = '' as $$
+declare
+  v_max constant integer := (filestore.limits()).search_path_words_max;
+  -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
+  v_split constant text := filestore.search_camel_split(p_path);
+  v_lists text[] := array[v_split];
+  v_list text;
+  v_words text[];
+  v_found tsvector := '';
+begin
+  if v_split <> p_path then v_lists := v_lists || p_path; end if;
+  foreach v_list in array v_lists loop
+    v_words := regexp_split_to_array(v_list, '[^[:alnum:]]+');
+    v_words := v_words[greatest(cardinality(v_words) - v_max + 1, 1) :];
+    v_found := v_found || to_tsvector('pg_catalog.english', array_to_string(v_words, ' '));
+  end loop;
+  return setweight(
+    v_found || coalesce(to_tsvector('pg_catalog.simple', (
+      select string_agg(w.word, ' ') from unnest(v_words) w (word)
+      where to_tsvector('pg_catalog.english', w.word) = '')), ''), 'A');
+end
+$$;
+comment on function filestore.search_path_words is
+  'The words of a path for full-text search, which weigh most: with the parts of words in camel case, as they are, and '
+  'stop words.';
+call filestore.grant_execute('filestore.search_path_words', 'filestore_search');
+
+create function filestore.search_content_words(p_content text, out words tsvector, out is_cut boolean)
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
+  v_words_max constant integer := (filestore.limits()).search_words_max_base
+    + octet_length(p_content) / (filestore.limits()).search_bytes_per_word_min;
   v_length integer := length(v_content);
-  -- `src/rateLimit.ts` is found by rate, limit, src and ts.
-  v_path constant text := regexp_replace(
-    regexp_replace(p_path, '([a-z0-9])([A-Z])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
 begin
+  is_cut := false;
   loop
     begin
-      return setweight(to_tsvector('pg_catalog.english', v_path), 'A')
-        || setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
+      words := setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
+      exit when length(words) <= v_words_max;
+      is_cut := true;
+      v_length := least(v_length::bigint * v_words_max / length(words), v_length * 3 / 4);
     exception when program_limit_exceeded then
-      -- A tsvector holds 1 MB of distinct words; of a text with more of them only the beginning is indexed.
+      -- A tsvector holds 1 MB of distinct words.
+      is_cut := true;
       v_length := v_length / 2;
     end;
   end loop;
 end
 $$;
-comment on function filestore.search_words is
-  'The words of a file for full-text search: those of its path, which weigh most, and those of its text.';
-call filestore.grant_execute('filestore.search_words', 'filestore_search');
+comment on function filestore.search_content_words is
+  'The words of a text for full-text search. A word that is new to the index takes some 80 bytes, so of a text with '
+  'more different words than prose or code has only the beginning is indexed: then `is_cut`.';
+call filestore.grant_execute('filestore.search_content_words', 'filestore_search');
+
+create function filestore.search_content_hash(p_content text) returns bytea
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when octet_length(p_content) > (filestore.limits()).search_shared_bytes_min
+    then sha256(convert_to(p_content, 'UTF8')) end;
+end
+$$;
+comment on function filestore.search_content_hash is
+  'The hash by which files share a content; null where it is so short that it is in each one''s row.';
+call filestore.grant_execute('filestore.search_content_hash', 'filestore_search');
+
+create function filestore.search_lock_content(p_project_id uuid, p_hash bytea) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('content/' || p_project_id || '/' || encode(p_hash, 'hex'), 0));
+end
+$$;
+comment on function filestore.search_lock_content is
+  'Takes the turn of giving a content to a file, or taking it away. Who needs several takes them in the order of '
+  'project and hash.';
+call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
+
+create function filestore.search_release_content() returns trigger
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  -- Whoever gave the content to another file before is seen by the next statement.
+  perform filestore.search_lock_content(old.project_id, old.content_hash);
+  delete from filestore.search_contents c
+  where c.project_id = old.project_id and c.hash = old.content_hash
+    and not exists (
+      select from filestore.search_texts t
+      where t.project_id = old.project_id and t.content_hash = old.content_hash);
+  return null;
+end
+$$;
+comment on function filestore.search_release_content is 'Deletes the content of a text that no file has any more.';
+call filestore.publish('filestore.search_release_content', 'filestore_search', 'filestore_search');
+
+create trigger release_content_on_delete after delete on filestore.search_texts
+  for each row when (old.content_hash is not null) execute function filestore.search_release_content();
+create trigger release_content_on_update after update of content_hash on filestore.search_texts
+  for each row when (old.content_hash is not null and old.content_hash is distinct from new.content_hash)
+  execute function filestore.search_release_content();
 
 create function filestore.search_turn(
   p_stage integer, p_after uuid, p_projects integer, p_now timestamptz, out projects uuid[], out last uuid
@@ -4038,6 +8516,7 @@ declare
   v_projects uuid[];
   v_after uuid;
   v_claim_bytes constant bigint := coalesce(p_claim_bytes, p_bytes);
+  v_is_light boolean := p_is_light;
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_claimed jsonb;
@@ -4047,6 +8526,14 @@ declare
     (filestore.limits()).reindex_debounce_microseconds_per_byte * interval '1 microsecond';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  -- Whoever finds that others are at large texts takes small ones, so that these need not wait.
+  if p_stage = 1 and not v_is_light then
+    v_is_light := (
+      select count(*) from filestore.search_queue q
+      where q.claim_id is not null and q.claimed_at > v_now - p_lease_seconds * interval '1 second' and q.stage = 1
+        and q.bytes > v_claim_bytes and q.bytes <= p_bytes
+    ) >= (filestore.limits()).search_large_texts_at_once;
+  end if;
   select t.projects, t.last into v_projects, v_after from filestore.search_turn(p_stage, p_after, p_files, v_now) t;
   with due as materialized (
     select w.place, q.*
@@ -4071,7 +8558,7 @@ begin
            row_number() over (partition by e.place order by e.due_at, e.file_id) as round
     from eligible e
     where (e.eligible_at is null or e.eligible_at <= v_now)
-      and not (p_is_light and e.bytes between v_claim_bytes + 1 and p_bytes)
+      and not (v_is_light and e.bytes between v_claim_bytes + 1 and p_bytes)
   ), ranked as (
     select d.*, row_number() over (order by d.round, d.place) = 1 as is_first,
            first_value(d.attempts) over (order by d.round, d.place) > 0 as is_retry
@@ -4107,14 +8594,15 @@ begin
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= p_bytes
       then filestore.segment_list(c.project_id, f.segment_ids) else '[]'::jsonb end,
     'chunks', case when p_stage = 2 then (
-      select coalesce(jsonb_agg(
-        jsonb_build_object('hash', k.hash, 'text', substr(t.content, k.start + 1, k.length))), '[]')
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'hash', k.hash, 'text', substr(coalesce(t.content, x.content), k.start + 1, k.length))), '[]')
       from (
         select k.hash, k.start, k.length from filestore.search_chunks k
         where k.project_id = c.project_id and k.file_id = c.file_id and k.version = c.version
           and k.model is distinct from p_model
         order by k.start limit greatest(p_chunks / cardinality(v_file_ids), 1)
       ) k join filestore.search_texts t on t.project_id = c.project_id and t.file_id = c.file_id
+      left join filestore.search_contents x on x.project_id = c.project_id and x.hash = t.content_hash
     ) else '[]'::jsonb end))
   into v_claimed
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
@@ -4129,11 +8617,11 @@ end
 $$;
 comment on function public.filestore_search_claim is
   'Claims files from the queue for a while, at most so many files and p_claim_bytes of text, besides one file of any '
-  'size (p_is_light: none over p_claim_bytes): stage 1 with the segments of their text, stage 2 with p_chunks chunks '
-  'that p_model has not embedded. Projects take turns, from the one after p_after; the next claim is to begin after '
-  'the project that is returned. A file that is not finished in time is claimed again, alone. A file is indexed again '
-  'at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after the last time. Also returns when the '
-  'next file is due.';
+  'size (none over p_claim_bytes where p_is_light, or while another claim has one): stage 1 with the segments of their '
+  'text, stage 2 with p_chunks chunks that p_model has not embedded. Projects take turns, from the one after p_after; '
+  'the next claim is to begin after the project that is returned. A file that is not finished in time is claimed '
+  'again, alone. A file is indexed again at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after '
+  'the last time. Also returns when the next file is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
@@ -4171,23 +8659,38 @@ declare
   v_file_id constant uuid := p_text ->> 'fileId';
   v_version constant integer := p_text ->> 'version';
   v_content constant text := coalesce(p_text ->> 'content', p_text ->> 'path');
+  v_hash constant bytea := filestore.search_content_hash(v_content);
+  v_words tsvector := filestore.search_path_words(p_text ->> 'path');
+  v_found record;
 begin
   if (p_text ->> 'isDeleted')::boolean then
     delete from filestore.search_texts t
     where t.project_id = v_project_id and t.file_id = v_file_id and t.version < v_version;
     return true;
   end if;
+  if v_hash is null then
+    v_found := filestore.search_content_words(coalesce(p_text ->> 'content', ''));
+    v_words := v_words || v_found.words;
+  else
+    select c.is_cut into v_found from filestore.search_contents c
+    where c.project_id = v_project_id and c.hash = v_hash;
+    if not found then
+      v_found := filestore.search_content_words(v_content);
+      insert into filestore.search_contents (project_id, hash, content, words, is_cut)
+      values (v_project_id, v_hash, v_content, v_found.words, v_found.is_cut);
+    end if;
+  end if;
   insert into filestore.search_texts as t (
-    project_id, file_id, version, path, mime_type, skipped, content, bytes, json_bytes, words,
-    indexed_at)
+    project_id, file_id, version, path, mime_type, skipped, content, content_hash, bytes, json_bytes, words,
+    is_cut, indexed_at)
   values (
-    v_project_id, v_file_id, v_version, p_text ->> 'path', p_text ->> 'mimeType', p_text ->> 'skipped', v_content,
-    octet_length(v_content), octet_length(to_json(v_content)::text),
-    filestore.search_words(p_text ->> 'path', coalesce(p_text ->> 'content', '')),
-    clock_timestamp())
+    v_project_id, v_file_id, v_version, p_text ->> 'path', p_text ->> 'mimeType', p_text ->> 'skipped',
+    case when v_hash is null then v_content end, v_hash, octet_length(v_content),
+    octet_length(to_json(v_content)::text), v_words, v_found.is_cut, clock_timestamp())
   on conflict (project_id, file_id) do update
     set version = excluded.version, mime_type = excluded.mime_type, skipped = excluded.skipped,
-        content = excluded.content, bytes = excluded.bytes, json_bytes = excluded.json_bytes, words = excluded.words,
+        content = excluded.content, content_hash = excluded.content_hash, bytes = excluded.bytes,
+        json_bytes = excluded.json_bytes, words = excluded.words, is_cut = excluded.is_cut,
         indexed_at = excluded.indexed_at, model = null
     where t.version < excluded.version or t.version = excluded.version and t.skipped = 'not_indexable';
   with chunks as materialized (
@@ -4224,8 +8727,8 @@ begin
 end
 $$;
 comment on function filestore.search_store_text is
-  'Stores the text and chunks of one file in place of those of an older version. False where p_model has not embedded '
-  'some of the chunks.';
+  'Stores the text and chunks of one file in place of those of an older version, with its contents locked. False where '
+  'p_model has not embedded some of the chunks.';
 call filestore.grant_execute('filestore.search_store_text', 'filestore_search');
 
 create function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
@@ -4238,6 +8741,27 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  -- The contents that files get or give up, in order, so that two claims never wait for each other.
+  perform filestore.search_lock_content(h.project_id, h.hash)
+  from (
+    select n.project_id, n.hash from (
+      select (t.value ->> 'projectId')::uuid as project_id,
+             filestore.search_content_hash(t.value ->> 'content') as hash
+      from jsonb_array_elements(p_texts) t
+    ) n where n.hash is not null
+    union
+    select t.project_id, t.content_hash
+    from (
+      select (e.value ->> 'projectId')::uuid as project_id, (e.value ->> 'fileId')::uuid as file_id
+      from jsonb_array_elements(p_texts) e
+    ) n
+    -- fence: texts are looked up one by one by primary key.
+    cross join lateral (
+      select * from filestore.search_texts o
+      where o.project_id = n.project_id and o.file_id = n.file_id and o.content_hash is not null offset 0
+    ) t
+    order by project_id, hash
+  ) h;
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
     v_project_id := v_text ->> 'projectId';
     v_file_id := v_text ->> 'fileId';
@@ -4251,6 +8775,10 @@ begin
       'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
+  -- A purge that is not seen here waits for these texts, and removes them itself.
+  delete from filestore.search_texts t using jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid)
+  where t.project_id = d.project_id and t.file_id = d.file_id and exists (
+    select from filestore.files f where f.project_id = d.project_id and f.id = d.file_id and f.path is null);
   -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped: the commit
   -- that holds it is adding a newer version, which ends the claim.
   with held as (
@@ -4321,10 +8849,14 @@ declare
   v_given_up integer;
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  select t.project_id, t.file_id, t.version, t.path, t.bytes, 2, clock_timestamp()
+  select t.project_id, t.file_id, t.version, t.path, t.bytes,
+         -- A text that was stored while there was no model has no chunks yet.
+         case when exists (
+           select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+         ) then 2 else 1 end,
+         clock_timestamp()
   from filestore.search_texts t
   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-    and exists (select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id)
     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
   limit p_files
   on conflict do nothing;
@@ -4376,7 +8908,15 @@ language plpgsql stable security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
   v_clause jsonb;
-  v_from constant text := ' from filestore.search_texts t where t.project_id = $1' || filestore.search_filter(p_query);
+  v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
+  -- A text x is in the file's row, or one that files share, which are looked up apart or along the paths.
+  v_own constant text := ' from filestore.search_texts t cross join lateral (select t.content) x' || v_filter
+    || ' and t.content_hash is null';
+  v_shared constant text := ' from filestore.search_contents x join filestore.search_texts t'
+    ' on t.project_id = x.project_id and t.content_hash = x.hash' || v_filter || ' and x.project_id = $1';
+  v_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
+    ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
+    ')) as content offset 0) x' || v_filter;
   v_likes text[];
   v_first text[];
   v_is_indexed boolean := false;
@@ -4397,7 +8937,7 @@ begin
   for v_clause in select c.value from jsonb_array_elements(p_query -> 'clauses') c loop
     v_likes := array(
       select format(
-        't.content %s %L', v_like,
+        'x.content %s %L', v_like,
         '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
       from jsonb_array_elements_text(v_clause) l (literal));
     if v_first is null then
@@ -4414,8 +8954,8 @@ begin
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
       select string_agg(
-        '(select t.file_id, t.path' || v_from || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
-      from unnest(v_first) l (condition)) || ') c'
+        '(select t.file_id, t.path' || s.source || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
+      from unnest(v_first) l (condition), unnest(array[v_own, v_shared]) s (source)) || ') c'
     into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
     if v_count <= v_limits.search_found_at_once_max then
@@ -4426,7 +8966,7 @@ begin
   elsif v_first is not null then
     -- No index has shorter literals: texts are read one by one along the paths, and not more than so many bytes.
     open v_texts for execute
-      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_from
+      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
       || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
     v_count := 0;
     for v_walked in 1 .. v_limits.search_walk_files_max loop
@@ -4447,7 +8987,8 @@ begin
     return;
   end if;
   -- Many match, so a walk along the paths soon finds a page of them.
-  return query execute 'select t.file_id, null::text' || v_from
+  return query execute 'select t.file_id, null::text'
+    || case when v_first is null then ' from filestore.search_texts t' || v_filter else v_along end
     || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
     || ' order by t.path limit $2 offset $3'
   using p_project_id, v_files, v_skip;
@@ -4458,70 +8999,115 @@ comment on function filestore.search_pattern_candidates is
   'Runs as filestore_search: callers read the ids again under their own policies.';
 call filestore.publish('filestore.search_pattern_candidates', 'filestore_search', 'filestore_engine');
 
--- By meaning: approximately along the index, or exactly by comparing every chunk. Without the extension vector both
--- return nothing. Their bodies are parsed here and not when they run, so that their callers need no access to the
--- schema of the extension.
+-- By meaning: approximately along the index of the vector's size, or exactly by comparing chunks one by one. Without
+-- the extension vector they return nothing. Their bodies are parsed here and not when they run, so that their callers
+-- need no access to the schema of the extension.
 do $$
 declare
   v_schema constant text := (
     select quote_ident(n.nspname)
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'vector');
-  v_distance constant text := format(
-    '(c.embedding::%1$s.vector(384)) operator(%1$s.<=>) (p_vector::%1$s.vector(384))', v_schema);
   v_signature constant text :=
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
     'returns table (file_id uuid, hash uuid, distance double precision) '
     'language sql stable set search_path = '''' ';
   v_limit constant integer := (filestore.limits()).search_ranked_max;
-  v_body constant text := case
-    when v_schema is null then 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$'
-    else $f$
-      begin atomic
-        select c.file_id, c.hash, %1$s as distance
-        from filestore.search_chunks c
-        join filestore.search_texts t
-          on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
-        where c.project_id = p_project_id and t.project_id = p_project_id and c.embedding is not null
-          and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
-          and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
-        order by %2$s limit %3$s;
-      end
-    $f$ end;
+  v_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
+  v_dimensions integer;
+  v_none constant text := 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$';
+  v_chunks constant text := $f$
+    filestore.search_chunks c
+    join filestore.search_texts t
+      on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
+    where c.project_id = p_project_id and t.project_id = p_project_id
+      and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
+      and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
+  $f$;
 begin
   execute format(
     'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
     'as %L', case when v_schema is null then 'select false' else 'select true' end);
-  -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
-  execute 'create function filestore.search_nearest' || v_signature
-    || case when v_schema is null then ''
-      else 'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off ' end
-    || format(v_body, v_distance, v_distance, v_limit);
-  -- fence: adding zero keeps the planner from using the index, whose result is an approximation.
+  foreach v_dimensions in array filestore.vector_sizes() loop
+    -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
+    execute format('create function filestore.search_nearest_%s', v_dimensions) || v_signature
+      || case when v_schema is null then v_none else
+        'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off begin atomic '
+        || format(
+          'select c.file_id, c.hash, %1$s as distance from %2$s and cardinality(c.embedding) = %3$s '
+          'order by %1$s limit %4$s; end',
+          format(
+            '(c.embedding::%1$s.vector(%2$s)) operator(%1$s.<=>) (p_vector::%1$s.vector(%2$s))', v_schema,
+            v_dimensions),
+          v_chunks, v_dimensions, v_limit) end;
+    execute format(
+      'comment on function filestore.search_nearest_%s is %L', v_dimensions,
+      'The chunks nearest to a vector of this size, found along the index, which is approximate.');
+    call filestore.grant_execute(format('filestore.search_nearest_%s', v_dimensions)::regproc, 'filestore_search');
+  end loop;
   execute 'create function filestore.search_nearest_exact' || v_signature
-    || format(v_body, v_distance, '(' || v_distance || ') + 0.0::double precision', v_limit);
+    || case when v_schema is null then v_none else 'begin atomic ' || format(
+      'select c.file_id, c.hash, (c.embedding::%1$s.vector) operator(%1$s.<=>) (p_vector::%1$s.vector) as distance '
+      'from (select c.file_id, c.hash, c.embedding from %2$s and cardinality(c.embedding) = cardinality(p_vector) '
+      'order by c.file_id, c.hash limit %3$s) c order by distance limit %4$s; end',
+      v_schema, v_chunks, v_chunks_max, v_limit) end;
 end
 $$;
 comment on function filestore.search_has_vectors is
   'Whether the extension vector was available when search was set up.';
-comment on function filestore.search_nearest is
-  'The chunks nearest to a vector, found along the index, which is approximate.';
-comment on function filestore.search_nearest_exact is 'The chunks nearest to a vector, compared one by one.';
+comment on function filestore.search_nearest_exact is
+  'The chunks nearest to a vector, compared one by one: of those with vectors of its size the first '
+  'search_exact_chunks_max.';
 call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine', 'filestore_search');
-call filestore.grant_execute('filestore.search_nearest', 'filestore_search');
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
 language plpgsql stable set search_path = ''
 as $$
-begin
+declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
   -- parts become a phrase.
-  return websearch_to_tsquery('pg_catalog.english', regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'));
+  v_words constant text := regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g');
+  v_split constant text := filestore.search_camel_split(v_words);
+  v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
+begin
+  if numnode(v_query) = 0 then return websearch_to_tsquery('pg_catalog.simple', v_words); end if;
+  -- A word in camel case is looked up as it is, and as a phrase of its parts, which paths have as well.
+  return case when v_split = v_words then v_query
+    else v_query || websearch_to_tsquery('pg_catalog.english', v_split) end;
 end
 $$;
-comment on function filestore.search_tsquery is 'Words, "phrases", or, -not.';
+comment on function filestore.search_tsquery is
+  'Words, "phrases", or, -not. Words in camel case also by their parts, stop words where there is nothing else.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
+
+create function filestore.search_query_lexemes(p_words text) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return tsvector_to_array(
+    filestore.search_lexemes(filestore.search_split(p_words))
+    || filestore.search_lexemes(filestore.search_split(filestore.search_camel_split(p_words))));
+end
+$$;
+comment on function filestore.search_query_lexemes is 'The stems of all words of a query, without what joins them.';
+call filestore.grant_execute('filestore.search_query_lexemes', 'filestore_engine', 'filestore_search');
+
+create function filestore.search_rest(p_query tsquery, p_known text[]) returns tsquery
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_rest tsquery := p_query;
+  v_lexeme text;
+begin
+  foreach v_lexeme in array p_known loop
+    v_rest := ts_rewrite(
+      v_rest, ('''' || replace(replace(v_lexeme, '\', '\\'), '''', '''''') || '''')::tsquery, ''::tsquery);
+  end loop;
+  return v_rest;
+end
+$$;
+comment on function filestore.search_rest is
+  'What is left of a query without alternatives when some of its words are known to be there.';
+call filestore.grant_execute('filestore.search_rest', 'filestore_search');
 
 create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
@@ -4532,22 +9118,93 @@ declare
   v_directory constant text := nullif(p_query ->> 'directory', '');
   v_vector real[];
   v_chunks bigint;
-  v_statement constant text :=
-    'select ''words'', w.file_id, null::uuid, w.score from ('
-    '  select t.file_id, t.path, ts_rank(t.words, $2, 1)::double precision as score from ('
-    '    select t.file_id, t.path, t.words from filestore.search_texts t where t.project_id = $1 and t.words @@ $2'
-    || filestore.search_filter(p_query) || ' limit $3'
-    '  ) t'
-    ') w order by w.score desc, w.path limit ' || v_limits.search_ranked_max;
+  v_lexemes text[];
+  v_any tsquery;
+  v_filter constant text := filestore.search_filter(p_query);
+  v_statement constant text := format(
+    -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
+    -- path has some of the words, and a shared content the others.
+    $q$
+      with named as materialized (
+        select t.file_id, t.path, t.content_hash, t.words,
+               array(select l.word from unnest($4) l (word) where l.word = any (tsvector_to_array(t.words))) as known
+        from filestore.search_texts t
+        where t.project_id = $1 and t.content_hash is not null and t.words @@ $5 %1$s limit $3
+      ), splits as materialized (
+        select k.known, filestore.search_rest(a.query::tsquery, k.known) as rest
+        from (select n.known from named n group by n.known order by count(*) desc limit $6) k
+        cross join string_to_table($2::text, ' | ') a (query)
+      ), completed as (
+        select n.file_id from splits s join named n on n.known = s.known where numnode(s.rest) = 0
+        union
+        select n.file_id from splits s
+        cross join lateral (
+          select c.hash from filestore.search_contents c
+          where c.project_id = $1 and c.words @@ s.rest and numnode(s.rest) > 0 limit $3
+        ) c join named n on n.known = s.known and n.content_hash = c.hash
+      ), wanted as materialized (
+        select n.file_id, n.path, n.words, n.content_hash from completed o join named n on n.file_id = o.file_id
+      ), found (file_id, path, words) as (
+        (select t.file_id, t.path, t.words from filestore.search_texts t
+         where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
+        union all
+        (select t.file_id, t.path, t.words || c.words
+         from filestore.search_contents c
+         join filestore.search_texts t on t.project_id = c.project_id and t.content_hash = c.hash
+         where c.project_id = $1 and c.words @@ $2 and (not $7 or t.words || c.words @@ $2) and t.project_id = $1 %1$s
+         limit $3)
+        union all
+        (select n.file_id, n.path, n.words || c.words
+         from wanted n
+         cross join lateral (
+           select * from filestore.search_contents o where o.project_id = $1 and o.hash = n.content_hash offset 0
+         ) c
+         where not c.words @@ $2 and n.words || c.words @@ $2)
+      )
+      select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
+      from found f order by score desc, f.path limit %2$s
+    $q$, v_filter, v_limits.search_ranked_max);
 begin
-  if p_query ->> 'words' is not null then
+  if p_query ->> 'names' is not null then
+    -- Only words of the path have the weight A.
+    v_words := regexp_replace(
+      filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
+    -- What a name does not say says nothing of the file.
+    if v_words::text ~ '!' then v_words := ''; end if;
+    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
+    return query execute format(
+      $q$
+        with found as (
+          (select t.file_id, t.path, t.words from filestore.search_texts t
+           where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
+          union all
+          (select t.file_id, t.path, t.words from filestore.search_texts t
+           where t.project_id = $1 and t.content_hash is not null and t.words @@ $2 %1$s limit $3)
+        )
+        select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
+        from found f order by score desc, f.path limit %2$s
+      $q$, v_filter, v_limits.search_ranked_max)
+    using p_project_id, v_words, v_limits.search_word_matches_max;
+    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
+  elsif p_query ->> 'words' is not null then
     v_words := filestore.search_tsquery(p_query ->> 'words');
-    return query execute v_statement using p_project_id, v_words, v_limits.search_word_matches_max;
+    v_lexemes := filestore.search_query_lexemes(p_query ->> 'words');
+    v_any := (
+      select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+      from unnest(v_lexemes) l (word));
+    -- fence: words are looked up in their indexes. The planner, which takes the reading of a text's words for cheap,
+    -- would read those of all texts of a project that it takes for small.
+    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
+    return query execute v_statement
+    using p_project_id, v_words, v_limits.search_word_matches_max, v_lexemes, v_any,
+      v_limits.search_path_splits_max, v_words::text ~ '!';
     -- No file has all of the plain words: then any of them matches.
-    if not found and v_words::text ~ ' & ' and v_words::text !~ '!|\|' and p_query ->> 'words' !~ '"' then
+    if not found and v_words::text ~ ' & ' and v_words::text !~ '!' and p_query ->> 'words' !~* '"|\mor\M' then
       return query execute v_statement
-      using p_project_id, replace(v_words::text, ' & ', ' | ')::tsquery, v_limits.search_word_matches_max;
+      using p_project_id, v_any, v_limits.search_word_matches_max, v_lexemes, v_any, v_limits.search_path_splits_max,
+        false;
     end if;
+    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
   end if;
   if p_query -> 'vector' <> 'null'::jsonb and filestore.search_has_vectors() then
     v_vector := array(
@@ -4555,7 +9212,8 @@ begin
     select count(*) into v_chunks from (
       select from filestore.search_chunks c where c.project_id = p_project_id
       limit v_limits.search_exact_chunks_max + 1) c;
-    if v_chunks <= v_limits.search_exact_chunks_max then
+    if v_chunks <= v_limits.search_exact_chunks_max
+      or cardinality(v_vector) <> all (filestore.vector_sizes()) then
       return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
         p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
         p_query ->> 'glob', p_query ->> 'contentType') n;
@@ -4563,9 +9221,11 @@ begin
       -- Continues in the index until enough rows satisfy the conditions.
       perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
       perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
-      return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest(
-        p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType') n;
+      return query execute format(
+        'select ''meaning'', n.file_id, n.hash, 1 - n.distance '
+        'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
+      using p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
+        p_query ->> 'glob', p_query ->> 'contentType';
     end if;
   end if;
 end
@@ -4606,6 +9266,98 @@ comment on function filestore.search_pending is
   'larger number.';
 call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
+create function filestore.search_unsearched(
+  p_session filestore.session, p_scope text, p_query jsonb, p_stage integer
+) returns json
+language plpgsql stable set search_path = '' as $$
+declare
+  v_max constant integer := (filestore.limits()).search_unsearched_max;
+  v_paths_max constant integer := (filestore.limits()).search_unsearched_paths_max;
+  v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
+  v_live constant jsonb := p_query -> 'live';
+  v_glob constant text := p_query ->> 'glob';
+  v_content_type constant text := p_query ->> 'contentType';
+  v_after constant text := p_query ->> 'after';
+  v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
+  v_unsearched json;
+begin
+  with waiting as materialized (
+    (select q.file_id from filestore.search_queue q
+     where q.project_id = p_session.project_id and q.stage <= p_stage
+       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+     limit v_max)
+    union
+    (select t.file_id from filestore.search_texts t
+     where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
+       and (t.skipped is not null or not v_is_scan)
+       and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+     order by t.path limit v_max)
+  ), unsearched as (
+    select f.*, t.reason, greatest(cardinality(f.segment_ids), 1) as reads,
+           v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
+    from waiting w
+    -- fence: as in search_by_pattern.
+    cross join lateral (
+      select * from filestore.files o
+      where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
+        and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
+    ) f
+    cross join lateral (
+      select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
+      from filestore.search_texts o
+      where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
+    ) t
+    where filestore.has_text(f.mime_type, f.is_text) and (v_glob is null or f.path ~ v_glob)
+      and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
+      and f.id <> all (v_known)
+  ), sized as (
+    -- Small ones first, so that a large one keeps nobody out.
+    select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
+      and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
+    from unsearched u
+    window s as (partition by u.may_be_read order by u.size, u.path)
+  )
+  select json_build_object(
+    'live', coalesce(json_agg(json_build_object(
+      'file', filestore.file_record(z.id, z.path, z.version, z.mime_type, z.size, z.created_at, z.updated_at),
+      'segments', filestore.segment_list(p_session.project_id, z.segment_ids)) order by z.path)
+      filter (where z.is_read), '[]'),
+    'files', count(*) filter (where not z.is_read),
+    'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
+    'paths', coalesce(
+      to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[1 : v_paths_max]), '[]'),
+    'reasons', coalesce(to_json(array_agg(distinct
+      case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
+        else 'too_large' end)
+      filter (where not z.is_read)), '[]'),
+    'isComplete', (select count(*) from waiting) < v_max)
+  into v_unsearched from sized z;
+  return v_unsearched;
+end
+$$;
+comment on function filestore.search_unsearched is
+  'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
+  'indexed, and, where words are looked up, of files with more words than are indexed. p_query.live: of these, the '
+  'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
+  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
+  'indexed that not all were looked at.';
+call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
+
+create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  v_max constant integer := (filestore.limits()).search_exact_chunks_max;
+begin
+  if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
+  if jsonb_array_length(p_vector) = any (filestore.vector_sizes()) then return false; end if;
+  return (select count(*) from (
+    select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
+end
+$$;
+comment on function filestore.search_is_vector_cut is
+  'Whether no index has vectors of this size, and the project more chunks than are compared one by one.';
+call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
+
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
 declare
@@ -4618,7 +9370,8 @@ begin
   ), found as (
     select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
-    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
+    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped,
+           coalesce(t.content, c.content) as content, n.place,
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
@@ -4633,6 +9386,10 @@ begin
       select * from filestore.search_texts t
       where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
     ) t
+    left join lateral (
+      select * from filestore.search_contents c
+      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+    ) c on true
   )
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
@@ -4688,7 +9445,8 @@ begin
     from visible v where v.nth = 1
   ), fused as (
     select p.file_id, p.path, p.json_bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
-           case when v_is_fused then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
+           case when v_is_fused or (select count(distinct r.list) from found r) > 1
+             then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
     from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
@@ -4702,9 +9460,9 @@ begin
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'skipped', t.skipped, 'content', t.content, 'score', z.score,
+      'skipped', t.skipped, 'content', x.content, 'score', z.score,
       'chunk', case when k.hash is not null then json_build_object(
-        'firstLine', k.first_line, 'text', substr(t.content, k.start + 1, k.length)) end
+        'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
     ) order by z.place) filter (where z.fits), '[]'),
     'hasMore', not coalesce(bool_and(z.fits), true))
   into v_page
@@ -4717,6 +9475,11 @@ begin
     select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
   ) t
   left join lateral (
+    select * from filestore.search_contents c
+    where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+  ) c on true
+  cross join lateral (select coalesce(t.content, c.content) as content) x
+  left join lateral (
     select * from filestore.search_chunks k
     where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
   ) k on true;
@@ -4724,8 +9487,8 @@ begin
 end
 $$;
 comment on function filestore.search_by_rank is
-  'The best files by words, by meaning, or by both: then the ranks in the two lists are fused. Scores and ranks are '
-  'computed over what the key may see.';
+  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the ranks in the '
+  'two lists are fused. Scores and ranks are computed over what the key may see.';
 call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -4734,6 +9497,7 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.search_scope(v_session.path_prefix, p_query ->> 'directory');
+  v_stage constant integer := case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end;
   v_query jsonb;
   v_page json := '{"files": []}';
 begin
@@ -4746,17 +9510,34 @@ begin
   return filestore.page_response(v_session, json_build_object(
     'files', v_page -> 'files', 'next', v_page -> 'next', 'walked', v_page -> 'walked', 'hasMore', v_page -> 'hasMore',
     'hasVectors', filestore.search_has_vectors(),
-    'lexemes', to_json(tsvector_to_array(
-      to_tsvector('pg_catalog.english', filestore.search_split(coalesce(p_query ->> 'words', ''))))),
-    'pending', case when v_scope is null then 0
-      else filestore.search_pending(
-        v_session, v_scope, case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end) end));
+    'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
+    'scope', v_scope, 'stage', v_stage,
+    'isVectorCut', v_scope is not null and filestore.search_is_vector_cut(v_session, p_query -> 'vector'),
+    'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
+    'unsearched', case when v_scope is not null
+      then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
 end
 $$;
 comment on function public.filestore_search is
-  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words, vector, '
-  'model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
+  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
+  'vector, model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
+
+create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])
+returns boolean[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select not exists (
+      select from filestore.search_queue q
+      where q.project_id = p_project_id and q.stage <= s.stage
+        and (s.scope = '' or (q.path >= s.scope || '/' and q.path < s.scope || '0')))
+    from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
+end
+$$;
+comment on function public.filestore_search_settled is
+  'Whether everything in each of these directories of a project is indexed, up to its stage.';
+call filestore.publish('public.filestore_search_settled', 'filestore_search', 'service_role');
 -- 90_bucket.sql ======================================================================================================
 -- The private bucket that holds the segments. It has no policies: only the secret key opens an object, and only the
 -- edge function holds the secret key.

@@ -21,32 +21,72 @@ create type filestore.limits as (
   link_requests_per_minute integer,
   ended_links_kept_days integer,
   ended_links_pruned_at_once integer,
+  deleted_rows_at_once integer,
   console_session_seconds integer,
   idempotency_key_seconds integer,
+  operations_per_request integer,
   lock_timeout_milliseconds integer,
   rate_lanes integer,
+  rate_counters integer,
+  rate_laned_numbers integer,
   usage_shards integer,
   account_share_bytes integer,
   tariff_file_bytes integer,
   tariff_path_factor integer,
   tariff_directory_bytes integer,
   tariff_version_bytes integer,
+  tariff_said_factor integer,
   tariff_listed_segment_bytes integer,
   tariff_segment_bytes integer,
+  tariff_shared_segment_bytes integer,
   tariff_indexed_factor integer,
   search_text_bytes_max integer,
   list_directories_max integer,
   page_limit_max integer,
+  list_at_examined_max integer,
+  commit_files_max integer,
+  conflicting_paths_shown_max integer,
+  restore_examined_max integer,
+  export_files_max integer,
+  export_bytes_max integer,
+  export_segments_max integer,
+  verify_versions_max integer,
+  verify_segments_max integer,
+  plan_tries_max integer,
+  undo_compared_bytes_max integer,
+  changes_limit_max integer,
+  changes_looked_at_max integer,
+  run_actors_max integer,
+  runs_looked_at_max integer,
+  runs_counted_versions integer,
+  erased_versions_max integer,
+  erased_listed_segments_max integer,
+  erasure_slice_versions integer,
+  erasure_scan_versions integer,
+  erasure_slice_answers integer,
+  retention_slice_files integer,
+  retention_slice_versions integer,
+  retention_pass_seconds integer,
+  redact_versions_max integer,
+  redact_remaining_max integer,
+  search_shared_bytes_min integer,
+  search_path_words_max integer,
+  search_words_max_base integer,
+  search_bytes_per_word_min integer,
   search_pending_max integer,
+  search_unsearched_max integer,
+  search_unsearched_paths_max integer,
   search_found_at_once_max integer,
   search_walk_files_max integer,
   search_walk_bytes_max integer,
   search_word_matches_max integer,
   search_exact_chunks_max integer,
+  search_path_splits_max integer,
   search_ranked_max integer,
   reindex_debounce_milliseconds integer,
   reindex_debounce_microseconds_per_byte integer,
   search_turn_projects_max integer,
+  search_large_texts_at_once integer,
   search_tries_max integer,
   search_retry_seconds integer
 );
@@ -86,12 +126,19 @@ begin
   -- Who uses a link so long after its end is told that it ended, and later that there is none; the sweep forgets it.
   v_limits.ended_links_kept_days := 7;
   v_limits.ended_links_pruned_at_once := 1000;
+  -- Rows of a deleted project that a slice of the sweep removes.
+  v_limits.deleted_rows_at_once := 5000;
   v_limits.console_session_seconds := 600;
   v_limits.idempotency_key_seconds := 86400;
+  v_limits.operations_per_request := 10;
   -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
   -- Requests of one project that are admitted at the same time without waiting for each other's transactions.
   v_limits.rate_lanes := 64;
+  -- Projects with a large limit that are counted by a sequence at the same time.
+  v_limits.rate_counters := 64;
+  -- Of a large limit the last numbers are given by lanes: more than there can be connections.
+  v_limits.rate_laned_numbers := 10000;
   -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
   -- Of an account's quota, a row of a project's usage is granted this much at a time.
@@ -101,15 +148,68 @@ begin
   v_limits.tariff_path_factor := 14;
   v_limits.tariff_directory_bytes := 256;
   v_limits.tariff_version_bytes := 512;
+  v_limits.tariff_said_factor := 2;
   v_limits.tariff_listed_segment_bytes := 16;
   v_limits.tariff_segment_bytes := 256;
+  v_limits.tariff_shared_segment_bytes := 256;
   v_limits.tariff_indexed_factor := 6;
   -- A longer text is found by its path alone.
   v_limits.search_text_bytes_max := 1048576;
+  -- A longer one is stored once for all files of a project that have it.
+  v_limits.search_shared_bytes_min := 512;
+  -- A path is found by so many of its words, the last ones.
+  v_limits.search_path_words_max := 48;
+  -- Different words of a text that are indexed: this many, and one more for each so many bytes.
+  v_limits.search_words_max_base := 600;
+  v_limits.search_bytes_per_word_min := 32;
   v_limits.list_directories_max := 1000;
   v_limits.page_limit_max := 100;
+  -- Files that a page of a list with `at=` looks at, and as many for the names of sub-folders.
+  v_limits.list_at_examined_max := 2000;
+  -- Files of one commit of a folder, an undo or a restore.
+  v_limits.commit_files_max := 1000;
+  -- Paths that a refused copy or move of a folder names.
+  v_limits.conflicting_paths_shown_max := 20;
+  -- Files that the restoring of a folder looks at, in search of those that changed.
+  v_limits.restore_examined_max := 10000;
+  -- What one archive may hold, and of how many segments: each is a download of the function.
+  v_limits.export_files_max := 500;
+  v_limits.export_bytes_max := 52428800;
+  v_limits.export_segments_max := 1000;
+  -- One page of a verification ends with the version that reaches one of these.
+  v_limits.verify_versions_max := 500;
+  v_limits.verify_segments_max := 2000;
+  -- How often the files of a plan are locked anew, where others add to them meanwhile.
+  v_limits.plan_tries_max := 5;
+  -- Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different.
+  v_limits.undo_compared_bytes_max := 8388608;
+  v_limits.changes_limit_max := 1000;
+  -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
+  v_limits.changes_looked_at_max := 10000;
+  v_limits.run_actors_max := 20;
+  -- A page of runs looks at so many, and at no further one once it has counted so many versions.
+  v_limits.runs_looked_at_max := 1000;
+  v_limits.runs_counted_versions := 100000;
+  -- A purge removes at most so many versions with its commit, with so many segments in their lists; the sweep the rest,
+  -- in slices. After an erasure as many versions of the file are looked at, for segments that they still need.
+  v_limits.erased_versions_max := 10000;
+  v_limits.erased_listed_segments_max := 1500000;
+  v_limits.erasure_slice_versions := 2000;
+  v_limits.erasure_scan_versions := 500;
+  -- Files that one slice looks at for a rule of retention, versions it removes, and how often time alone makes a pass
+  -- due.
+  v_limits.retention_slice_files := 500;
+  v_limits.retention_slice_versions := 1000;
+  v_limits.retention_pass_seconds := 3600;
+  v_limits.redact_versions_max := 1000;
+  v_limits.redact_remaining_max := 20;
+  -- Idempotency answers that one slice looks at, for those about files that were purged.
+  v_limits.erasure_slice_answers := 5000;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
+  -- Files without indexed text that a search looks at, and paths of those not searched that its answer names.
+  v_limits.search_unsearched_max := 2000;
+  v_limits.search_unsearched_paths_max := 20;
   -- A pattern that occurs in up to this many files is looked up in the index and sorted.
   v_limits.search_found_at_once_max := 1000;
   -- For a pattern too short for the index so many texts, and bytes of them, are read at once.
@@ -117,6 +217,8 @@ begin
   v_limits.search_walk_bytes_max := 4194304;
   -- Files that contain the words beyond this many are not ranked: reading their words takes time.
   v_limits.search_word_matches_max := 10000;
+  -- Ways to divide a query's words between paths and shared contents, the most frequent ones.
+  v_limits.search_path_splits_max := 32;
   -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
   v_limits.search_exact_chunks_max := 10000;
   -- Files ranked by words, and chunks ranked by meaning.
@@ -126,6 +228,8 @@ begin
   v_limits.reindex_debounce_microseconds_per_byte := 8;
   -- Projects that one claim of the search index looks at, in search of those with a file due.
   v_limits.search_turn_projects_max := 200;
+  -- Texts that are larger than what a claim takes of small ones, by all isolates together.
+  v_limits.search_large_texts_at_once := 1;
   -- A file that could not be indexed is tried so often, alone, after so many seconds and twice as many each time.
   v_limits.search_tries_max := 3;
   v_limits.search_retry_seconds := 2;
@@ -135,3 +239,13 @@ $$;
 comment on function filestore.limits is 'The limits. A test compares each with its namesake in limits.ts.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
+
+create function filestore.vector_sizes() returns integer[]
+language plpgsql immutable set search_path = '' as $$
+begin
+  return '{384, 512, 768, 1024, 1536}';
+end
+$$;
+comment on function filestore.vector_sizes is
+  'Dimensions of embeddings that have an index; others are compared one by one.';
+call filestore.grant_execute('filestore.vector_sizes', 'filestore_engine', 'filestore_search');

@@ -37,6 +37,10 @@ create table filestore.projects (
   max_project_bytes bigint check (max_project_bytes > 0),
   created_at timestamptz(3) not null default now(),
   suspended_at timestamptz(3),
+  deleted_at timestamptz(3),
+  cursor_key bytea not null default uuid_send(gen_random_uuid()),
+  retention jsonb check (jsonb_typeof(retention) = 'object'),
+  retention_set_at timestamptz,
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
@@ -44,6 +48,11 @@ comment on column filestore.projects.owner_id is
   'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
   'banned or gone, the project is as suspended; the operator can give it to another one.';
 comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
+comment on column filestore.projects.deleted_at is
+  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
+comment on column filestore.projects.retention is
+  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
 
 create index projects_by_owner on filestore.projects (owner_id, created_at);
 
@@ -63,6 +72,7 @@ create table filestore.api_keys (
   expires_at timestamptz(3),
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
+  has_written boolean not null default false,
   unique (project_id, id),
   constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
 );
@@ -70,6 +80,8 @@ comment on table filestore.api_keys is
   'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
 comment on column filestore.api_keys.key_hash is
   'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
+comment on column filestore.api_keys.has_written is
+  'Whether versions may name it. Set by its first request to write, before that locks a file.';
 comment on column filestore.api_keys.scopes is
   'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
 comment on column filestore.api_keys.path_prefix is
@@ -112,15 +124,39 @@ comment on table filestore.rate_windows is
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
 
+-- Which project a counter counts for. A sequence is changed without a transaction of its own, so that counting is seen
+-- by everybody at once, locks nothing and writes no row.
+create unlogged table filestore.rate_counters (
+  counter integer primary key,
+  project_id uuid not null,
+  window_start timestamptz not null,
+  base bigint not null,
+  numbers integer not null
+) with (fillfactor = 50);
+comment on table filestore.rate_counters is
+  'The project that a counter counts for, alone, until the window ends. What the sequence rate_counter_<counter> gives '
+  'beyond the base are the requests 1 to `numbers` of that window; those after them are counted in lanes.';
+
+do $$
+begin
+  for i in 0 .. (filestore.limits()).rate_counters - 1 loop
+    execute format('create unlogged sequence filestore.rate_counter_%s', i);
+    execute format('comment on sequence filestore.rate_counter_%s is %L', i, 'Requests that a counter has counted.');
+    execute format('grant usage on sequence filestore.rate_counter_%s to filestore_engine', i);
+    execute format('grant select on sequence filestore.rate_counter_%s to filestore_account', i);
+  end loop;
+end
+$$;
+
 create table filestore.files (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
-  path text collate "C" not null
+  path text collate "C"
     check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32
       -- No character that changes the direction of text.
       and path !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'),
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
-  version integer not null check (version > 0),
+  version integer not null check (version >= 0),
   mime_type text not null,
   size bigint not null check (size >= 0),
   is_deleted boolean not null default false,
@@ -132,6 +168,11 @@ create table filestore.files (
   unique (project_id, path)
 ) with (fillfactor = 85);
 comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
+comment on column filestore.files.path is
+  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
+  'it.';
+comment on column filestore.files.version is
+  '0: a path that a commit of several files has taken, before it gives it content. Never seen by another transaction.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
   'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
@@ -139,6 +180,8 @@ alter table filestore.files alter column segment_ids set storage external;
 
 create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
 create index files_deleted on filestore.files (project_id, path) where is_deleted;
+-- A directory as it was.
+create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
 -- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
 -- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
 create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
@@ -146,6 +189,13 @@ create index files_by_updated_at on filestore.files (project_id, updated_at, pat
 create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
 -- With files_by_updated_at: what was written last, deletions included.
 create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
+
+create type filestore.operation as enum (
+  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
+comment on type filestore.operation is 'What made a version.';
+
+create sequence filestore.positions;
+comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
 
 create table filestore.file_versions (
   project_id uuid not null,
@@ -157,19 +207,61 @@ create table filestore.file_versions (
   is_text boolean not null default true,
   segment_ids uuid[] not null,
   commit_id uuid not null,
+  position bigint not null default nextval('filestore.positions'),
+  operation filestore.operation not null default 'write',
   key_id uuid,
+  run_id text collate "C",
+  actor text collate "C",
+  note text,
+  source_file_id uuid,
+  source_version integer,
+  undone_run_id text collate "C",
   created_at timestamptz(3) not null,
+  redacted_at timestamptz(3),
   primary key (file_id, version),
-  unique (project_id, commit_id),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
 comment on table filestore.file_versions is
-  'Every version of every file. Rows never change; the engine may only insert and select.';
+  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
+  'insert and select.';
 comment on column filestore.file_versions.commit_id is
-  'Chosen by the caller, so that a repeated commit finds its first result.';
+  'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
+comment on column filestore.file_versions.position is
+  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
+  'has passed.';
+comment on column filestore.file_versions.run_id is
+  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+comment on column filestore.file_versions.source_file_id is
+  'With source_version: where the content of a copy, move, restore or undo is from.';
+comment on column filestore.file_versions.redacted_at is
+  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
--- Whether a version names a key.
-create index file_versions_by_key on filestore.file_versions (key_id) where key_id is not null;
+create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
+-- The change feed.
+create index file_versions_by_position on filestore.file_versions (project_id, position);
+-- What a run did. The columns at the end save a list of runs from reading the versions.
+create index file_versions_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+  include (position, created_at, actor) where run_id is not null;
+
+create table filestore.runs (
+  project_id uuid not null,
+  run_id text collate "C" not null check (octet_length(run_id) between 1 and 128),
+  first_position bigint not null,
+  primary key (project_id, run_id)
+);
+comment on table filestore.runs is
+  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
+
+create index runs_by_age on filestore.runs (project_id, first_position);
+
+create table filestore.run_undos (
+  project_id uuid not null,
+  undone_run_id text collate "C" not null,
+  run_id text collate "C" not null,
+  primary key (project_id, undone_run_id, run_id)
+);
+comment on table filestore.run_undos is 'Which runs have undone which.';
 
 create table filestore.segments (
   id uuid primary key,
@@ -183,6 +275,91 @@ create table filestore.segments (
 );
 comment on table filestore.segments is
   'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
+
+create table filestore.shared_segments (
+  project_id uuid not null,
+  segment_id uuid not null,
+  file_id uuid not null,
+  primary key (project_id, segment_id, file_id)
+);
+comment on table filestore.shared_segments is
+  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
+  'of one file becomes a version of another; of all other segments one file alone has versions.';
+
+create table filestore.purged_files (
+  project_id uuid not null,
+  file_id uuid not null,
+  path_hash bytea not null,
+  place_hashes bytea[] not null,
+  versions bigint not null,
+  bytes bigint not null,
+  pending_versions bigint not null,
+  first_pending_versions bigint not null,
+  answers_after timestamptz,
+  purged_at timestamptz not null,
+  primary key (project_id, file_id)
+);
+comment on table filestore.purged_files is
+  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
+comment on column filestore.purged_files.path_hash is
+  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
+  'keys with a prefix, see the receipt of what they saw.';
+comment on column filestore.purged_files.versions is
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
+comment on column filestore.purged_files.answers_after is
+  'Idempotency answers made since then are still to be looked through for its path; null: none.';
+
+create index purged_files_pending on filestore.purged_files (purged_at) where pending_versions > 0;
+create index purged_files_answers on filestore.purged_files (purged_at) where answers_after is not null;
+
+create table filestore.segment_scans (
+  project_id uuid not null,
+  file_id uuid not null,
+  scanned_through integer not null default 0,
+  primary key (project_id, file_id),
+  foreign key (project_id, file_id) references filestore.files (project_id, id)
+);
+comment on table filestore.segment_scans is
+  'Files of whose erased versions some segments may still be needed by others: these are looked through from the first '
+  'one on, in slices.';
+
+create table filestore.doubtful_segments (
+  project_id uuid not null,
+  file_id uuid not null,
+  segment_id uuid not null,
+  primary key (project_id, file_id, segment_id)
+);
+comment on table filestore.doubtful_segments is
+  'Segments of erased versions that no version looked through so far needs. Those that are left at the end are dead.';
+
+create table filestore.retention_passes (
+  project_id uuid primary key,
+  after_file uuid,
+  position bigint not null,
+  started_at timestamptz not null
+);
+comment on table filestore.retention_passes is
+  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
+comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.position is
+  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
+
+create table filestore.dead_segments (
+  segment_id uuid primary key,
+  project_id uuid not null,
+  stored_on date not null,
+  removed_at timestamptz
+);
+comment on table filestore.dead_segments is
+  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
+  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
+  'usage.';
+comment on column filestore.dead_segments.removed_at is
+  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
+  'attempt at the commit that brought it, repeated so late, finds the id taken.';
+
+create index dead_segments_to_remove on filestore.dead_segments (project_id, segment_id) where removed_at is null;
+create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 
 create table filestore.directories (
   project_id uuid not null references filestore.projects (id),
@@ -333,21 +510,23 @@ comment on table filestore.edit_turns is
 create function filestore.refuse_to_orphan() returns trigger
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_is_named boolean;
+  v_project_id uuid;
 begin
   if tg_table_name = 'projects' then
-    v_is_named := exists (select from filestore.files f where f.project_id = old.id);
-  else
-    v_is_named := exists (
-      select from filestore.file_versions v where v.project_id = old.project_id and v.key_id = old.id);
+    v_project_id := old.id;
+  elsif old.has_written then
+    v_project_id := old.project_id;
   end if;
-  if v_is_named then
-    raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+  if v_project_id is not null then
+    if exists (select from filestore.files f where f.project_id = v_project_id) then
+      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+    end if;
   end if;
   return old;
 end
 $$;
-comment on function filestore.refuse_to_orphan is 'Keeps a project that has files, and a key that a version names.';
+comment on function filestore.refuse_to_orphan is
+  'Keeps a project that has files, and its keys that versions may name.';
 call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
 
 create trigger keep_projects_with_files before delete or update of id on filestore.projects

@@ -1,4 +1,4 @@
--- The tables of the search index: a queue of files to index, their current text, and its chunks.
+-- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
 
 create table filestore.search_queue (
   project_id uuid not null,
@@ -26,6 +26,23 @@ comment on column filestore.search_queue.claimed_at is
 
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
+create index search_queue_claimed on filestore.search_queue (claimed_at) where claim_id is not null;
+
+create table filestore.search_contents (
+  project_id uuid not null,
+  hash bytea not null,
+  content text not null,
+  words tsvector not null,
+  is_cut boolean not null default false,
+  primary key (project_id, hash)
+);
+comment on table filestore.search_contents is
+  'Texts of more than search_shared_bytes_min bytes: one row, however many files of the project have it. It goes with '
+  'the last of them.';
+comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
+comment on column filestore.search_contents.words is 'Those of the content alone.';
+comment on column filestore.search_contents.is_cut is
+  'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
 
 create table filestore.search_texts (
   project_id uuid not null,
@@ -34,25 +51,37 @@ create table filestore.search_texts (
   path text collate "C" not null,
   mime_type text not null,
   skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
-  content text not null,
+  content text,
+  content_hash bytea,
   bytes integer not null,
   json_bytes integer not null,
   words tsvector not null,
+  is_cut boolean not null default false,
   model text,
   indexed_at timestamptz not null default '-infinity',
   primary key (project_id, file_id),
   unique (project_id, path),
-  foreign key (project_id, file_id) references filestore.files (project_id, id)
+  check ((content is null) = (content_hash is not null)),
+  foreign key (project_id, file_id) references filestore.files (project_id, id),
+  foreign key (project_id, content_hash) references filestore.search_contents (project_id, hash)
 );
 comment on table filestore.search_texts is
   'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
 comment on column filestore.search_texts.skipped is
   'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
+comment on column filestore.search_texts.content_hash is 'Where the content is in search_contents.';
+comment on column filestore.search_texts.words is 'Those of the path and of the content, where it is in this row.';
+comment on column filestore.search_texts.is_cut is 'As that of its content.';
 comment on column filestore.search_texts.json_bytes is
   'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
+create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
+  where content_hash is not null;
+-- What a search did not look at: see `search_unsearched`.
+create index search_texts_unsearched on filestore.search_texts (project_id, path)
+  where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
 
 create table filestore.search_chunks (
@@ -64,12 +93,12 @@ create table filestore.search_chunks (
   start integer not null check (start >= 0),
   length integer not null check (length > 0),
   model text,
-  embedding real[] check (cardinality(embedding) = 384),
+  embedding real[] check (cardinality(embedding) between 1 and 2000),
   primary key (project_id, file_id, hash),
   foreign key (project_id, file_id) references filestore.search_texts (project_id, file_id) on delete cascade
 ) with (fillfactor = 85);
 comment on table filestore.search_chunks is
-  'Parts of a text that are embedded one by one. The text itself is stored in search_texts.';
+  'Parts of a text that are embedded one by one. The text itself is in search_texts or search_contents.';
 comment on column filestore.search_chunks.hash is
   'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
@@ -83,18 +112,35 @@ declare
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
   v_trgm constant text := v_schemas ->> 'pg_trgm';
   v_vector constant text := v_schemas ->> 'vector';
+  v_dimensions integer;
   v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
+  -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
   if v_trgm is not null then
     execute format(
-      'create index search_texts_by_trigram on filestore.search_texts using gin (%s content %s.gin_trgm_ops)',
-      v_project, v_trgm);
-  end if;
-  execute format('create index search_texts_by_word on filestore.search_texts using gin (%s words)', v_project);
-  if v_vector is not null then
+      'create index search_texts_by_trigram on filestore.search_texts using gin (%s content %s.gin_trgm_ops) '
+      'where content_hash is null', v_project, v_trgm);
     execute format(
-      'create index search_chunks_by_meaning on filestore.search_chunks '
-      'using hnsw ((embedding::%1$s.vector(384)) %1$s.vector_cosine_ops) where embedding is not null', v_vector);
+      'create index search_contents_by_trigram on filestore.search_contents '
+      'using gin (%s content %s.gin_trgm_ops) with (fastupdate = off)', v_project, v_trgm);
+  end if;
+  execute format(
+    'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
+    v_project);
+  execute format(
+    'create index search_texts_by_path_word on filestore.search_texts using gin (%s words) '
+    'where content_hash is not null', v_project);
+  execute format(
+    'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
+    v_project);
+  if v_vector is not null then
+    -- A chunk is in the one of its size.
+    foreach v_dimensions in array filestore.vector_sizes() loop
+      execute format(
+        'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
+        'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
+        v_vector, v_dimensions);
+    end loop;
   end if;
 end
 $$;

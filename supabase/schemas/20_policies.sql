@@ -20,7 +20,10 @@ call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id) then return false; end if;
+  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id)
+    or exists (select from filestore.account_deletions d where d.account_id = p_account_id) then
+    return false;
+  end if;
   -- A session that was begun without the second factor of an account that has one.
   if p_claims ->> 'aal' is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
     return not exists (
@@ -34,21 +37,43 @@ comment on function filestore.may_own is
   'banned, is anonymous, or has a second factor that the session lacks.';
 call filestore.grant_execute('filestore.may_own', 'filestore_account');
 
+create function filestore.claimed_account_id() returns uuid
+language plpgsql stable set search_path = '' as $$
+begin
+  return (regexp_match(
+    coalesce(
+      nullif(current_setting('request.jwt.claim.sub', true), ''),
+      nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'),
+    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+end
+$$;
+comment on function filestore.claimed_account_id is
+  'The account (auth.users.id) that the access token is of, as auth.uid() returns it, whether or not it may act.';
+call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
+
 create function filestore.current_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
 declare
-  v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  v_id constant uuid := (regexp_match(
-    coalesce(nullif(current_setting('request.jwt.claim.sub', true), ''), v_claims ->> 'sub'),
-    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+  v_id constant uuid := filestore.claimed_account_id();
 begin
-  return case when v_id is not null and filestore.may_own(v_id, v_claims) then v_id end;
+  return case when v_id is not null
+    and filestore.may_own(v_id, nullif(current_setting('request.jwt.claims', true), '')::jsonb) then v_id end;
 end
 $$;
 comment on function filestore.current_account_id is
   'The signed-in account (auth.users.id), as auth.uid() returns it, or null; also null where it may not act as an '
   'owner, and where the subject of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
+
+create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
+language plpgsql stable set search_path = '' as $$
+begin
+  return substr(sha256(p_cursor_key || uuid_send(p_file_id) || convert_to(p_place, 'UTF8')), 1, 16);
+end
+$$;
+comment on function filestore.place_hash is
+  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
 
 do $$
 declare
@@ -94,13 +119,22 @@ call filestore.add_policies(
   'create policy engine_update on filestore.links for update to filestore_engine using (project_id = {project}) '
   'with check (project_id = {project})',
   'create policy engine_delete on filestore.links for delete to filestore_engine using (project_id = {project})',
+  -- A counter whose window is over may be anybody's.
+  'create policy engine_select on filestore.rate_counters for select to filestore_engine '
+  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp()))',
+  'create policy engine_insert on filestore.rate_counters for insert to filestore_engine '
+  'with check (project_id = {project})',
+  'create policy engine_update on filestore.rate_counters for update to filestore_engine '
+  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp())) '
+  'with check (project_id = {project})',
   'create policy engine_all on filestore.link_windows to filestore_engine using (project_id = {project}) '
   'with check (project_id = {project})');
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+grant select, insert, update on filestore.rate_counters to filestore_engine;
 grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
   filestore.console_sessions to filestore_engine;
-grant update (last_used_at) on filestore.api_keys to filestore_engine;
+grant update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
 
 do $$
 declare
@@ -114,19 +148,24 @@ declare
 begin
   foreach v_table in array array[
     'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage',
-    'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts', 'search_chunks'
+    'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
+    'doubtful_segments', 'search_queue', 'search_texts',
+    'search_contents', 'search_chunks'
   ] loop
-    v_visible := case when v_table = 'files' then v_own_files else v_own_rows end;
+    -- Of a purged file nobody sees a row.
+    v_visible := case when v_table = 'files' then v_own_files || ' and path is not null' else v_own_rows end;
     execute format('grant select on filestore.%I to filestore_engine', v_table);
     call filestore.add_policies(format(
       'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible));
-    continue when v_table in ('search_texts', 'search_chunks');
+    continue when v_table in ('search_texts', 'search_contents', 'search_chunks');
     execute format('grant insert on filestore.%I to filestore_engine', v_table);
     call filestore.add_policies(format(
       'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)',
       v_table, v_visible));
     -- These never change.
-    continue when v_table in ('file_versions', 'segments', 'directory_changes');
+    continue when v_table in (
+      'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
+      'doubtful_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     call filestore.add_policies(format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
@@ -136,6 +175,12 @@ end
 $$;
 grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes
   to filestore_engine;
+grant select, usage on sequence filestore.positions to filestore_engine;
+call filestore.add_policies(
+  'create policy engine_select on filestore.purged_files for select to filestore_engine '
+  'using (project_id = {project} and ({prefix} is null or filestore.place_hash('
+  '(select p.cursor_key from filestore.projects p where p.id = {project}), file_id, {prefix}) = any (place_hashes)))');
+grant select on filestore.purged_files to filestore_engine;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- filestore_admin: every project, for the command line and the sweep, which only the secret key may call.
@@ -152,10 +197,52 @@ create policy admin_all on filestore.link_windows to filestore_admin using (true
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
 grant select, delete on filestore.link_windows to filestore_admin;
 create policy admin_select on filestore.segments for select to filestore_admin using (true);
-create policy admin_select on filestore.file_versions for select to filestore_admin using (true);
 create policy admin_delete on filestore.api_keys for delete to filestore_admin using (true);
+create policy admin_update on filestore.segments for update to filestore_admin using (true) with check (true);
+create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
+-- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
+grant update (segment_ids, note, redacted_at) on filestore.file_versions to filestore_admin;
+grant usage on sequence filestore.positions to filestore_admin;
+do $$
+declare
+  v_rows constant text := '{project} is null or project_id = {project}';
+  v_table text;
+begin
+  foreach v_table in array array[
+    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'idempotency_keys', 'edit_turns', 'search_queue',
+    'search_texts'
+  ] loop
+    call filestore.add_policies(format(
+      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows));
+    execute format('grant select on filestore.%I to filestore_admin', v_table);
+    continue when v_table = 'files';
+    if v_table <> 'project_usage' then
+      call filestore.add_policies(format(
+        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows));
+      execute format('grant delete on filestore.%I to filestore_admin', v_table);
+    end if;
+    continue when v_table in (
+      'shared_segments', 'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts');
+    call filestore.add_policies(format(
+      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows));
+    execute format('grant insert on filestore.%I to filestore_admin', v_table);
+  end loop;
+  foreach v_table in array array[
+    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
+    'doubtful_segments', 'dead_segments', 'retention_passes'
+  ] loop
+    call filestore.add_policies(format(
+      'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
+      v_rows, v_rows));
+    continue when v_table = 'file_versions';
+    execute format('grant update on filestore.%I to filestore_admin', v_table);
+  end loop;
+end
+$$;
 grant select on filestore.tiers, filestore.segments to filestore_admin;
-grant select (project_id, key_id) on filestore.file_versions to filestore_admin;
+grant update (sha256, newlines, ends_with_newline), delete on filestore.segments to filestore_admin;
+grant select on sequence filestore.positions to filestore_admin;
 grant delete on filestore.api_keys to filestore_admin;
 do $$
 declare
@@ -192,7 +279,7 @@ create policy account_update on filestore.account_windows for update to filestor
   using (account_id = (select filestore.current_account_id()));
 grant select on filestore.tiers to filestore_account;
 grant select, insert, update on filestore.account_windows to filestore_account;
-grant select, insert, update (name) on filestore.projects to filestore_account;
+grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$
 declare
   v_own_rows constant text := 'project_id = {project}';
@@ -200,10 +287,11 @@ declare
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
-    'rate_windows'
+    'rate_windows', 'rate_counters'
   ] loop
     call filestore.add_policies(format(
-      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table, v_own_rows));
+      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
+      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end));
     execute format('grant select on filestore.%I to filestore_account', v_table);
     continue when v_table not in ('api_keys', 'console_sessions');
     call filestore.add_policies(format(
@@ -220,7 +308,7 @@ call filestore.add_policies(
   'create policy account_update on filestore.links for update to filestore_account using (project_id = {project}) '
   'with check (project_id = {project})');
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
-grant insert, update (revoked_at, expires_at) on filestore.api_keys to filestore_account;
+grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
 grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -231,7 +319,7 @@ do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array['search_queue', 'search_texts', 'search_chunks'] loop
+  foreach v_table in array array['search_queue', 'search_texts', 'search_contents', 'search_chunks'] loop
     execute format('create policy search_select on filestore.%I for select to filestore_search using (true)', v_table);
     execute format(
       'create policy search_insert on filestore.%I for insert to filestore_search with check (true)', v_table);

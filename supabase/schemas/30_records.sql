@@ -20,7 +20,7 @@ create function filestore.refusal(p_code text, p_details jsonb default '{}'::jso
 language plpgsql stable set search_path = ''
 as $$ begin return jsonb_build_object('refusal', jsonb_build_object('code', p_code, 'details', p_details)); end $$;
 comment on function filestore.refusal is 'A refusal, with its code of the wire contract.';
-call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_engine');
+call filestore.grant_execute('filestore.refusal', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function filestore.is_name(p_name text, p_minimum integer) returns boolean
 language plpgsql immutable set search_path = '' as $$
@@ -86,7 +86,7 @@ begin
 end
 $$;
 comment on function filestore.segment_list is 'The segments with these ids, in order.';
-call filestore.grant_execute('filestore.segment_list', 'filestore_engine', 'filestore_search');
+call filestore.grant_execute('filestore.segment_list', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
 create type filestore.session as (
   project_id uuid,
@@ -124,10 +124,43 @@ as $$ begin return (p_file).id is not null and not (p_file).is_deleted; end $$;
 comment on function filestore.is_live is 'Whether the file exists and its latest version is not a tombstone.';
 call filestore.grant_execute('filestore.is_live', 'filestore_engine');
 
+create function filestore.at_version(
+  p_file filestore.files, p_version filestore.file_versions
+) returns filestore.files
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_file filestore.files := p_file;
+begin
+  v_file.version := p_version.version;
+  v_file.mime_type := p_version.mime_type;
+  v_file.size := p_version.size;
+  v_file.is_deleted := p_version.is_deleted;
+  v_file.is_text := p_version.is_text;
+  v_file.segment_ids := p_version.segment_ids;
+  v_file.updated_at := p_version.created_at;
+  return v_file;
+end
+$$;
+comment on function filestore.at_version is 'A file as one of its versions left it.';
+call filestore.grant_execute('filestore.at_version', 'filestore_admin', 'filestore_engine');
+
+create function filestore.too_large(p_session filestore.session, p_size bigint, p_details jsonb default '{}')
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Without a limit the comparison is null.
+  return case when p_size > p_session.max_file_bytes
+    then filestore.refusal('CONTENT_TOO_LARGE', p_details || jsonb_build_object(
+      'limitBytes', p_session.max_file_bytes, 'sizeBytes', p_size, 'tier', p_session.tier)) end;
+end
+$$;
+comment on function filestore.too_large is 'The refusal of a version that is larger than the tier allows; else null.';
+call filestore.grant_execute('filestore.too_large', 'filestore_engine');
+
 create function filestore.not_found(p_file filestore.files) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  return filestore.refusal('FILE_NOT_FOUND', case when (p_file).is_deleted
+  return filestore.refusal('FILE_NOT_FOUND', case when (p_file).is_deleted and (p_file).version > 0
     then jsonb_build_object('deletedVersion', (p_file).version) else '{}'::jsonb end);
 end
 $$;

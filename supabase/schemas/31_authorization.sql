@@ -3,7 +3,41 @@
 create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
 comment on type filestore.request_count is 'What became of a request, and of the window in which it is counted.';
 
-create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)
+create function filestore.claim_rate_counter(p_project_id uuid, p_limit integer, p_window timestamptz) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_new filestore.rate_counters;
+begin
+  v_new.counter := uuid_hash(p_project_id) & ((filestore.limits()).rate_counters - 1);
+  -- Nobody waits for a claim that is being committed.
+  if not pg_try_advisory_xact_lock(hashtextextended('counter/' || v_new.counter, 0)) then return; end if;
+  v_new.project_id := p_project_id;
+  v_new.window_start := p_window;
+  v_new.base := coalesce(pg_sequence_last_value(('filestore.rate_counter_' || v_new.counter)::regclass), 0);
+  v_new.numbers := p_limit - (filestore.limits()).rate_laned_numbers;
+  update filestore.rate_counters c
+  set (project_id, window_start, base, numbers) = row(v_new.project_id, p_window, v_new.base, v_new.numbers)
+  where c.counter = v_new.counter and c.window_start < date_trunc('minute', clock_timestamp());
+  if not found then
+    insert into filestore.rate_counters values (v_new.*) on conflict do nothing;
+  end if;
+end
+$$;
+comment on function filestore.claim_rate_counter is
+  'Gives a project its counter for a window, unless it has it already or another project has.';
+call filestore.grant_execute('filestore.claim_rate_counter', 'filestore_engine');
+
+create function filestore.given_by_counter(p_counter integer, p_base bigint, p_numbers integer) returns integer
+language plpgsql stable set search_path = '' as $$
+begin
+  return least(
+    coalesce(pg_sequence_last_value(('filestore.rate_counter_' || p_counter)::regclass), 0) - p_base, p_numbers);
+end
+$$;
+comment on function filestore.given_by_counter is 'How many requests were admitted without a lane.';
+call filestore.grant_execute('filestore.given_by_counter', 'filestore_account', 'filestore_engine');
+
+create function filestore.count_in_lanes(p_project_id uuid, p_limit integer, p_request_id uuid)
 returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -41,6 +75,10 @@ begin
       -- If not, the lane has no number left, and nobody waits for it.
       v_is_allowed := found;
       v_used := v_used + 1;
+      -- Few have been counted, and those who count here before they see the counter are fewer than it leaves to lanes.
+      if v_is_allowed and v_used <= 2 * c_lanes and p_limit > 2 * (filestore.limits()).rate_laned_numbers then
+        perform filestore.claim_rate_counter(p_project_id, p_limit, v_window);
+      end if;
     end if;
   end if;
   while not v_is_allowed loop
@@ -101,20 +139,92 @@ begin
     v_is_allowed, greatest(p_limit - coalesce(v_used, 0), 0), greatest(v_window, v_minute) + interval '1 minute');
 end
 $$;
+comment on function filestore.count_in_lanes is
+  'Counts one request as count_request does, in the lanes of the project''s window, which have p_limit numbers.';
+call filestore.grant_execute('filestore.count_in_lanes', 'filestore_engine');
+
+create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)
+returns filestore.request_count
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_counter integer;
+  v_window timestamptz;
+  v_base bigint;
+  v_numbers integer;
+  v_number bigint;
+begin
+  -- The first numbers of a large limit are given by a sequence, without a row that is changed.
+  select c.counter, c.window_start, c.base, c.numbers,
+         case when p_request_id is not null and c.numbers <= p_limit - (filestore.limits()).rate_laned_numbers
+           then nextval(('filestore.rate_counter_' || c.counter)::regclass) - c.base end
+  into v_counter, v_window, v_base, v_numbers, v_number from filestore.rate_counters c
+  where c.counter = uuid_hash(p_project_id) & ((filestore.limits()).rate_counters - 1)
+    and c.project_id = p_project_id and c.window_start >= date_trunc('minute', clock_timestamp());
+  if v_number <= v_numbers then
+    return row(true, (p_limit - v_number)::integer, v_window + interval '1 minute');
+  end if;
+  if v_counter is not null then
+    -- The limit was lowered: the counter gives no more in this window.
+    if v_numbers > p_limit - (filestore.limits()).rate_laned_numbers
+      and v_numbers > filestore.given_by_counter(v_counter, v_base, v_numbers) then
+      update filestore.rate_counters c
+      set numbers = least(c.numbers, filestore.given_by_counter(c.counter, c.base, c.numbers))
+      where c.counter = v_counter and c.project_id = p_project_id;
+    end if;
+    p_limit := p_limit - filestore.given_by_counter(v_counter, v_base, v_numbers);
+  end if;
+  return filestore.count_in_lanes(p_project_id, p_limit, p_request_id);
+end
+$$;
 comment on function filestore.count_request is
   'Counts one request in the project''s window, unless it was counted already (then its id is known, or null). A full '
   'window accepts nothing new and counts nothing. Waits for no other transaction to end.';
 call filestore.grant_execute('filestore.count_request', 'filestore_engine');
 
-create function filestore.authorize(p_key_hash text, p_request_id uuid, p_scope text) returns filestore.session
+create function filestore.count_requests(
+  p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer
+) returns filestore.request_count
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_count filestore.request_count;
+  v_left integer := 0;
+begin
+  if p_requests = 1 or p_request_id is null or exists (
+    select from filestore.rate_windows w where w.project_id = p_project_id and w.request_id = p_request_id
+  ) then
+    return filestore.count_request(p_project_id, p_limit, p_request_id);
+  end if;
+  begin
+    for i in 1 .. p_requests loop
+      -- Its id last: then all of them are counted.
+      v_count := filestore.count_request(
+        p_project_id, p_limit, case when i = p_requests then p_request_id else gen_random_uuid() end);
+      if not v_count.is_allowed then raise sqlstate 'FS001'; end if;
+      if i = 1 then v_left := v_count.remaining + 1; end if;
+    end loop;
+  exception when sqlstate 'FS001' then
+    v_count.remaining := v_left;
+  end;
+  return v_count;
+end
+$$;
+comment on function filestore.count_requests is
+  'Counts one request as several, unless it was counted already. Where so many are not left it counts nothing.';
+call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
+
+create function filestore.authorize(
+  p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1
+) returns filestore.session
 language plpgsql volatile set search_path = '' as $$
 declare
   v_session filestore.session;
   v_setting text;
   v_limit integer;
   v_last_used_at timestamptz;
+  v_has_written boolean;
   v_opener_id uuid;
   v_suspended_at timestamptz;
+  v_deleted_at timestamptz;
   v_count filestore.request_count;
 begin
   -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
@@ -124,8 +234,8 @@ begin
   if p_scope is null or p_scope = 'read' then
     v_setting := set_config('synchronous_commit', 'off', true);
   end if;
-  select k.id, k.project_id, k.last_used_at, k.scopes, k.path_prefix
-  into v_session.key_id, v_session.project_id, v_last_used_at, v_session.scopes, v_session.path_prefix
+  select k.id, k.project_id, k.last_used_at, k.has_written, k.scopes, k.path_prefix
+  into v_session.key_id, v_session.project_id, v_last_used_at, v_has_written, v_session.scopes, v_session.path_prefix
   from filestore.api_keys k
   where k.key_hash = decode(p_key_hash, 'hex')
     and k.revoked_at is null
@@ -149,16 +259,17 @@ begin
   v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix, ''), true);
 
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
-         coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.owner_id,
+         coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.deleted_at, p.owner_id,
          -- A project with a quota of its own, or with none, takes nothing from its account's.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
   into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_suspended_at,
-    v_session.account_id, v_session.account_bytes
+    v_deleted_at, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
   where p.id = v_session.project_id;
-  -- A console session, and a link made in one, ends with the ownership of whoever opened it.
-  if v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
+  -- A key ends with its project; a console session, and a link made in one, with the ownership of whoever opened it.
+  if v_deleted_at is not null
+    or v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
@@ -167,7 +278,9 @@ begin
     v_count.is_allowed := true;
     v_count.resets_at := date_trunc('minute', clock_timestamp()) + interval '1 minute';
   else
-    v_count := filestore.count_request(v_session.project_id, v_limit, p_request_id);
+    v_count := case when p_requests = 1
+      then filestore.count_request(v_session.project_id, v_limit, p_request_id)
+      else filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests) end;
   end if;
   v_session.envelope := jsonb_build_object(
     'rate', jsonb_build_object(
@@ -191,6 +304,10 @@ begin
   elsif p_scope is not null and p_scope <> all (v_session.scopes) then
     v_session.envelope := v_session.envelope
       || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
+  elsif p_scope = 'write' and not v_has_written then
+    -- No commit is waited for: whoever finds the row locked leaves it to the other one, or to the key's next request.
+    update filestore.api_keys k set has_written = true
+    where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
   end if;
   return v_session;
 end
@@ -217,10 +334,12 @@ comment on function filestore.outside_prefix is
   'The refusal of a write outside the key''s prefix, whatever is there.';
 call filestore.grant_execute('filestore.outside_prefix', 'filestore_engine');
 
-create function public.filestore_authorize(p_key_hash text, p_request_id uuid, p_path text default null) returns jsonb
+create function public.filestore_authorize(
+  p_key_hash text, p_request_id uuid, p_path text default null, p_requests integer default 1
+) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null);
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, null, p_requests);
   v_file filestore.files;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
@@ -235,7 +354,7 @@ begin
 end
 $$;
 comment on function public.filestore_authorize is
-  'Authorizes a key and counts the request (p_request_id null: it was counted already); returns what is at the path '
-  'that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all functions that '
-  'take a key.';
+  'Authorizes a key and counts the request, as p_requests of them (p_request_id null: not at all); returns what is at '
+  'the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all '
+  'functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');

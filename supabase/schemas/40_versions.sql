@@ -1,9 +1,9 @@
 -- Commits: every change of a file adds one version to it.
 --
--- Lock order, everywhere: a lane of the rate window, an idempotency key, the paths of a copy or move, file rows,
--- directory rows (the root first), a row of the usage. Of lanes, directories and usage nobody waits for one that
--- another commit holds, but takes another row or puts one beside it; near the quota it takes all rows of the usage, in
--- order.
+-- Lock order, everywhere: a lane of the rate window, an idempotency key, links, file rows in the order of their paths,
+-- directory rows (the root first), the turn at erasing what is shared, the row of a run that begins, a row of the
+-- usage. Of lanes, directories and usage nobody waits for one that another commit holds, but takes another row or puts
+-- one beside it; near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -40,6 +40,15 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
+
+create function filestore.bytes_of(p_segments jsonb) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(p_segments) s);
+end
+$$;
+comment on function filestore.bytes_of is 'The size of segments together.';
+call filestore.grant_execute('filestore.bytes_of', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -306,29 +315,81 @@ comment on function filestore.lock_file is
   'first indexing of a file.';
 call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
 
+create function filestore.lock_paths(p_project_id uuid, p_paths text[], p_new_paths text[]) returns text[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path text;
+  v_now constant timestamptz := clock_timestamp();
+  v_missing text[] := '{}';
+begin
+  for v_path in select distinct p.path collate "C" from unnest(p_paths) p (path) order by 1 loop
+    continue when (filestore.lock_file(p_project_id, v_path)).id is not null;
+    if v_path = any (p_new_paths) then
+      -- Waits for a commit that is creating the file.
+      insert into filestore.files (
+        project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
+      values (p_project_id, v_path, 0, '', 0, true, '{}', v_now, v_now)
+      on conflict (project_id, path) do nothing;
+      continue when found or (filestore.lock_file(p_project_id, v_path)).id is not null;
+    end if;
+    v_missing := v_missing || v_path;
+  end loop;
+  return v_missing;
+end
+$$;
+comment on function filestore.lock_paths is
+  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
+  'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
+  'Returns the other paths without a file.';
+call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
+
+create function filestore.feed_lock(p_project_id uuid) returns integer
+language plpgsql immutable set search_path = ''
+as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
+comment on function filestore.feed_lock is
+  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
+call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
+
+create function filestore.next_position(p_project_id uuid) returns bigint
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting text;
+begin
+  -- The number that is locked is lower than the one that is given.
+  v_setting := pg_advisory_xact_lock(
+    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
+  return nextval('filestore.positions');
+end
+$$;
+comment on function filestore.next_position is
+  'The position of a new version, taken once its file is locked. Until the transaction ends an advisory lock tells '
+  'readers of the feed that it may commit versions above that number.';
+call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'filestore_engine');
+
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   v_is_live constant boolean := filestore.is_live(p_file);
   v_tag constant text := (p_file).id || '.' || (p_file).version;
+  v_version constant integer := nullif((p_file).version, 0);
 begin
   -- "ifVersion" is the number that the file must be at, 0 for no file.
   if v_is_live and p_commit -> 'ifVersion' = '0' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
   end if;
   if (p_commit ->> 'ifVersion')::integer > 0
     and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
   end if;
   -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
   if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
   end if;
   if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
   end if;
   if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', (p_file).version));
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
   end if;
   return null;
 end
@@ -342,9 +403,57 @@ create type filestore.next_version as (
   size bigint,
   mime_type text,
   is_deleted boolean,
-  is_text boolean
+  is_text boolean,
+  source_file_id uuid,
+  source_version integer
 );
 comment on type filestore.next_version is 'What a new version is to contain.';
+
+create function filestore.content_of(p_file filestore.files) returns filestore.next_version
+language plpgsql immutable set search_path = '' as $$
+begin
+  return row (
+    (p_file).segment_ids, (p_file).size, (p_file).mime_type, false, (p_file).is_text, (p_file).id, (p_file).version);
+end
+$$;
+comment on function filestore.content_of is 'A version with the content of that file, which may be another one.';
+call filestore.grant_execute('filestore.content_of', 'filestore_engine');
+
+create function filestore.tombstone_of(p_file filestore.files) returns filestore.next_version
+language plpgsql immutable set search_path = ''
+as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::filestore.next_version; end $$;
+comment on function filestore.tombstone_of is 'The version that ends a file.';
+call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
+
+create type filestore.change as (
+  commit_id uuid,
+  operation filestore.operation,
+  run_id text,
+  actor text,
+  note text,
+  undone_run_id text,
+  committed_at timestamptz,
+  said_cost integer
+);
+comment on type filestore.change is 'What the versions of a commit have in common.';
+comment on column filestore.change.committed_at is
+  'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
+comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
+
+create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_provenance constant jsonb := p_commit -> 'provenance';
+begin
+  return row (
+    p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
+    v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
+    coalesce((filestore.limits()).tariff_said_factor * octet_length(concat(
+      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')), 0))::filestore.change;
+end
+$$;
+comment on function filestore.change_of is 'What the versions of a commit have in common.';
+call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
 create function filestore.plan_version(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
@@ -402,39 +511,47 @@ begin
       select * into v_source from filestore.file_versions v
       where v.project_id = (p_file).project_id and v.file_id = (p_file).id
         and v.version = (p_commit ->> 'version')::integer;
-      if not found then
-        refusal := filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version));
-      elsif v_source.is_deleted then
+      refusal := filestore.unreadable_version(p_file, (p_commit ->> 'version')::integer, v_source);
+      if refusal is null and v_source.is_deleted then
         refusal := filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_source.version));
       end if;
       planned.segment_ids := v_source.segment_ids;
       planned.size := v_source.size;
       planned.mime_type := v_source.mime_type;
       planned.is_text := v_source.is_text;
+      planned.source_file_id := v_source.file_id;
+      planned.source_version := v_source.version;
   end case;
-  -- Without a limit the comparison is null.
-  if refusal is null and planned.size > p_session.max_file_bytes then
-    refusal := filestore.refusal('CONTENT_TOO_LARGE', jsonb_build_object(
-      'limitBytes', p_session.max_file_bytes, 'sizeBytes', planned.size, 'tier', p_session.tier));
+  if refusal is null and p_session.max_file_bytes is not null then
+    refusal := filestore.too_large(p_session, planned.size);
   end if;
 end
 $$;
 comment on function filestore.plan_version is 'What a commit would make of the locked file, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
+create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return p_is_text and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)';
+end
+$$;
+comment on function filestore.has_text is
+  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
+  '`isBinaryMediaType`.';
+call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
+
 create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
 language plpgsql immutable set search_path = '' as $$
 begin
   return case
-    when p_is_text and p_size <= (filestore.limits()).search_text_bytes_max
-      and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)'
+    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
     then p_size else 0 end;
 end
 $$;
 comment on function filestore.indexed_bytes is
-  'How many bytes of a live file are in the search index, once it was indexed. The types are those of '
-  '`isBinaryMediaType`.';
-call filestore.grant_execute('filestore.indexed_bytes', 'filestore_engine');
+  'How many bytes of a live file are in the search index, once it was indexed.';
+call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
 
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
@@ -447,17 +564,19 @@ end
 $$;
 comment on function filestore.file_cost is
   'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
-call filestore.grant_execute('filestore.file_cost', 'filestore_engine');
+call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.database_cost(
   p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
 ) returns bigint
 language plpgsql immutable set search_path = '' as $$
 begin
-  return case when (p_before).id is null then filestore.file_cost(p_path) else 0 end
+  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
     + (filestore.limits()).tariff_version_bytes
     + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
     + (filestore.limits()).tariff_segment_bytes * p_new_segments
+    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
+      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
     + (filestore.limits()).tariff_indexed_factor * (
       case when p_next.is_deleted then 0
         else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
@@ -469,19 +588,38 @@ comment on function filestore.database_cost is
   'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
 call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
 
+create function filestore.share_segments(
+  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
+) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into filestore.shared_segments (project_id, segment_id, file_id)
+  select p_project_id, s.id, f.id
+  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
+  on conflict do nothing;
+end
+$$;
+comment on function filestore.share_segments is
+  'Notes that two files, which are locked, have versions with these segments.';
+call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
+
 create function filestore.put_version(
-  p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version, p_commit_id uuid
+  p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
+  p_change filestore.change
 ) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files := p_file;
-  v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
+  v_position constant bigint := filestore.next_position(p_session.project_id);
+  v_now constant timestamptz := coalesce(
+    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
   v_change constant integer := (not p_next.is_deleted)::integer - filestore.is_live(p_file)::integer;
 begin
   if v_file.id is not null then
     update filestore.files f
     set version = f.version + 1, mime_type = p_next.mime_type, size = p_next.size, is_deleted = p_next.is_deleted,
-        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now
+        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now,
+        created_at = case when f.version = 0 then v_now else f.created_at end
     where f.project_id = p_session.project_id and f.id = v_file.id
     returning * into v_file;
   else
@@ -494,10 +632,16 @@ begin
     if not found then return null; end if;
   end if;
   insert into filestore.file_versions (
-    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, key_id, created_at)
+    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, position, operation,
+    key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
   values (
     p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.is_text, v_file.segment_ids, p_commit_id, p_session.key_id, v_now);
+    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
+    p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
+    p_change.undone_run_id, v_now);
+  if p_next.source_file_id <> v_file.id then
+    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
+  end if;
   if v_change <> 0 then
     perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, v_change);
   end if;
@@ -508,6 +652,27 @@ comment on function filestore.put_version is
   'Adds a version to a locked file, or creates the file. Null where another transaction has just created it: lock '
   'that one and check again.';
 call filestore.grant_execute('filestore.put_version', 'filestore_engine');
+
+create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if not exists (
+    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
+  ) then
+    insert into filestore.runs (project_id, run_id, first_position)
+    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
+    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
+    on conflict do nothing;
+  end if;
+  if p_change.undone_run_id is not null then
+    insert into filestore.run_undos (project_id, undone_run_id, run_id)
+    values (p_project_id, p_change.undone_run_id, p_change.run_id) on conflict do nothing;
+  end if;
+end
+$$;
+comment on function filestore.begin_run is
+  'Makes the row of a run with its first commit, once that has its versions.';
+call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -526,9 +691,21 @@ comment on function filestore.queue_for_search is
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
 
 create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row execute function filestore.queue_for_search();
+  for each row when (new.version > 0) execute function filestore.queue_for_search();
 create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row when (old.version is distinct from new.version) execute function filestore.queue_for_search();
+  for each row when (old.version is distinct from new.version and new.path is not null)
+  execute function filestore.queue_for_search();
+
+create function filestore.made_record(p_file filestore.files) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
+    (p_file).created_at, (p_file).updated_at)
+    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end;
+end
+$$;
+comment on function filestore.made_record is 'The record of a version that was made, which may be a tombstone.';
+call filestore.grant_execute('filestore.made_record', 'filestore_engine');
 
 create function filestore.commit_result(
   p_file filestore.files, p_extra jsonb, p_segments jsonb default null
@@ -536,11 +713,7 @@ create function filestore.commit_result(
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
-      (p_file).created_at, (p_file).updated_at)
-      || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-      || coalesce(p_extra, '{}'::jsonb),
-    'segments', p_segments));
+    'file', filestore.made_record(p_file) || coalesce(p_extra, '{}'::jsonb), 'segments', p_segments));
 end
 $$;
 comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
@@ -549,18 +722,111 @@ call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
 create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_file filestore.files := p_file;
+  v_commit_id constant uuid := p_commit ->> 'commitId';
+  v_made filestore.file_versions;
 begin
-  select v.version, v.mime_type, v.size, v.is_deleted, v.created_at
-  into v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted, v_file.updated_at
-  from filestore.file_versions v
-  where v.project_id = v_file.project_id and v.file_id = v_file.id and v.commit_id = (p_commit ->> 'commitId')::uuid;
-  return case when found then filestore.commit_result(v_file, p_commit -> 'extra') end;
+  select v.* into v_made
+  from (
+    -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
+    -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
+    select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
+    order by c.commit_id offset 0
+  ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
+  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
 end
 $$;
 comment on function filestore.repeated_commit is
   'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
+
+create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
+comment on type filestore.applied is
+  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
+  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were made.';
+
+create function filestore.apply_to_file(
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
+) returns filestore.applied
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path constant text := p_commit ->> 'path';
+  v_plan record;
+  v_applied filestore.applied;
+begin
+  if p_kind <> 'write' and not filestore.is_live(p_file)
+    and not (p_kind = 'restore' and coalesce((p_file).version, 0) > 0) then
+    v_applied.refusal := filestore.not_found(p_file);
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.failed_precondition(p_file, p_commit);
+  if v_applied.refusal is not null then return v_applied; end if;
+  v_plan := filestore.plan_version(p_session, p_file, p_kind, p_commit);
+  if v_plan.refusal is not null then
+    v_applied.refusal := v_plan.refusal;
+    return v_applied;
+  end if;
+  v_applied.cost := filestore.database_cost(
+    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+  v_applied.versions := 1;
+  if p_kind <> 'delete' and not filestore.has_room(
+    p_session, v_applied.cost + filestore.bytes_of(p_commit -> 'segments')) then
+    v_applied.refusal := filestore.quota_exceeded(p_session);
+    return v_applied;
+  end if;
+  v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
+  return v_applied;
+end
+$$;
+comment on function filestore.apply_to_file is
+  'Adds one version to a locked file, or creates it: write, overwrite, append, edit, delete or restore.';
+call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
+
+create function filestore.apply_to_two(
+  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
+  p_change filestore.change
+) returns filestore.applied
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_next filestore.next_version;
+  v_left filestore.next_version;
+  v_applied filestore.applied;
+begin
+  if not filestore.is_live(p_source) then
+    v_applied.refusal := filestore.not_found(p_source);
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.failed_precondition(p_source, p_commit);
+  if v_applied.refusal is not null then return v_applied; end if;
+  if filestore.is_live(p_target) and not coalesce((p_commit ->> 'overwrite')::boolean, false) then
+    v_applied.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', p_target.version));
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.too_large(p_session, p_source.size);
+  if v_applied.refusal is not null then return v_applied; end if;
+  v_next := filestore.content_of(p_source);
+  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
+  v_applied.versions := 1;
+  if p_kind = 'move' then
+    v_left := filestore.tombstone_of(p_source);
+    v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
+      + p_change.said_cost;
+    v_applied.versions := 2;
+  end if;
+  if not filestore.has_room(p_session, v_applied.cost) then
+    v_applied.refusal := filestore.quota_exceeded(p_session);
+    return v_applied;
+  end if;
+  if p_kind = 'move' then
+    perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
+  end if;
+  v_applied.file := filestore.put_version(p_session, p_target, p_commit ->> 'destination', v_next, p_change);
+  return v_applied;
+end
+$$;
+comment on function filestore.apply_to_two is
+  'The current content of one locked file becomes the next version of another; a move leaves a tombstone, which comes '
+  'first. No bytes are copied.';
+call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
 
 create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -568,44 +834,27 @@ declare
   v_path constant text := p_commit ->> 'path';
   v_segments constant jsonb := coalesce(p_commit -> 'segments', '[]');
   v_commit constant jsonb := p_commit || jsonb_build_object('segments', v_segments);
-  v_new_bytes constant bigint := (
-    select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(v_segments) s);
-  v_file filestore.files;
-  v_before filestore.files;
-  v_refusal jsonb;
-  v_plan record;
-  v_next filestore.next_version;
+  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
-  v_segments_before integer;
-  v_cost bigint;
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_repeated jsonb;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_refusal := filestore.repeated_commit(v_file, v_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    if p_kind <> 'write' and not filestore.is_live(v_file) and not (p_kind = 'restore' and v_file.id is not null) then
-      return filestore.not_found(v_file);
-    end if;
-    v_refusal := filestore.failed_precondition(v_file, v_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    v_plan := filestore.plan_version(p_session, v_file, p_kind, v_commit);
-    if v_plan.refusal is not null then return v_plan.refusal; end if;
-    v_next := v_plan.planned;
-    v_before := v_file;
-    v_cost := filestore.database_cost(v_before, v_path, v_next, jsonb_array_length(v_segments));
-    if p_kind <> 'delete' and not filestore.has_room(p_session, v_new_bytes + v_cost) then
-      return filestore.quota_exceeded(p_session);
-    end if;
-    v_file := filestore.put_version(p_session, v_file, v_path, v_next, (p_commit ->> 'commitId')::uuid);
-    exit when v_file.id is not null;
+    v_repeated := filestore.repeated_commit(v_file, v_commit);
+    if v_repeated is not null then return v_repeated; end if;
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, v_commit, v_change);
+    if v_applied.refusal is not null then return v_applied.refusal; end if;
+    exit when (v_applied.file).id is not null;
   end loop;
   perform filestore.add_segments(p_session.project_id, v_segments);
-  perform filestore.charge_usage(p_session, v_new_bytes, v_cost, 1, p_kind = 'delete');
-  v_segments_before := coalesce(cardinality(v_before.segment_ids), 0);
-  return filestore.commit_result(v_file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit')
-      and cardinality(v_file.segment_ids) / v_check_every > v_segments_before / v_check_every
-    then filestore.segment_list(p_session.project_id, v_file.segment_ids) end);
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_applied.cost, 1, p_kind = 'delete');
+  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
+    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
+      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
+    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
 end
 $$;
 comment on function filestore.commit_version is
@@ -613,64 +862,36 @@ comment on function filestore.commit_version is
   'the file may be worth compacting, its segment list.';
 call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
 
-create function filestore.copy_file(p_session filestore.session, p_is_move boolean, p_commit jsonb) returns jsonb
+create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_path constant text := p_commit ->> 'path';
   v_destination constant text := p_commit ->> 'destination';
+  v_change filestore.change := filestore.change_of(p_kind, p_commit);
   v_source filestore.files;
   v_target filestore.files;
-  v_refusal jsonb;
-  v_lock bigint;
-  v_before filestore.files;
-  v_next filestore.next_version;
-  v_left filestore.next_version;
-  v_cost bigint;
+  v_applied filestore.applied;
+  v_repeated jsonb;
 begin
-  -- Operations on two files that share a path run one after the other. Row locks cannot be taken in a fixed order while
-  -- one of the paths is only being created.
-  for v_lock in
-    select distinct hashtextextended(p_session.project_id || '/' || l.path, 0)
-    from unnest(array[v_path, v_destination]) l (path) order by 1
-  loop
-    perform pg_advisory_xact_lock(v_lock);
-  end loop;
-  loop
+  -- Of a source that does not exist nothing is locked.
+  if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
-    v_target := filestore.lock_file(p_session.project_id, v_destination);
-    v_refusal := filestore.repeated_commit(v_target, p_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    if not filestore.is_live(v_source) then return filestore.not_found(v_source); end if;
-    v_refusal := filestore.failed_precondition(v_source, p_commit);
-    if v_refusal is not null then return v_refusal; end if;
-    if filestore.is_live(v_target) and not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-      return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_target.version));
-    end if;
-    if v_source.size > p_session.max_file_bytes then
-      return filestore.refusal('CONTENT_TOO_LARGE', jsonb_build_object(
-        'limitBytes', p_session.max_file_bytes, 'sizeBytes', v_source.size, 'tier', p_session.tier));
-    end if;
-    v_before := v_target;
-    v_next := row (v_source.segment_ids, v_source.size, v_source.mime_type, false, v_source.is_text);
-    v_cost := filestore.database_cost(v_before, v_destination, v_next, 0);
-    if p_is_move then
-      v_left := row ('{}', 0, v_source.mime_type, true, true);
-      v_cost := v_cost + filestore.database_cost(v_source, v_path, v_left, 0);
-    end if;
-    if not filestore.has_room(p_session, v_cost) then return filestore.quota_exceeded(p_session); end if;
-    v_target := filestore.put_version(p_session, v_target, v_destination, v_next, (p_commit ->> 'commitId')::uuid);
-    exit when v_target.id is not null;
-  end loop;
-  if p_is_move then
-    v_source := filestore.put_version(p_session, v_source, v_path, v_left, (p_commit ->> 'sourceCommitId')::uuid);
   end if;
-  perform filestore.charge_usage(p_session, 0, v_cost, 1 + p_is_move::integer, false);
-  return filestore.commit_result(v_target, p_commit -> 'extra');
+  v_target := filestore.lock_file(p_session.project_id, v_destination);
+  v_repeated := filestore.repeated_commit(v_target, p_commit);
+  if v_repeated is not null then return v_repeated; end if;
+  v_change.committed_at := greatest(
+    date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
+    case when v_target.version > 0 then v_target.updated_at end);
+  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
+  if v_applied.refusal is not null then return v_applied.refusal; end if;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  perform filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
 end
 $$;
 comment on function filestore.copy_file is
-  'The current content of one path becomes the next version of another; a move leaves a tombstone. No bytes are '
-  'copied.';
+  'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -708,28 +929,38 @@ comment on function filestore.stored_response is
   'is new.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
 
-create function filestore.commit_within_quota(
+create function filestore.commit_or_refuse(
   p_session filestore.session, p_kind text, p_commit jsonb
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_result jsonb;
 begin
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
-  if p_session.max_project_bytes is not null then
-    begin
-      return case
-        when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
-        else filestore.commit_version(p_session, p_kind, p_commit) end;
-    exception when sqlstate 'FS002' then
-      return filestore.quota_exceeded(p_session);
-    end;
+  if p_session.max_project_bytes is null and p_kind in (
+    'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
+    return filestore.commit_version(p_session, p_kind, p_commit);
   end if;
-  return case
-    when p_kind in ('copy', 'move') then filestore.copy_file(p_session, p_kind = 'move', p_commit)
-    else filestore.commit_version(p_session, p_kind, p_commit) end;
+  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  begin
+    case p_kind
+      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
+      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
+        v_result := filestore.commit_planned(p_session, p_kind, p_commit);
+      when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
+      else v_result := filestore.commit_version(p_session, p_kind, p_commit);
+    end case;
+    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
+  exception
+    when sqlstate 'FS002' then v_result := filestore.quota_exceeded(p_session);
+    when sqlstate 'FS003' then null;
+  end;
+  return v_result;
 end
 $$;
-comment on function filestore.commit_within_quota is 'Commits, or refuses where the quota has no room for it.';
-call filestore.grant_execute('filestore.commit_within_quota', 'filestore_engine');
+comment on function filestore.commit_or_refuse is
+  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
+call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
 create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -767,14 +998,16 @@ begin
     end;
   end if;
 
-  v_result := filestore.commit_within_quota(p_session, p_kind, p_commit);
+  v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
 
   if v_idempotency is not null then
     if v_result ? 'refusal' then
       delete from filestore.idempotency_keys i
       where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
     else
-      update filestore.idempotency_keys i set response = v_result -> 'value' -> 'file'
+      -- Of an answer that may be large only so much is stored that it can be made again.
+      update filestore.idempotency_keys i
+      set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
       where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
     end if;
   end if;
@@ -806,5 +1039,5 @@ comment on function public.filestore_commit is
   'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
   'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
   'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
-  'SEGMENT_LIST_FULL.';
+  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
 call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');

@@ -15,7 +15,7 @@ begin
   select * into v_file from filestore.files f
   where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for no key update;
   v_from := array_position(v_file.segment_ids, p_run[1]);
-  if v_from is null or filestore.is_kept_for_edits(v_file)
+  if v_from is null
     or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
     -- An earlier attempt at this very compaction may have done it.
     return v_session.envelope || jsonb_build_object(
@@ -37,6 +37,13 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
+  -- What an earlier compaction of this very version made is in no version.
+  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+  select v_session.project_id, v_file.id, r.id from unnest(p_run) r (id)
+  where r.id <> all ((
+    select v.segment_ids from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[])
+  on conflict do nothing;
   perform filestore.charge_usage(
     v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
   return v_session.envelope || jsonb_build_object('value', true);

@@ -17,31 +17,56 @@ comment on function filestore.nothing_at is
   'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
 
+create function filestore.unreadable_version(
+  p_file filestore.files, p_number integer, p_version filestore.file_versions
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if (p_version).redacted_at is not null then
+    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
+  elsif (p_version).version is null then
+    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.unreadable_version is
+  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
+  'erased.';
+call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
+
 create function filestore.find_version(
-  p_session filestore.session, p_path text, p_version integer, p_with_segments boolean
+  p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files;
   v_version filestore.file_versions;
+  v_then record;
+  v_refusal jsonb;
   v_record jsonb;
 begin
-  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
-  if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
-  if p_version <> v_file.version then
-    select * into v_version from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
-    if not found then
-      return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
+  if p_at is not null then
+    v_then := filestore.record_at(p_session, p_path, p_at);
+    if v_then.refusal is not null then return v_then.refusal; end if;
+    v_file := v_then.file;
+    if v_file.is_deleted then return filestore.not_found(v_file); end if;
+    if v_then.is_redacted then
+      return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', v_file.version));
     end if;
-    v_file.version := v_version.version;
-    v_file.mime_type := v_version.mime_type;
-    v_file.size := v_version.size;
-    v_file.is_deleted := v_version.is_deleted;
-    v_file.updated_at := v_version.created_at;
-    v_file.segment_ids := v_version.segment_ids;
+  else
+    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+    if not found then return filestore.nothing_at(p_session, p_path, v_file); end if;
+    if p_version <> v_file.version then
+      select * into v_version from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = p_version;
+      v_refusal := filestore.unreadable_version(v_file, p_version, v_version);
+      if v_refusal is not null then return v_refusal; end if;
+      v_file := filestore.at_version(v_file, v_version);
+    end if;
+    if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   end if;
-  if v_file.is_deleted then return filestore.nothing_at(p_session, p_path, v_file); end if;
   v_record := filestore.file_record(
     v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at);
   if not p_with_segments then return jsonb_build_object('value', v_record); end if;
@@ -49,26 +74,29 @@ begin
     'file', v_record, 'segments', filestore.segment_list(p_session.project_id, v_file.segment_ids)));
 end
 $$;
-comment on function filestore.find_version is 'A file''s record at one version, with its segments on request.';
+comment on function filestore.find_version is
+  'A file''s record at one version, or as it was at a moment, with its segments on request.';
 call filestore.grant_execute('filestore.find_version', 'filestore_engine');
 
 create function public.filestore_record(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null
+  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_at text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, false);
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, false);
 end
 $$;
 comment on function public.filestore_record is
-  'The file record, of the latest or a given version. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+  'The file record, of the latest or a given version, or as it was at a moment. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_record', 'filestore_engine', 'service_role');
 
 create function public.filestore_content(
-  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null
+  p_key_hash text, p_request_id uuid, p_path text, p_version integer default null, p_idempotency jsonb default null,
+  p_at text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -89,7 +117,7 @@ begin
         || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
     end if;
   end if;
-  v_result := v_session.envelope || filestore.find_version(v_session, p_path, p_version, true);
+  v_result := v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
   if p_idempotency is not null and v_result ? 'value'
     and filestore.is_edited_in_turns(v_session.project_id, p_path) then
     v_result := jsonb_set(v_result, '{value,takesTurns}', 'true');
@@ -113,6 +141,9 @@ declare
   v_to integer;
   v_from integer;
   v_sides jsonb;
+  v_number integer;
+  v_version filestore.file_versions;
+  v_refusal jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
@@ -123,6 +154,13 @@ begin
     return v_session.envelope
       || filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', v_file.version));
   end if;
+  foreach v_number in array array[v_from, v_to] loop
+    continue when v_number = 0;
+    select * into v_version from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
+    v_refusal := filestore.unreadable_version(v_file, v_number, v_version);
+    if v_refusal is not null then return v_session.envelope || v_refusal; end if;
+  end loop;
   select jsonb_object_agg(v.version, jsonb_build_object(
     'size', v.size, 'mimeType', v.mime_type, 'segments', filestore.segment_list(v.project_id, v.segment_ids)))
   into v_sides
@@ -134,41 +172,91 @@ begin
 end
 $$;
 comment on function public.filestore_diff is
-  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+  'Two versions of a file, by default the last two; version 0 is empty. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, '
+  'VERSION_REDACTED.';
 call filestore.publish('public.filestore_diff', 'filestore_engine', 'service_role');
 
+create function public.filestore_diff_files(
+  p_key_hash text, p_request_id uuid, p_path text, p_to_path text, p_from integer default null,
+  p_to integer default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_before jsonb;
+  v_after jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_before := filestore.find_version(v_session, p_path, p_from, null, true);
+  if v_before ? 'refusal' then return v_session.envelope || v_before; end if;
+  v_after := filestore.find_version(v_session, p_to_path, p_to, null, true);
+  if v_after ? 'refusal' then return v_session.envelope || v_after; end if;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'path', p_path, 'from', v_before #> '{value,file,version}', 'to', v_after #> '{value,file,version}',
+    'before', v_before #> '{value,file}' || jsonb_build_object('segments', v_before #> '{value,segments}'),
+    'after', v_after #> '{value,file}' || jsonb_build_object('segments', v_after #> '{value,segments}')));
+end
+$$;
+comment on function public.filestore_diff_files is
+  'A version of one file and one of another, by default the latest of each. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_diff_files', 'filestore_engine', 'service_role');
+
 create function public.filestore_versions(
-  p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer
+  p_key_hash text, p_request_id uuid, p_path text, p_limit integer, p_offset integer, p_at text default null
 ) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  -- The owner, who has no key, has this scope, too.
+  v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  v_cursor_key bytea;
   v_file filestore.files;
+  v_first integer;
+  v_then record;
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
-  if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
-  -- Numbers are dense from 1, so the latest number is the total and a page is a range of numbers. Only the owner, who
-  -- has no key, is told which key wrote a version.
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_session.project_id;
+  if p_at is null then
+    select * into v_file from filestore.files f where f.project_id = v_session.project_id and f.path = p_path;
+    if not found then return (v_session.envelope || filestore.nothing_at(v_session, p_path, v_file))::json; end if;
+  else
+    v_then := filestore.record_at(v_session, p_path, p_at);
+    if v_then.refusal is not null then return (v_session.envelope || v_then.refusal)::json; end if;
+    v_file := v_then.file;
+  end if;
+  -- Numbers are dense, from the first one that is left, so a page is a range of numbers.
   select ('[' || coalesce(string_agg('{"version":' || v.version || ',"size":' || v.size
       || ',"createdAt":"' || t.iso || '","updatedAt":"' || t.iso || '"'
       || case when v.is_deleted then ',"deleted":true' else '' end
-      || case when v_session.key_id is null then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
+      || coalesce(',"redactedAt":"' || to_char(v.redacted_at at time zone 'UTC', c_iso) || '"', '')
+      || ',"operation":"' || v.operation || '","cursor":"' || filestore.cursor_at(v_cursor_key, v.position) || '"'
+      || coalesce(',"runId":' || to_json(v.run_id), '') || coalesce(',"actor":' || to_json(v.actor), '')
+      || coalesce(',"note":' || to_json(v.note), '')
+      || case when s.path is null then ''
+        else ',"from":{"path":' || to_json(s.path) || ',"version":' || v.source_version || '}' end
+      || case when v_shows_keys then coalesce(',"keyId":"' || v.key_id || '"', '') else '' end || '}',
     ',' order by v.version desc), '') || ']')::json
   into v_page
   from filestore.file_versions v
+  -- A file outside the key's prefix is not seen.
+  left join filestore.files s on s.project_id = v.project_id and s.id = v.source_file_id
   -- fence: the planner must not flatten this, or the time would be formatted twice.
   cross join lateral (
-    select to_char(v.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso offset 0
+    select to_char(v.created_at at time zone 'UTC', c_iso) as iso offset 0
   ) t
   where v.project_id = v_session.project_id and v.file_id = v_file.id
     and v.version <= v_file.version - p_offset and v.version > v_file.version::bigint - p_offset - p_limit;
+  select v.version into v_first from filestore.file_versions v
+  where v.project_id = v_session.project_id and v.file_id = v_file.id order by v.version limit 1;
   return filestore.page_response(v_session, json_build_object(
     'file', json_build_object('path', v_file.path, 'mimeType', v_file.mime_type),
-    'versions', v_page, 'total', v_file.version, 'limit', p_limit, 'offset', p_offset));
+    'versions', v_page, 'total', v_file.version - v_first + 1, 'limit', p_limit, 'offset', p_offset));
 end
 $$;
 comment on function public.filestore_versions is
-  'One page of a file''s versions, newest first; for the owner with the key of each. Refusals: FILE_NOT_FOUND.';
+  'One page of a file''s versions, up to a moment, newest first; for the owner, and keys with the scope admin, with '
+  'the key of each. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');

@@ -47,7 +47,7 @@ begin
     raise exception 'a link cannot be valid for % seconds', v_seconds;
   end if;
   if v_scope = 'read' then
-    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, false);
+    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, null, false);
     if v_found ? 'refusal' then return v_session.envelope || v_found; end if;
   end if;
   -- Serialized, so that the number is exact and an earlier attempt has ended.
@@ -220,7 +220,7 @@ declare
   v_found jsonb;
 begin
   if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, true);
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
   -- Of what else there is at or below the path, a link tells nothing.
   if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
   return (v_opened.session).envelope || v_found;

@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function filestore.account_key is 'A key as its project''s owner sees it.';
-call filestore.grant_execute('filestore.account_key', 'filestore_account');
+call filestore.grant_execute('filestore.account_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.is_active(p_key filestore.api_keys) returns boolean
 language plpgsql stable set search_path = ''
@@ -25,7 +25,7 @@ begin
 end
 $$;
 comment on function filestore.is_active is 'Whether a key is neither revoked nor expired.';
-call filestore.grant_execute('filestore.is_active', 'filestore_account');
+call filestore.grant_execute('filestore.is_active', 'filestore_account', 'filestore_admin');
 
 create function filestore.account_project(p_project_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -34,6 +34,7 @@ begin
   return (
     select jsonb_build_object(
       'id', p.id, 'name', p.name, 'tier', p.tier, 'createdAt', filestore.iso(p.created_at),
+      'retention', p.retention,
       'limits', jsonb_build_object(
         'requestsPerMinute', coalesce(p.requests_per_minute, t.requests_per_minute),
         'maxFileBytes', coalesce(p.max_file_bytes, t.max_file_bytes),
@@ -46,7 +47,10 @@ begin
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
-          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)
+        + coalesce((
+          select filestore.given_by_counter(c.counter, c.base, c.numbers) from filestore.rate_counters c
+          where c.project_id = p.id and c.window_start >= date_trunc('minute', clock_timestamp())), 0)),
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
@@ -62,7 +66,7 @@ create function filestore.validation_refusal(p_issues jsonb) returns jsonb
 language plpgsql stable set search_path = ''
 as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
 comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account');
+call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -74,7 +78,7 @@ begin
 end
 $$;
 comment on function filestore.validate_name is 'The refusal of an invalid name of a project or key, or null.';
-call filestore.grant_execute('filestore.validate_name', 'filestore_account');
+call filestore.grant_execute('filestore.validate_name', 'filestore_account', 'filestore_admin');
 
 create function filestore.validate_key(p_key jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -105,7 +109,7 @@ $$;
 comment on function filestore.validate_key is
   'The refusal of an invalid key, or null: {"name", "environment", "scopes", "pathPrefix", "expiresAt", "keyHash", '
   '"prefix"}. The rules are those of the API, since whoever is signed in may call the functions below directly.';
-call filestore.grant_execute('filestore.validate_key', 'filestore_account');
+call filestore.grant_execute('filestore.validate_key', 'filestore_account', 'filestore_admin');
 
 create function filestore.enter_account() returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -167,6 +171,8 @@ declare
   v_id constant uuid := overlay(
     overlay(md5(v_account_id || '/' || p_id) placing '4' from 13) placing '8' from 17)::uuid;
 begin
+  -- Deleted, while this waited for the lock.
+  if v_account_id is null then return filestore.refusal('INVALID_SESSION'); end if;
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     return jsonb_build_object('value', filestore.account_project(v_id));
   end if;
@@ -320,6 +326,46 @@ comment on function filestore.rotate_key is
   'KEY_NOT_FOUND, KEY_REVOKED, KEY_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.rotate_key', 'filestore_account');
 
+create function filestore.change_key(p_project_id uuid, p_id uuid, p_changes jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_old filestore.api_keys;
+  v_new jsonb;
+  v_issues jsonb;
+begin
+  select * into v_old from filestore.api_keys k where k.project_id = p_project_id and k.id = p_id for no key update;
+  if not found then
+    return filestore.refusal('KEY_NOT_FOUND');
+  elsif not filestore.is_active(v_old) then
+    -- Where it is remembered as refused, it would be refused for a while.
+    return filestore.refusal('KEY_REVOKED');
+  end if;
+  v_new := filestore.account_key(v_old) || jsonb_build_object('keyHash', encode(v_old.key_hash, 'hex'))
+    || jsonb_strip_nulls(jsonb_build_object(
+      'name', p_changes -> 'name', 'expiresAt', p_changes -> 'expiresAt', 'scopes', p_changes -> 'scopes',
+      'pathPrefix', p_changes -> 'pathPrefix'));
+  if filestore.validate_key(v_new) is not null then return filestore.validate_key(v_new); end if;
+  select jsonb_agg(jsonb_build_object('path', c.path, 'reason', c.reason)) into v_issues
+  from (values
+    ('scopes', 'must be among those that the key has', v_new -> 'scopes' <@ to_jsonb(v_old.scopes)),
+    ('pathPrefix', 'must be the key''s own or lie below it', v_old.path_prefix is null
+      or starts_with((v_new ->> 'pathPrefix') || '/', v_old.path_prefix || '/'))
+  ) c (path, reason, holds)
+  where c.holds is not true;
+  if v_issues is not null then return filestore.validation_refusal(v_issues); end if;
+  update filestore.api_keys k
+  set name = v_new ->> 'name', expires_at = (v_new ->> 'expiresAt')::timestamptz,
+      path_prefix = v_new ->> 'pathPrefix',
+      scopes = array(select distinct jsonb_array_elements_text(v_new -> 'scopes') order by 1)
+  where k.project_id = p_project_id and k.id = v_old.id returning * into v_old;
+  return jsonb_build_object('value', filestore.account_key(v_old));
+end
+$$;
+comment on function filestore.change_key is
+  'Changes of an active key what is given: name; expiresAt; scopes, of those that it has; pathPrefix, to one at or '
+  'below its own. Refusals: KEY_NOT_FOUND, KEY_REVOKED, VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.change_key', 'filestore_account', 'filestore_admin');
+
 create function filestore.revoke_key(p_project_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -339,30 +385,20 @@ call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
-  -- The latest n versions belong to the n files that changed last, so no order over all versions is needed.
   return (
-    select coalesce(jsonb_agg(w.write order by w.created_at desc, w.path desc, w.version desc), '[]')
+    select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'fileId', f.id, 'path', f.path, 'version', v.version, 'operation', v.operation, 'size', v.size,
+      'mimeType', v.mime_type, 'deleted', nullif(v.is_deleted, false), 'runId', v.run_id, 'actor', v.actor,
+      'note', v.note, 'from', case when s.id is not null
+        then jsonb_build_object('path', s.path, 'version', v.source_version) end,
+      'createdAt', filestore.iso(v.created_at)))
+      || jsonb_build_object('keyId', v.key_id) order by v.position desc), '[]')
     from (
-      select v.created_at, f.path, v.version, jsonb_strip_nulls(jsonb_build_object(
-        'fileId', f.id, 'path', f.path, 'version', v.version, 'size', v.size, 'mimeType', v.mime_type,
-        'deleted', nullif(v.is_deleted, false), 'createdAt', filestore.iso(v.created_at)))
-        || jsonb_build_object('keyId', v.key_id) as write
-      from (
-        select c.* from (
-          (select l.id, l.path, l.updated_at from filestore.files l
-           where l.project_id = p_project_id and not l.is_deleted order by l.updated_at desc, l.path desc limit p_limit)
-          union all
-          (select d.id, d.path, d.updated_at from filestore.files d
-           where d.project_id = p_project_id and d.is_deleted order by d.updated_at desc, d.path desc limit p_limit)
-        ) c
-        order by c.updated_at desc, c.path desc limit p_limit
-      ) f
-      cross join lateral (
-        select v.* from filestore.file_versions v
-        where v.project_id = p_project_id and v.file_id = f.id order by v.version desc limit p_limit
-      ) v
-      order by v.created_at desc, f.path desc, v.version desc limit p_limit
-    ) w);
+      select l.* from filestore.file_versions l
+      where l.project_id = p_project_id order by l.position desc limit p_limit
+    ) v
+    join filestore.files f on f.project_id = p_project_id and f.id = v.file_id
+    left join filestore.files s on s.project_id = p_project_id and s.id = v.source_file_id);
 end
 $$;
 comment on function filestore.latest_writes is 'The latest versions of a project''s files, newest first.';
@@ -385,15 +421,22 @@ begin
     when 'project' then
       return jsonb_build_object('value', filestore.account_project(p_project_id));
     when 'rename' then
-      if filestore.validate_name(p_parameters ->> 'name', 1) is not null then
+      if p_parameters ? 'name' and filestore.validate_name(p_parameters ->> 'name', 1) is not null then
         return filestore.validate_name(p_parameters ->> 'name', 1);
       end if;
       begin
-        update filestore.projects p set name = p_parameters ->> 'name' where p.id = p_project_id;
+        update filestore.projects p
+        set name = coalesce(p_parameters ->> 'name', p.name),
+            retention = case when p_parameters ? 'retention' then nullif(p_parameters -> 'retention', 'null')
+              else p.retention end,
+            retention_set_at = case when p_parameters ? 'retention' then clock_timestamp() else p.retention_set_at end
+        where p.id = p_project_id;
       exception when unique_violation then
         return filestore.refusal('PROJECT_NAME_TAKEN');
       end;
       return jsonb_build_object('value', filestore.account_project(p_project_id));
+    when 'delete' then
+      return filestore.delete_project(p_project_id, p_parameters);
     when 'keys' then
       return jsonb_build_object('value', (
         select coalesce(jsonb_agg(filestore.account_key(k) order by k.created_at desc, k.id), '[]')
@@ -410,6 +453,8 @@ begin
       end if;
       return filestore.create_key(
         p_project_id, p_parameters || '{"environment": "development", "scopes": ["read", "write"]}');
+    when 'change_key' then
+      return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'activity' then
@@ -419,8 +464,8 @@ begin
 end
 $$;
 comment on function filestore.administer is
-  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, keys, '
-  'create_key, rotate_key, regenerate_key, revoke_key, activity.';
+  'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, delete, '
+  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_administer(
@@ -430,8 +475,12 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
     p_key_hash, p_request_id, case p_action when 'project' then null when 'activity' then 'read' else 'admin' end);
+  v_repeated jsonb;
 begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if v_session.envelope ? 'refusal' then
+    v_repeated := filestore.repeated_deletion(p_action, p_parameters);
+    return case when v_repeated is null then v_session.envelope else jsonb_build_object('value', v_repeated) end;
+  end if;
   if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
   return v_session.envelope || filestore.administer(v_session.project_id, p_action, p_parameters);
 end
@@ -464,8 +513,11 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
   v_project_id uuid;
+  v_repeated jsonb;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
+  v_repeated := filestore.repeated_deletion(p_action, p_parameters);
+  if v_repeated is not null then return v_entry || jsonb_build_object('value', v_repeated); end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
   if p_action not in ('project', 'keys', 'revoke_key')

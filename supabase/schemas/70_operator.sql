@@ -13,7 +13,7 @@ $$;
 comment on function filestore.find_account is
   'The account with this id or e-mail address, or nulls. Runs as the role that applies migrations, which may read '
   'auth.users.';
-call filestore.grant_execute('filestore.find_account', 'filestore_admin');
+call filestore.grant_execute('filestore.find_account', 'filestore_account', 'filestore_admin');
 
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -92,7 +92,7 @@ declare
   v_project filestore.projects;
   v_others text;
 begin
-  select * into v_project from filestore.projects p where p.id::text = lower(p_project);
+  select * into v_project from filestore.projects p where p.id::text = lower(p_project) and p.deleted_at is null;
   if p_owner is not null then
     select o.id, o.problem into v_owner_id, v_problem from filestore.find_owner(p_owner) o;
   end if;
@@ -100,11 +100,12 @@ begin
     return filestore.error('ACCOUNT_REFUSED', v_problem);
   elsif v_project.id is null then
     select * into v_project from filestore.projects p
-    where p.name = p_project and p.owner_id is not distinct from v_owner_id;
+    where p.name = p_project and p.owner_id is not distinct from v_owner_id and p.deleted_at is null;
   end if;
   if v_project.id is not null then return filestore.project_record(v_project); end if;
   select string_agg(format('%s (%s)', o.id, coalesce(a.email, o.owner_id::text, 'no owner')), ', ') into v_others
-  from (select * from filestore.projects p where p.name = p_project order by p.created_at, p.id limit 10) o
+  from (select * from filestore.projects p
+    where p.name = p_project and p.deleted_at is null order by p.created_at, p.id limit 10) o
   left join lateral filestore.find_account(o.owner_id::text) a on true;
   return case when v_others is null
     then filestore.error('PROJECT_NOT_FOUND', format('There is no project %s.', quote_literal(p_project)))
@@ -140,19 +141,22 @@ begin
   select * into v_project from filestore.projects p where p.id = v_id;
   if not found then
     return filestore.error('NAME_TAKEN', format('A project %s already exists.', quote_literal(p_name)));
+  elsif v_project.deleted_at is not null then
+    return filestore.error('PROJECT_DELETED', 'The project with this id was deleted.');
   end if;
   return filestore.project_record(v_project);
 end
 $$;
 comment on function public.filestore_admin_create_project is
-  'Creates a project, or returns the one that has this id. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN.';
+  'Creates a project, or returns the one that has this id. Errors: INVALID_NAME, UNKNOWN_TIER, NAME_TAKEN, '
+  'PROJECT_DELETED.';
 call filestore.publish('public.filestore_admin_create_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_list_projects() returns jsonb
 language sql volatile security definer set search_path = '' as $$
   select jsonb_build_object(
     'projects', coalesce(jsonb_agg(filestore.project_record(p) order by p.created_at, p.id), '[]'))
-  from filestore.projects p
+  from filestore.projects p where p.deleted_at is null
 $$;
 comment on function public.filestore_admin_list_projects is 'All projects, oldest first.';
 call filestore.publish('public.filestore_admin_list_projects', 'filestore_admin', 'service_role');
@@ -178,7 +182,7 @@ begin
   set name = coalesce(p_changes ->> 'name', p.name), owner_id = coalesce(v_account_id, p.owner_id),
       suspended_at = case p_changes ->> 'isSuspended'
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
-  where p.id = p_id returning * into v_project;
+  where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
   if p_changes ? 'owner' or p_changes ? 'tier' then
     -- Its next commit without room is granted a share anew, of the quota that it has by then.
@@ -246,6 +250,9 @@ begin
     return filestore.error(
       'INVALID_NAME', 'A key''s name has at most 100 characters, no control characters and no space at either end.');
   end if;
+  if exists (select from filestore.projects p where p.id = p_project_id and p.deleted_at is not null) then
+    return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.');
+  end if;
   insert into filestore.api_keys (project_id, name, key_hash, prefix, expires_at, scopes, path_prefix)
   values (
     p_project_id, coalesce(p_name, ''), decode(p_key_hash, 'hex'), p_prefix, p_expires_at, p_scopes, p_path_prefix)
@@ -270,7 +277,8 @@ call filestore.publish('public.filestore_admin_create_key', 'filestore_admin', '
 create function public.filestore_admin_list_keys(p_project_id uuid default null) returns jsonb
 language sql volatile security definer set search_path = '' as $$
   select jsonb_build_object('keys', coalesce(jsonb_agg(filestore.key_record(k) order by k.created_at, k.id), '[]'))
-  from filestore.api_keys k where p_project_id is null or k.project_id = p_project_id
+  from filestore.api_keys k join filestore.projects p on p.id = k.project_id and p.deleted_at is null
+  where p_project_id is null or k.project_id = p_project_id
 $$;
 comment on function public.filestore_admin_list_keys is 'All keys, of one project if given, oldest first.';
 call filestore.publish('public.filestore_admin_list_keys', 'filestore_admin', 'service_role');
@@ -288,6 +296,30 @@ end
 $$;
 comment on function public.filestore_admin_revoke_key is 'Revokes a key immediately. Errors: KEY_NOT_FOUND.';
 call filestore.publish('public.filestore_admin_revoke_key', 'filestore_admin', 'service_role');
+
+create function public.filestore_admin_change_key(p_id uuid, p_changes jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_key filestore.api_keys;
+  v_changed jsonb;
+begin
+  select * into v_key from filestore.api_keys k where k.id = p_id;
+  v_changed := filestore.change_key(v_key.project_id, p_id, p_changes);
+  case v_changed #>> '{refusal,code}'
+    when 'KEY_NOT_FOUND' then return filestore.error('KEY_NOT_FOUND', 'There is no key with this id.');
+    when 'KEY_REVOKED' then return filestore.error('KEY_REVOKED', 'The key is revoked or has expired.');
+    when 'VALIDATION_ERROR' then
+      return filestore.error('INVALID_KEY', format('%s %s.',
+        v_changed #>> '{refusal,details,issues,0,path}', v_changed #>> '{refusal,details,issues,0,reason}'));
+    else
+      select * into v_key from filestore.api_keys k where k.id = p_id;
+      return filestore.key_record(v_key);
+  end case;
+end
+$$;
+comment on function public.filestore_admin_change_key is
+  'filestore.change_key of any project. Errors: KEY_NOT_FOUND, KEY_REVOKED, INVALID_KEY.';
+call filestore.publish('public.filestore_admin_change_key', 'filestore_admin', 'service_role');
 
 create function public.filestore_admin_rotate_key(
   p_id uuid, p_key_hash text, p_prefix text, p_grace_seconds integer default 0

@@ -1,7 +1,8 @@
--- Garbage collection: finding uploads that no commit ever referenced, so that the edge function can remove them.
+-- Garbage collection: finding objects that nothing needs, so that the edge function can remove them.
 --
--- Objects are named {project_id}/{yyyymmdd}/{segment_id}. A day is swept once it has been over for a day. Commits
--- refuse segments of such days, so an object without a row never gets one.
+-- Objects are named {project_id}/{yyyymmdd}/{segment_id}. Uploads that no commit ever referenced are found by day: a
+-- day is swept once it has been over for a day. Commits refuse segments of such days, so an object without a row never
+-- gets one. Segments that erasure leaves behind are listed in `dead_segments`.
 
 create function filestore.prune_keys() returns void
 language sql volatile set search_path = '' as $$
@@ -13,14 +14,14 @@ language sql volatile set search_path = '' as $$
     for update skip locked
   ), removed as (
     delete from filestore.api_keys k using ended e
-    where k.id = e.id and not exists (select from filestore.file_versions v where v.key_id = k.id)
+    where k.id = e.id and not k.has_written
     returning k.id
   )
   update filestore.api_keys k set key_hash = null, prefix = ''
   from ended e where k.id = e.id and k.id not in (select r.id from removed r)
 $$;
 comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions name, id and name stay.';
+  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
 call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
 
 create function filestore.prune_links() returns void
@@ -37,26 +38,79 @@ $$;
 comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
 call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
+create function filestore.sweepable_through() returns date
+language plpgsql volatile set search_path = ''
+as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
+comment on function filestore.sweepable_through is
+  'The last day whose segments no commit can bring any more: an hour after commits begin to refuse it, so that one '
+  'that was accepted before has ended by now.';
+call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
+
+create function public.filestore_sweep_dead(p_limit integer) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  with forgotten as materialized (
+    select d.segment_id from filestore.dead_segments d
+    where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
+    order by d.stored_on limit p_limit for update skip locked
+  ), unlisted as (
+    delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
+  )
+  delete from filestore.segments s using forgotten f where s.id = f.segment_id;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', d.segment_id,
+      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+    from (
+      select * from filestore.dead_segments d where d.removed_at is null
+      order by d.project_id, d.segment_id limit p_limit
+    ) d);
+end
+$$;
+comment on function public.filestore_sweep_dead is
+  'Segments whose objects are to be removed, at most so many. Forgets as many whose objects were removed and whose day '
+  'nothing can be committed of any more.';
+call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_removed(p_ids uuid[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  -- A checksum tells a content that can be guessed.
+  update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
+  where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
+  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  update filestore.sweeps w set kept = 0
+  where (w.project_id, w.day) in (
+    select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
+  update filestore.dead_segments d set removed_at = filestore.sweep_clock()
+  where d.segment_id = any (p_ids) and d.removed_at is null;
+end
+$$;
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
+
 create function public.filestore_sweep_next() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  -- An hour after commits begin to refuse a day: a commit that was accepted before that has ended by now.
-  v_through constant date := ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2;
+  v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
   perform filestore.prune_keys(), filestore.prune_links();
+  v_next := filestore.next_deletion();
+  if v_next is not null then return v_next; end if;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
   from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
-  where s.swept_through is null or s.swept_through < v_through
+  where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
   order by s.swept_through nulls first, p.id
   limit 1;
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'The project whose sweep is furthest behind, and how far it has come; null where there is nothing to do. Removes '
+  'What was deleted and is to be removed; else the project whose sweep is furthest behind, and how far it has come; '
+  'null where there is nothing to do. Removes '
   'some keys and links that ended long ago on the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 

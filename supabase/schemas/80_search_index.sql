@@ -15,29 +15,128 @@ comment on function filestore.search_split is
   'quadratic time. Texts and queries are split alike.';
 call filestore.grant_execute('filestore.search_split', 'filestore_engine', 'filestore_search');
 
-create function filestore.search_words(p_path text, p_content text) returns tsvector
+create function filestore.search_camel_split(p_text text) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return regexp_replace(
+    regexp_replace(p_text, '([a-z0-9])([A-Z])', '\1,\2', 'g'), '([A-Z])([A-Z][a-z])', '\1,\2', 'g');
+end
+$$;
+comment on function filestore.search_camel_split is
+  'The text with a comma between the parts of words such as rateLimit and HTTPServer.';
+call filestore.grant_execute('filestore.search_camel_split', 'filestore_engine', 'filestore_search');
+
+create function filestore.search_lexemes(p_words text) returns tsvector
+language plpgsql stable set search_path = '' as $$
+declare
+  v_words constant tsvector := to_tsvector('pg_catalog.english', p_words);
+begin
+  -- A name such as about.md or now.txt is asked for by its words, too.
+  return case when length(v_words) > 0 then v_words else to_tsvector('pg_catalog.simple', p_words) end;
+end
+$$;
+comment on function filestore.search_lexemes is 'The stems of words, and of stop words alone the words as they are.';
+call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'filestore_search');
+
+create function filestore.search_path_words(p_path text) returns tsvector
+language plpgsql stable set search_path = '' as $$
+declare
+  v_max constant integer := (filestore.limits()).search_path_words_max;
+  -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
+  v_split constant text := filestore.search_camel_split(p_path);
+  v_lists text[] := array[v_split];
+  v_list text;
+  v_words text[];
+  v_found tsvector := '';
+begin
+  if v_split <> p_path then v_lists := v_lists || p_path; end if;
+  foreach v_list in array v_lists loop
+    v_words := regexp_split_to_array(v_list, '[^[:alnum:]]+');
+    v_words := v_words[greatest(cardinality(v_words) - v_max + 1, 1) :];
+    v_found := v_found || to_tsvector('pg_catalog.english', array_to_string(v_words, ' '));
+  end loop;
+  return setweight(
+    v_found || coalesce(to_tsvector('pg_catalog.simple', (
+      select string_agg(w.word, ' ') from unnest(v_words) w (word)
+      where to_tsvector('pg_catalog.english', w.word) = '')), ''), 'A');
+end
+$$;
+comment on function filestore.search_path_words is
+  'The words of a path for full-text search, which weigh most: with the parts of words in camel case, as they are, and '
+  'stop words.';
+call filestore.grant_execute('filestore.search_path_words', 'filestore_search');
+
+create function filestore.search_content_words(p_content text, out words tsvector, out is_cut boolean)
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
+  v_words_max constant integer := (filestore.limits()).search_words_max_base
+    + octet_length(p_content) / (filestore.limits()).search_bytes_per_word_min;
   v_length integer := length(v_content);
-  -- `src/rateLimit.ts` is found by rate, limit, src and ts.
-  v_path constant text := regexp_replace(
-    regexp_replace(p_path, '([a-z0-9])([A-Z])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
 begin
+  is_cut := false;
   loop
     begin
-      return setweight(to_tsvector('pg_catalog.english', v_path), 'A')
-        || setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
+      words := setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
+      exit when length(words) <= v_words_max;
+      is_cut := true;
+      v_length := least(v_length::bigint * v_words_max / length(words), v_length * 3 / 4);
     exception when program_limit_exceeded then
-      -- A tsvector holds 1 MB of distinct words; of a text with more of them only the beginning is indexed.
+      -- A tsvector holds 1 MB of distinct words.
+      is_cut := true;
       v_length := v_length / 2;
     end;
   end loop;
 end
 $$;
-comment on function filestore.search_words is
-  'The words of a file for full-text search: those of its path, which weigh most, and those of its text.';
-call filestore.grant_execute('filestore.search_words', 'filestore_search');
+comment on function filestore.search_content_words is
+  'The words of a text for full-text search. A word that is new to the index takes some 80 bytes, so of a text with '
+  'more different words than prose or code has only the beginning is indexed: then `is_cut`.';
+call filestore.grant_execute('filestore.search_content_words', 'filestore_search');
+
+create function filestore.search_content_hash(p_content text) returns bytea
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when octet_length(p_content) > (filestore.limits()).search_shared_bytes_min
+    then sha256(convert_to(p_content, 'UTF8')) end;
+end
+$$;
+comment on function filestore.search_content_hash is
+  'The hash by which files share a content; null where it is so short that it is in each one''s row.';
+call filestore.grant_execute('filestore.search_content_hash', 'filestore_search');
+
+create function filestore.search_lock_content(p_project_id uuid, p_hash bytea) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('content/' || p_project_id || '/' || encode(p_hash, 'hex'), 0));
+end
+$$;
+comment on function filestore.search_lock_content is
+  'Takes the turn of giving a content to a file, or taking it away. Who needs several takes them in the order of '
+  'project and hash.';
+call filestore.grant_execute('filestore.search_lock_content', 'filestore_search');
+
+create function filestore.search_release_content() returns trigger
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  -- Whoever gave the content to another file before is seen by the next statement.
+  perform filestore.search_lock_content(old.project_id, old.content_hash);
+  delete from filestore.search_contents c
+  where c.project_id = old.project_id and c.hash = old.content_hash
+    and not exists (
+      select from filestore.search_texts t
+      where t.project_id = old.project_id and t.content_hash = old.content_hash);
+  return null;
+end
+$$;
+comment on function filestore.search_release_content is 'Deletes the content of a text that no file has any more.';
+call filestore.publish('filestore.search_release_content', 'filestore_search', 'filestore_search');
+
+create trigger release_content_on_delete after delete on filestore.search_texts
+  for each row when (old.content_hash is not null) execute function filestore.search_release_content();
+create trigger release_content_on_update after update of content_hash on filestore.search_texts
+  for each row when (old.content_hash is not null and old.content_hash is distinct from new.content_hash)
+  execute function filestore.search_release_content();
 
 create function filestore.search_turn(
   p_stage integer, p_after uuid, p_projects integer, p_now timestamptz, out projects uuid[], out last uuid
@@ -85,6 +184,7 @@ declare
   v_projects uuid[];
   v_after uuid;
   v_claim_bytes constant bigint := coalesce(p_claim_bytes, p_bytes);
+  v_is_light boolean := p_is_light;
   v_project_ids uuid[];
   v_file_ids uuid[];
   v_claimed jsonb;
@@ -94,6 +194,14 @@ declare
     (filestore.limits()).reindex_debounce_microseconds_per_byte * interval '1 microsecond';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  -- Whoever finds that others are at large texts takes small ones, so that these need not wait.
+  if p_stage = 1 and not v_is_light then
+    v_is_light := (
+      select count(*) from filestore.search_queue q
+      where q.claim_id is not null and q.claimed_at > v_now - p_lease_seconds * interval '1 second' and q.stage = 1
+        and q.bytes > v_claim_bytes and q.bytes <= p_bytes
+    ) >= (filestore.limits()).search_large_texts_at_once;
+  end if;
   select t.projects, t.last into v_projects, v_after from filestore.search_turn(p_stage, p_after, p_files, v_now) t;
   with due as materialized (
     select w.place, q.*
@@ -118,7 +226,7 @@ begin
            row_number() over (partition by e.place order by e.due_at, e.file_id) as round
     from eligible e
     where (e.eligible_at is null or e.eligible_at <= v_now)
-      and not (p_is_light and e.bytes between v_claim_bytes + 1 and p_bytes)
+      and not (v_is_light and e.bytes between v_claim_bytes + 1 and p_bytes)
   ), ranked as (
     select d.*, row_number() over (order by d.round, d.place) = 1 as is_first,
            first_value(d.attempts) over (order by d.round, d.place) > 0 as is_retry
@@ -154,14 +262,15 @@ begin
     'segments', case when p_stage = 1 and not f.is_deleted and f.size <= p_bytes
       then filestore.segment_list(c.project_id, f.segment_ids) else '[]'::jsonb end,
     'chunks', case when p_stage = 2 then (
-      select coalesce(jsonb_agg(
-        jsonb_build_object('hash', k.hash, 'text', substr(t.content, k.start + 1, k.length))), '[]')
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'hash', k.hash, 'text', substr(coalesce(t.content, x.content), k.start + 1, k.length))), '[]')
       from (
         select k.hash, k.start, k.length from filestore.search_chunks k
         where k.project_id = c.project_id and k.file_id = c.file_id and k.version = c.version
           and k.model is distinct from p_model
         order by k.start limit greatest(p_chunks / cardinality(v_file_ids), 1)
       ) k join filestore.search_texts t on t.project_id = c.project_id and t.file_id = c.file_id
+      left join filestore.search_contents x on x.project_id = c.project_id and x.hash = t.content_hash
     ) else '[]'::jsonb end))
   into v_claimed
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
@@ -176,11 +285,11 @@ end
 $$;
 comment on function public.filestore_search_claim is
   'Claims files from the queue for a while, at most so many files and p_claim_bytes of text, besides one file of any '
-  'size (p_is_light: none over p_claim_bytes): stage 1 with the segments of their text, stage 2 with p_chunks chunks '
-  'that p_model has not embedded. Projects take turns, from the one after p_after; the next claim is to begin after '
-  'the project that is returned. A file that is not finished in time is claimed again, alone. A file is indexed again '
-  'at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after the last time. Also returns when the '
-  'next file is due.';
+  'size (none over p_claim_bytes where p_is_light, or while another claim has one): stage 1 with the segments of their '
+  'text, stage 2 with p_chunks chunks that p_model has not embedded. Projects take turns, from the one after p_after; '
+  'the next claim is to begin after the project that is returned. A file that is not finished in time is claimed '
+  'again, alone. A file is indexed again at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after '
+  'the last time. Also returns when the next file is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
@@ -218,23 +327,38 @@ declare
   v_file_id constant uuid := p_text ->> 'fileId';
   v_version constant integer := p_text ->> 'version';
   v_content constant text := coalesce(p_text ->> 'content', p_text ->> 'path');
+  v_hash constant bytea := filestore.search_content_hash(v_content);
+  v_words tsvector := filestore.search_path_words(p_text ->> 'path');
+  v_found record;
 begin
   if (p_text ->> 'isDeleted')::boolean then
     delete from filestore.search_texts t
     where t.project_id = v_project_id and t.file_id = v_file_id and t.version < v_version;
     return true;
   end if;
+  if v_hash is null then
+    v_found := filestore.search_content_words(coalesce(p_text ->> 'content', ''));
+    v_words := v_words || v_found.words;
+  else
+    select c.is_cut into v_found from filestore.search_contents c
+    where c.project_id = v_project_id and c.hash = v_hash;
+    if not found then
+      v_found := filestore.search_content_words(v_content);
+      insert into filestore.search_contents (project_id, hash, content, words, is_cut)
+      values (v_project_id, v_hash, v_content, v_found.words, v_found.is_cut);
+    end if;
+  end if;
   insert into filestore.search_texts as t (
-    project_id, file_id, version, path, mime_type, skipped, content, bytes, json_bytes, words,
-    indexed_at)
+    project_id, file_id, version, path, mime_type, skipped, content, content_hash, bytes, json_bytes, words,
+    is_cut, indexed_at)
   values (
-    v_project_id, v_file_id, v_version, p_text ->> 'path', p_text ->> 'mimeType', p_text ->> 'skipped', v_content,
-    octet_length(v_content), octet_length(to_json(v_content)::text),
-    filestore.search_words(p_text ->> 'path', coalesce(p_text ->> 'content', '')),
-    clock_timestamp())
+    v_project_id, v_file_id, v_version, p_text ->> 'path', p_text ->> 'mimeType', p_text ->> 'skipped',
+    case when v_hash is null then v_content end, v_hash, octet_length(v_content),
+    octet_length(to_json(v_content)::text), v_words, v_found.is_cut, clock_timestamp())
   on conflict (project_id, file_id) do update
     set version = excluded.version, mime_type = excluded.mime_type, skipped = excluded.skipped,
-        content = excluded.content, bytes = excluded.bytes, json_bytes = excluded.json_bytes, words = excluded.words,
+        content = excluded.content, content_hash = excluded.content_hash, bytes = excluded.bytes,
+        json_bytes = excluded.json_bytes, words = excluded.words, is_cut = excluded.is_cut,
         indexed_at = excluded.indexed_at, model = null
     where t.version < excluded.version or t.version = excluded.version and t.skipped = 'not_indexable';
   with chunks as materialized (
@@ -271,8 +395,8 @@ begin
 end
 $$;
 comment on function filestore.search_store_text is
-  'Stores the text and chunks of one file in place of those of an older version. False where p_model has not embedded '
-  'some of the chunks.';
+  'Stores the text and chunks of one file in place of those of an older version, with its contents locked. False where '
+  'p_model has not embedded some of the chunks.';
 call filestore.grant_execute('filestore.search_store_text', 'filestore_search');
 
 create function public.filestore_search_store(p_claim_id uuid, p_texts jsonb, p_model text default null) returns integer
@@ -285,6 +409,27 @@ declare
   v_done jsonb := '[]';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  -- The contents that files get or give up, in order, so that two claims never wait for each other.
+  perform filestore.search_lock_content(h.project_id, h.hash)
+  from (
+    select n.project_id, n.hash from (
+      select (t.value ->> 'projectId')::uuid as project_id,
+             filestore.search_content_hash(t.value ->> 'content') as hash
+      from jsonb_array_elements(p_texts) t
+    ) n where n.hash is not null
+    union
+    select t.project_id, t.content_hash
+    from (
+      select (e.value ->> 'projectId')::uuid as project_id, (e.value ->> 'fileId')::uuid as file_id
+      from jsonb_array_elements(p_texts) e
+    ) n
+    -- fence: texts are looked up one by one by primary key.
+    cross join lateral (
+      select * from filestore.search_texts o
+      where o.project_id = n.project_id and o.file_id = n.file_id and o.content_hash is not null offset 0
+    ) t
+    order by project_id, hash
+  ) h;
   for v_text in select t.value from jsonb_array_elements(p_texts) t order by t.value ->> 'fileId' loop
     v_project_id := v_text ->> 'projectId';
     v_file_id := v_text ->> 'fileId';
@@ -298,6 +443,10 @@ begin
       'project_id', v_project_id, 'file_id', v_file_id, 'version', v_version,
       'is_embedded', filestore.search_store_text(v_text, p_model));
   end loop;
+  -- A purge that is not seen here waits for these texts, and removes them itself.
+  delete from filestore.search_texts t using jsonb_to_recordset(v_done) d (project_id uuid, file_id uuid)
+  where t.project_id = d.project_id and t.file_id = d.file_id and exists (
+    select from filestore.files f where f.project_id = d.project_id and f.id = d.file_id and f.path is null);
   -- The queue's rows come last and together, so that no commit waits for the texts. A locked row is skipped: the commit
   -- that holds it is adding a newer version, which ends the claim.
   with held as (
@@ -368,10 +517,14 @@ declare
   v_given_up integer;
 begin
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, stage, due_at)
-  select t.project_id, t.file_id, t.version, t.path, t.bytes, 2, clock_timestamp()
+  select t.project_id, t.file_id, t.version, t.path, t.bytes,
+         -- A text that was stored while there was no model has no chunks yet.
+         case when exists (
+           select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
+         ) then 2 else 1 end,
+         clock_timestamp()
   from filestore.search_texts t
   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
-    and exists (select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id)
     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
   limit p_files
   on conflict do nothing;

@@ -29,7 +29,15 @@ language plpgsql stable security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
   v_clause jsonb;
-  v_from constant text := ' from filestore.search_texts t where t.project_id = $1' || filestore.search_filter(p_query);
+  v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
+  -- A text x is in the file's row, or one that files share, which are looked up apart or along the paths.
+  v_own constant text := ' from filestore.search_texts t cross join lateral (select t.content) x' || v_filter
+    || ' and t.content_hash is null';
+  v_shared constant text := ' from filestore.search_contents x join filestore.search_texts t'
+    ' on t.project_id = x.project_id and t.content_hash = x.hash' || v_filter || ' and x.project_id = $1';
+  v_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
+    ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
+    ')) as content offset 0) x' || v_filter;
   v_likes text[];
   v_first text[];
   v_is_indexed boolean := false;
@@ -50,7 +58,7 @@ begin
   for v_clause in select c.value from jsonb_array_elements(p_query -> 'clauses') c loop
     v_likes := array(
       select format(
-        't.content %s %L', v_like,
+        'x.content %s %L', v_like,
         '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
       from jsonb_array_elements_text(v_clause) l (literal));
     if v_first is null then
@@ -67,8 +75,8 @@ begin
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
       select string_agg(
-        '(select t.file_id, t.path' || v_from || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
-      from unnest(v_first) l (condition)) || ') c'
+        '(select t.file_id, t.path' || s.source || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
+      from unnest(v_first) l (condition), unnest(array[v_own, v_shared]) s (source)) || ') c'
     into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
     if v_count <= v_limits.search_found_at_once_max then
@@ -79,7 +87,7 @@ begin
   elsif v_first is not null then
     -- No index has shorter literals: texts are read one by one along the paths, and not more than so many bytes.
     open v_texts for execute
-      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_from
+      'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
       || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
     v_count := 0;
     for v_walked in 1 .. v_limits.search_walk_files_max loop
@@ -100,7 +108,8 @@ begin
     return;
   end if;
   -- Many match, so a walk along the paths soon finds a page of them.
-  return query execute 'select t.file_id, null::text' || v_from
+  return query execute 'select t.file_id, null::text'
+    || case when v_first is null then ' from filestore.search_texts t' || v_filter else v_along end
     || coalesce(' and (' || array_to_string(v_first, ' or ') || ')', '') || v_others
     || ' order by t.path limit $2 offset $3'
   using p_project_id, v_files, v_skip;
@@ -111,70 +120,115 @@ comment on function filestore.search_pattern_candidates is
   'Runs as filestore_search: callers read the ids again under their own policies.';
 call filestore.publish('filestore.search_pattern_candidates', 'filestore_search', 'filestore_engine');
 
--- By meaning: approximately along the index, or exactly by comparing every chunk. Without the extension vector both
--- return nothing. Their bodies are parsed here and not when they run, so that their callers need no access to the
--- schema of the extension.
+-- By meaning: approximately along the index of the vector's size, or exactly by comparing chunks one by one. Without
+-- the extension vector they return nothing. Their bodies are parsed here and not when they run, so that their callers
+-- need no access to the schema of the extension.
 do $$
 declare
   v_schema constant text := (
     select quote_ident(n.nspname)
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'vector');
-  v_distance constant text := format(
-    '(c.embedding::%1$s.vector(384)) operator(%1$s.<=>) (p_vector::%1$s.vector(384))', v_schema);
   v_signature constant text :=
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
     'returns table (file_id uuid, hash uuid, distance double precision) '
     'language sql stable set search_path = '''' ';
   v_limit constant integer := (filestore.limits()).search_ranked_max;
-  v_body constant text := case
-    when v_schema is null then 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$'
-    else $f$
-      begin atomic
-        select c.file_id, c.hash, %1$s as distance
-        from filestore.search_chunks c
-        join filestore.search_texts t
-          on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
-        where c.project_id = p_project_id and t.project_id = p_project_id and c.embedding is not null
-          and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
-          and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
-        order by %2$s limit %3$s;
-      end
-    $f$ end;
+  v_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
+  v_dimensions integer;
+  v_none constant text := 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$';
+  v_chunks constant text := $f$
+    filestore.search_chunks c
+    join filestore.search_texts t
+      on t.project_id = c.project_id and t.file_id = c.file_id and t.version = c.version
+    where c.project_id = p_project_id and t.project_id = p_project_id
+      and c.model = p_model and (p_from is null or t.path >= p_from and t.path < p_to)
+      and (p_glob is null or t.path ~ p_glob) and (p_content_type is null or t.mime_type = p_content_type)
+  $f$;
 begin
   execute format(
     'create function filestore.search_has_vectors() returns boolean language sql immutable set search_path = '''' '
     'as %L', case when v_schema is null then 'select false' else 'select true' end);
-  -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
-  execute 'create function filestore.search_nearest' || v_signature
-    || case when v_schema is null then ''
-      else 'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off ' end
-    || format(v_body, v_distance, v_distance, v_limit);
-  -- fence: adding zero keeps the planner from using the index, whose result is an approximation.
+  foreach v_dimensions in array filestore.vector_sizes() loop
+    -- fence: the planner does not know how many rows a project has, so it is left no plan but a scan of the index.
+    execute format('create function filestore.search_nearest_%s', v_dimensions) || v_signature
+      || case when v_schema is null then v_none else
+        'set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off begin atomic '
+        || format(
+          'select c.file_id, c.hash, %1$s as distance from %2$s and cardinality(c.embedding) = %3$s '
+          'order by %1$s limit %4$s; end',
+          format(
+            '(c.embedding::%1$s.vector(%2$s)) operator(%1$s.<=>) (p_vector::%1$s.vector(%2$s))', v_schema,
+            v_dimensions),
+          v_chunks, v_dimensions, v_limit) end;
+    execute format(
+      'comment on function filestore.search_nearest_%s is %L', v_dimensions,
+      'The chunks nearest to a vector of this size, found along the index, which is approximate.');
+    call filestore.grant_execute(format('filestore.search_nearest_%s', v_dimensions)::regproc, 'filestore_search');
+  end loop;
   execute 'create function filestore.search_nearest_exact' || v_signature
-    || format(v_body, v_distance, '(' || v_distance || ') + 0.0::double precision', v_limit);
+    || case when v_schema is null then v_none else 'begin atomic ' || format(
+      'select c.file_id, c.hash, (c.embedding::%1$s.vector) operator(%1$s.<=>) (p_vector::%1$s.vector) as distance '
+      'from (select c.file_id, c.hash, c.embedding from %2$s and cardinality(c.embedding) = cardinality(p_vector) '
+      'order by c.file_id, c.hash limit %3$s) c order by distance limit %4$s; end',
+      v_schema, v_chunks, v_chunks_max, v_limit) end;
 end
 $$;
 comment on function filestore.search_has_vectors is
   'Whether the extension vector was available when search was set up.';
-comment on function filestore.search_nearest is
-  'The chunks nearest to a vector, found along the index, which is approximate.';
-comment on function filestore.search_nearest_exact is 'The chunks nearest to a vector, compared one by one.';
+comment on function filestore.search_nearest_exact is
+  'The chunks nearest to a vector, compared one by one: of those with vectors of its size the first '
+  'search_exact_chunks_max.';
 call filestore.grant_execute('filestore.search_has_vectors', 'filestore_engine', 'filestore_search');
-call filestore.grant_execute('filestore.search_nearest', 'filestore_search');
 call filestore.grant_execute('filestore.search_nearest_exact', 'filestore_search');
 
 create function filestore.search_tsquery(p_words text) returns tsquery
 language plpgsql stable set search_path = ''
 as $$
-begin
+declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
   -- parts become a phrase.
-  return websearch_to_tsquery('pg_catalog.english', regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'));
+  v_words constant text := regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g');
+  v_split constant text := filestore.search_camel_split(v_words);
+  v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
+begin
+  if numnode(v_query) = 0 then return websearch_to_tsquery('pg_catalog.simple', v_words); end if;
+  -- A word in camel case is looked up as it is, and as a phrase of its parts, which paths have as well.
+  return case when v_split = v_words then v_query
+    else v_query || websearch_to_tsquery('pg_catalog.english', v_split) end;
 end
 $$;
-comment on function filestore.search_tsquery is 'Words, "phrases", or, -not.';
+comment on function filestore.search_tsquery is
+  'Words, "phrases", or, -not. Words in camel case also by their parts, stop words where there is nothing else.';
 call filestore.grant_execute('filestore.search_tsquery', 'filestore_search');
+
+create function filestore.search_query_lexemes(p_words text) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return tsvector_to_array(
+    filestore.search_lexemes(filestore.search_split(p_words))
+    || filestore.search_lexemes(filestore.search_split(filestore.search_camel_split(p_words))));
+end
+$$;
+comment on function filestore.search_query_lexemes is 'The stems of all words of a query, without what joins them.';
+call filestore.grant_execute('filestore.search_query_lexemes', 'filestore_engine', 'filestore_search');
+
+create function filestore.search_rest(p_query tsquery, p_known text[]) returns tsquery
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_rest tsquery := p_query;
+  v_lexeme text;
+begin
+  foreach v_lexeme in array p_known loop
+    v_rest := ts_rewrite(
+      v_rest, ('''' || replace(replace(v_lexeme, '\', '\\'), '''', '''''') || '''')::tsquery, ''::tsquery);
+  end loop;
+  return v_rest;
+end
+$$;
+comment on function filestore.search_rest is
+  'What is left of a query without alternatives when some of its words are known to be there.';
+call filestore.grant_execute('filestore.search_rest', 'filestore_search');
 
 create function filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)
 returns table (list text, file_id uuid, hash uuid, score double precision)
@@ -185,22 +239,93 @@ declare
   v_directory constant text := nullif(p_query ->> 'directory', '');
   v_vector real[];
   v_chunks bigint;
-  v_statement constant text :=
-    'select ''words'', w.file_id, null::uuid, w.score from ('
-    '  select t.file_id, t.path, ts_rank(t.words, $2, 1)::double precision as score from ('
-    '    select t.file_id, t.path, t.words from filestore.search_texts t where t.project_id = $1 and t.words @@ $2'
-    || filestore.search_filter(p_query) || ' limit $3'
-    '  ) t'
-    ') w order by w.score desc, w.path limit ' || v_limits.search_ranked_max;
+  v_lexemes text[];
+  v_any tsquery;
+  v_filter constant text := filestore.search_filter(p_query);
+  v_statement constant text := format(
+    -- Files whose row has the text: its words and those of the path. Then contents that files share. Last, files whose
+    -- path has some of the words, and a shared content the others.
+    $q$
+      with named as materialized (
+        select t.file_id, t.path, t.content_hash, t.words,
+               array(select l.word from unnest($4) l (word) where l.word = any (tsvector_to_array(t.words))) as known
+        from filestore.search_texts t
+        where t.project_id = $1 and t.content_hash is not null and t.words @@ $5 %1$s limit $3
+      ), splits as materialized (
+        select k.known, filestore.search_rest(a.query::tsquery, k.known) as rest
+        from (select n.known from named n group by n.known order by count(*) desc limit $6) k
+        cross join string_to_table($2::text, ' | ') a (query)
+      ), completed as (
+        select n.file_id from splits s join named n on n.known = s.known where numnode(s.rest) = 0
+        union
+        select n.file_id from splits s
+        cross join lateral (
+          select c.hash from filestore.search_contents c
+          where c.project_id = $1 and c.words @@ s.rest and numnode(s.rest) > 0 limit $3
+        ) c join named n on n.known = s.known and n.content_hash = c.hash
+      ), wanted as materialized (
+        select n.file_id, n.path, n.words, n.content_hash from completed o join named n on n.file_id = o.file_id
+      ), found (file_id, path, words) as (
+        (select t.file_id, t.path, t.words from filestore.search_texts t
+         where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
+        union all
+        (select t.file_id, t.path, t.words || c.words
+         from filestore.search_contents c
+         join filestore.search_texts t on t.project_id = c.project_id and t.content_hash = c.hash
+         where c.project_id = $1 and c.words @@ $2 and (not $7 or t.words || c.words @@ $2) and t.project_id = $1 %1$s
+         limit $3)
+        union all
+        (select n.file_id, n.path, n.words || c.words
+         from wanted n
+         cross join lateral (
+           select * from filestore.search_contents o where o.project_id = $1 and o.hash = n.content_hash offset 0
+         ) c
+         where not c.words @@ $2 and n.words || c.words @@ $2)
+      )
+      select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
+      from found f order by score desc, f.path limit %2$s
+    $q$, v_filter, v_limits.search_ranked_max);
 begin
-  if p_query ->> 'words' is not null then
+  if p_query ->> 'names' is not null then
+    -- Only words of the path have the weight A.
+    v_words := regexp_replace(
+      filestore.search_tsquery(p_query ->> 'names')::text, '''(?:[^'']|'''')+''', '\&:A', 'g')::tsquery;
+    -- What a name does not say says nothing of the file.
+    if v_words::text ~ '!' then v_words := ''; end if;
+    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
+    return query execute format(
+      $q$
+        with found as (
+          (select t.file_id, t.path, t.words from filestore.search_texts t
+           where t.project_id = $1 and t.content_hash is null and t.words @@ $2 %1$s limit $3)
+          union all
+          (select t.file_id, t.path, t.words from filestore.search_texts t
+           where t.project_id = $1 and t.content_hash is not null and t.words @@ $2 %1$s limit $3)
+        )
+        select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
+        from found f order by score desc, f.path limit %2$s
+      $q$, v_filter, v_limits.search_ranked_max)
+    using p_project_id, v_words, v_limits.search_word_matches_max;
+    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
+  elsif p_query ->> 'words' is not null then
     v_words := filestore.search_tsquery(p_query ->> 'words');
-    return query execute v_statement using p_project_id, v_words, v_limits.search_word_matches_max;
+    v_lexemes := filestore.search_query_lexemes(p_query ->> 'words');
+    v_any := (
+      select string_agg('''' || replace(replace(l.word, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+      from unnest(v_lexemes) l (word));
+    -- fence: words are looked up in their indexes. The planner, which takes the reading of a text's words for cheap,
+    -- would read those of all texts of a project that it takes for small.
+    perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
+    return query execute v_statement
+    using p_project_id, v_words, v_limits.search_word_matches_max, v_lexemes, v_any,
+      v_limits.search_path_splits_max, v_words::text ~ '!';
     -- No file has all of the plain words: then any of them matches.
-    if not found and v_words::text ~ ' & ' and v_words::text !~ '!|\|' and p_query ->> 'words' !~ '"' then
+    if not found and v_words::text ~ ' & ' and v_words::text !~ '!' and p_query ->> 'words' !~* '"|\mor\M' then
       return query execute v_statement
-      using p_project_id, replace(v_words::text, ' & ', ' | ')::tsquery, v_limits.search_word_matches_max;
+      using p_project_id, v_any, v_limits.search_word_matches_max, v_lexemes, v_any, v_limits.search_path_splits_max,
+        false;
     end if;
+    perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
   end if;
   if p_query -> 'vector' <> 'null'::jsonb and filestore.search_has_vectors() then
     v_vector := array(
@@ -208,7 +333,8 @@ begin
     select count(*) into v_chunks from (
       select from filestore.search_chunks c where c.project_id = p_project_id
       limit v_limits.search_exact_chunks_max + 1) c;
-    if v_chunks <= v_limits.search_exact_chunks_max then
+    if v_chunks <= v_limits.search_exact_chunks_max
+      or cardinality(v_vector) <> all (filestore.vector_sizes()) then
       return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
         p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
         p_query ->> 'glob', p_query ->> 'contentType') n;
@@ -216,9 +342,11 @@ begin
       -- Continues in the index until enough rows satisfy the conditions.
       perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
       perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
-      return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest(
-        p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType') n;
+      return query execute format(
+        'select ''meaning'', n.file_id, n.hash, 1 - n.distance '
+        'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
+      using p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
+        p_query ->> 'glob', p_query ->> 'contentType';
     end if;
   end if;
 end
@@ -259,6 +387,98 @@ comment on function filestore.search_pending is
   'larger number.';
 call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
+create function filestore.search_unsearched(
+  p_session filestore.session, p_scope text, p_query jsonb, p_stage integer
+) returns json
+language plpgsql stable set search_path = '' as $$
+declare
+  v_max constant integer := (filestore.limits()).search_unsearched_max;
+  v_paths_max constant integer := (filestore.limits()).search_unsearched_paths_max;
+  v_is_scan constant boolean := p_query ->> 'kind' = 'scan';
+  v_live constant jsonb := p_query -> 'live';
+  v_glob constant text := p_query ->> 'glob';
+  v_content_type constant text := p_query ->> 'contentType';
+  v_after constant text := p_query ->> 'after';
+  v_known constant uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_query -> 'known') k (id));
+  v_unsearched json;
+begin
+  with waiting as materialized (
+    (select q.file_id from filestore.search_queue q
+     where q.project_id = p_session.project_id and q.stage <= p_stage
+       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
+     limit v_max)
+    union
+    (select t.file_id from filestore.search_texts t
+     where t.project_id = p_session.project_id and (t.skipped in ('too_large', 'not_indexable') or t.is_cut)
+       and (t.skipped is not null or not v_is_scan)
+       and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
+     order by t.path limit v_max)
+  ), unsearched as (
+    select f.*, t.reason, greatest(cardinality(f.segment_ids), 1) as reads,
+           v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
+    from waiting w
+    -- fence: as in search_by_pattern.
+    cross join lateral (
+      select * from filestore.files o
+      where o.project_id = p_session.project_id and o.id = w.file_id and not o.is_deleted
+        and (p_scope = '' or (o.path >= p_scope || '/' and o.path < p_scope || '0')) offset 0
+    ) f
+    cross join lateral (
+      select coalesce(min(coalesce(o.skipped, case when o.is_cut then 'too_many_words' end)), 'pending') as reason
+      from filestore.search_texts o
+      where o.project_id = p_session.project_id and o.file_id = w.file_id and o.version = f.version
+    ) t
+    where filestore.has_text(f.mime_type, f.is_text) and (v_glob is null or f.path ~ v_glob)
+      and (v_content_type is null or f.mime_type = v_content_type) and (v_after is null or f.path > v_after)
+      and f.id <> all (v_known)
+  ), sized as (
+    -- Small ones first, so that a large one keeps nobody out.
+    select u.*, u.may_be_read and sum(u.size) over s <= (v_live ->> 'bytes')::bigint
+      and sum(u.reads) over s <= (v_live ->> 'reads')::bigint as is_read
+    from unsearched u
+    window s as (partition by u.may_be_read order by u.size, u.path)
+  )
+  select json_build_object(
+    'live', coalesce(json_agg(json_build_object(
+      'file', filestore.file_record(z.id, z.path, z.version, z.mime_type, z.size, z.created_at, z.updated_at),
+      'segments', filestore.segment_list(p_session.project_id, z.segment_ids)) order by z.path)
+      filter (where z.is_read), '[]'),
+    'files', count(*) filter (where not z.is_read),
+    'bytes', coalesce(sum(z.size) filter (where not z.is_read), 0),
+    'paths', coalesce(
+      to_json((array_agg(z.path order by z.path) filter (where not z.is_read))[1 : v_paths_max]), '[]'),
+    'reasons', coalesce(to_json(array_agg(distinct
+      case when not v_is_scan then z.reason when z.may_be_read then 'bounds' when v_live is null then 'pending'
+        else 'too_large' end)
+      filter (where not z.is_read)), '[]'),
+    'isComplete', (select count(*) from waiting) < v_max)
+  into v_unsearched from sized z;
+  return v_unsearched;
+end
+$$;
+comment on function filestore.search_unsearched is
+  'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
+  'indexed, and, where words are looked up, of files with more words than are indexed. p_query.live: of these, the '
+  'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
+  '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
+  'indexed that not all were looked at.';
+call filestore.grant_execute('filestore.search_unsearched', 'filestore_engine');
+
+create function filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  v_max constant integer := (filestore.limits()).search_exact_chunks_max;
+begin
+  if p_vector = 'null'::jsonb or p_vector is null then return false; end if;
+  if jsonb_array_length(p_vector) = any (filestore.vector_sizes()) then return false; end if;
+  return (select count(*) from (
+    select from filestore.search_chunks c where c.project_id = p_session.project_id limit v_max + 1) c) > v_max;
+end
+$$;
+comment on function filestore.search_is_vector_cut is
+  'Whether no index has vectors of this size, and the project more chunks than are compared one by one.';
+call filestore.grant_execute('filestore.search_is_vector_cut', 'filestore_engine');
+
 create function filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql stable set search_path = '' as $$
 declare
@@ -271,7 +491,8 @@ begin
   ), found as (
     select w.file_id, w.place from walked w where w.file_id is not null
   ), visible as (
-    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped, t.content, n.place,
+    select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, t.skipped,
+           coalesce(t.content, c.content) as content, n.place,
            n.place = min(n.place) over () or sum(t.json_bytes) over (order by n.place) <= (p_query ->> 'bytes')::bigint
              as fits
     from found n
@@ -286,6 +507,10 @@ begin
       select * from filestore.search_texts t
       where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
     ) t
+    left join lateral (
+      select * from filestore.search_contents c
+      where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+    ) c on true
   )
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
@@ -341,7 +566,8 @@ begin
     from visible v where v.nth = 1
   ), fused as (
     select p.file_id, p.path, p.json_bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
-           case when v_is_fused then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
+           case when v_is_fused or (select count(distinct r.list) from found r) > 1
+             then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
     from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
@@ -355,9 +581,9 @@ begin
   select json_build_object(
     'files', coalesce(json_agg(json_build_object(
       'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'skipped', t.skipped, 'content', t.content, 'score', z.score,
+      'skipped', t.skipped, 'content', x.content, 'score', z.score,
       'chunk', case when k.hash is not null then json_build_object(
-        'firstLine', k.first_line, 'text', substr(t.content, k.start + 1, k.length)) end
+        'firstLine', k.first_line, 'text', substr(x.content, k.start + 1, k.length)) end
     ) order by z.place) filter (where z.fits), '[]'),
     'hasMore', not coalesce(bool_and(z.fits), true))
   into v_page
@@ -370,6 +596,11 @@ begin
     select * from filestore.search_texts t where t.project_id = p_session.project_id and t.file_id = z.file_id offset 0
   ) t
   left join lateral (
+    select * from filestore.search_contents c
+    where c.project_id = p_session.project_id and c.hash = t.content_hash offset 0
+  ) c on true
+  cross join lateral (select coalesce(t.content, c.content) as content) x
+  left join lateral (
     select * from filestore.search_chunks k
     where k.project_id = p_session.project_id and k.file_id = z.file_id and k.hash = z.hash offset 0
   ) k on true;
@@ -377,8 +608,8 @@ begin
 end
 $$;
 comment on function filestore.search_by_rank is
-  'The best files by words, by meaning, or by both: then the ranks in the two lists are fused. Scores and ranks are '
-  'computed over what the key may see.';
+  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the ranks in the '
+  'two lists are fused. Scores and ranks are computed over what the key may see.';
 call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -387,6 +618,7 @@ declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   -- The part of the requested directory that the key may see.
   v_scope constant text := filestore.search_scope(v_session.path_prefix, p_query ->> 'directory');
+  v_stage constant integer := case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end;
   v_query jsonb;
   v_page json := '{"files": []}';
 begin
@@ -399,14 +631,31 @@ begin
   return filestore.page_response(v_session, json_build_object(
     'files', v_page -> 'files', 'next', v_page -> 'next', 'walked', v_page -> 'walked', 'hasMore', v_page -> 'hasMore',
     'hasVectors', filestore.search_has_vectors(),
-    'lexemes', to_json(tsvector_to_array(
-      to_tsvector('pg_catalog.english', filestore.search_split(coalesce(p_query ->> 'words', ''))))),
-    'pending', case when v_scope is null then 0
-      else filestore.search_pending(
-        v_session, v_scope, case when p_query -> 'vector' <> 'null'::jsonb then 2 else 1 end) end));
+    'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
+    'scope', v_scope, 'stage', v_stage,
+    'isVectorCut', v_scope is not null and filestore.search_is_vector_cut(v_session, p_query -> 'vector'),
+    'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
+    'unsearched', case when v_scope is not null
+      then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
 end
 $$;
 comment on function public.filestore_search is
-  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words, vector, '
-  'model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
+  'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
+  'vector, model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
+
+create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])
+returns boolean[]
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return array(
+    select not exists (
+      select from filestore.search_queue q
+      where q.project_id = p_project_id and q.stage <= s.stage
+        and (s.scope = '' or (q.path >= s.scope || '/' and q.path < s.scope || '0')))
+    from unnest(p_scopes, p_stages) with ordinality s (scope, stage, place) order by s.place);
+end
+$$;
+comment on function public.filestore_search_settled is
+  'Whether everything in each of these directories of a project is indexed, up to its stage.';
+call filestore.publish('public.filestore_search_settled', 'filestore_search', 'service_role');

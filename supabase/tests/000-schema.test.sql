@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(82);
+select plan(104);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -8,8 +8,11 @@ select has_role('filestore_admin');
 select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
-  'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'directories', 'directory_changes', 'edit_turns', 'file_versions', 'files', 'health', 'idempotency_keys', 'link_windows', 'links', 'project_usage', 'projects',
-  'rate_windows', 'search_chunks', 'search_queue', 'search_texts', 'segments', 'settings', 'sweeps', 'tiers'
+  'account_deletions', 'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'dead_segments',
+  'directories', 'directory_changes', 'doubtful_segments', 'edit_turns', 'file_versions', 'files', 'health',
+  'idempotency_keys', 'link_windows', 'links', 'project_deletions', 'project_usage', 'projects', 'purged_files',
+  'rate_counters', 'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
+  'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers'
 ]);
 select is(
   array(select c.relname::text from pg_class c
@@ -31,46 +34,54 @@ select is(
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('account_grants'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('directories'), ('directory_changes'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
-             ('projects'), ('rate_windows'), ('search_chunks'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
+from (values ('account_deletions'), ('project_deletions'), ('account_grants'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('directories'), ('directory_changes'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
+             ('projects'), ('rate_counters'), ('rate_windows'), ('run_undos'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
    from pg_roles r where r.rolname = name), false, name || ' has no power of its own')
 from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) name;
 
 -- Policies: each for one role and one command, and only what is needed.
-select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'account_select'], t.name)
-from (values ('project_usage'), ('rate_windows')) t (name);
-select policies_are('filestore', 'directories', array['engine_select', 'engine_insert', 'engine_update', 'engine_delete', 'account_select']);
-select policies_are('filestore', 'files', array['engine_select', 'engine_insert', 'engine_update', 'account_select', 'search_select']);
-select policies_are('filestore', 'search_queue', array['engine_select', 'engine_insert', 'engine_update', 'search_select',
+select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'account_select', 'admin_select', 'admin_delete'], t.name)
+from (values ('rate_counters'), ('rate_windows')) t (name);
+select policies_are('filestore', 'project_usage', array['engine_select', 'engine_insert', 'engine_update', 'account_select',
+  'admin_select', 'admin_insert', 'admin_update', 'admin_delete']);
+select policies_are('filestore', 'directories', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete', 'account_select']);
+select policies_are('filestore', 'files', array['admin_select', 'admin_update', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'account_select', 'search_select']);
+select policies_are('filestore', 'search_queue', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'search_select',
   'search_insert', 'search_update', 'search_delete']);
-select policies_are('filestore', t.name, array['engine_select', 'search_select', 'search_insert', 'search_update', 'search_delete'], t.name)
-from (values ('search_texts'), ('search_chunks')) t (name);
+select policies_are('filestore', t.name, array['admin_select', 'admin_delete', 'engine_select', 'search_select', 'search_insert', 'search_update', 'search_delete'], t.name)
+from (values ('search_texts'), ('search_contents'), ('search_chunks')) t (name);
 select policies_are('filestore', 'account_windows', array['account_select', 'account_insert', 'account_update']);
-select policies_are('filestore', 'file_versions', array['engine_select', 'engine_insert', 'account_select', 'admin_select'], 'file_versions is never changed');
-select policies_are('filestore', 'segments', array['engine_select', 'engine_insert', 'admin_select', 'search_select'], 'segments is never changed');
+select policies_are('filestore', 'file_versions', array['engine_select', 'engine_insert', 'account_select', 'admin_select',
+  'admin_insert', 'admin_update', 'admin_delete'], 'file_versions is changed by erasure alone');
+select policies_are('filestore', 'segments', array['engine_select', 'engine_insert', 'admin_select', 'admin_update',
+  'admin_delete', 'search_select'], 'segments is changed by erasure alone');
 select policies_are('filestore', 'health', array['admin_all']);
-select policies_are('filestore', 'directory_changes', array['engine_select', 'engine_insert', 'engine_delete', 'account_select']);
-select policies_are('filestore', 'sweeps', array['admin_select', 'admin_insert', 'admin_update']);
-select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'engine_delete'], t.name)
+select policies_are('filestore', 'account_deletions', array['admin_all']);
+select policies_are('filestore', 'project_deletions', array['admin_all', 'account_insert']);
+select policies_are('filestore', 'directory_changes', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_delete', 'account_select']);
+select policies_are('filestore', 'runs', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert'], 'runs is never changed');
+select policies_are('filestore', 'run_undos', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert'], 'run_undos is never changed');
+select policies_are('filestore', 'sweeps', array['admin_delete', 'admin_select', 'admin_insert', 'admin_update']);
+select policies_are('filestore', t.name, array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete'], t.name)
 from (values ('edit_turns'), ('idempotency_keys')) t (name);
 select policies_are('filestore', 'projects', array[
-  'engine_select', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_insert', 'account_update']);
+  'admin_delete', 'engine_select', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'api_keys', array[
   'engine_select', 'engine_update', 'admin_select', 'admin_insert', 'admin_update', 'admin_delete', 'account_select', 'account_insert', 'account_update']);
-select policies_are('filestore', 'console_sessions', array['engine_select', 'account_select', 'account_insert', 'account_update']);
+select policies_are('filestore', 'console_sessions', array['admin_select', 'admin_delete', 'engine_select', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'tiers', array['engine_select', 'admin_select', 'account_select']);
 
 -- Operations run as their owner, who is subject to the policies.
 select is(p.prosecdef and p.proowner = 'filestore_engine'::regrole, true, p.proname || ' runs as filestore_engine')
 from pg_proc p
-where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|health|account|search)_'
+where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|verify|health|newest|account|search)_'
 order by p.proname;
 select is(
   (select count(*) from pg_proc p
-   where p.proname ~ '^filestore_(admin|sweep|health)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
-  0::bigint, 'administration, sweep and health run as filestore_admin');
+   where p.proname ~ '^filestore_(admin|sweep|verify|health|newest)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
+  0::bigint, 'administration, sweep, verification, health and the question for changes run as filestore_admin');
 select is(p.prosecdef and p.proowner = 'filestore_account'::regrole, true, p.proname || ' runs as filestore_account')
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname ~ '^filestore_account_'
@@ -81,8 +92,8 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{administer,find_account,find_owner,is_account_active,is_project_maker,may_own,search_pattern_candidates,search_rank_candidates}',
-  'what is behind them runs as its caller, but for what keys administer, what asks Auth about an account and what finds candidates for a search');
+  '{administer,end_account,find_account,find_owner,is_account_active,is_project_maker,may_own,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
+  'what is behind them runs as its caller, but for what keys administer, what asks Auth about an account, what ends one, what erases, and what finds candidates for a search or deletes contents');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,
   'no policy opens the bucket');

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(66);
+select plan(69);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -22,7 +22,7 @@ select is(
   array(select p.proname::text from pg_proc p
         where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
           and has_function_privilege('authenticated', p.oid, 'execute') order by 1),
-  '{filestore_account_administer,filestore_account_create_project,filestore_account_projects,filestore_account_session}',
+  '{filestore_account_administer,filestore_account_create_project,filestore_account_delete,filestore_account_projects,filestore_account_session}',
   'what is done with accounts is open to signed-in people, and nothing else');
 select is(
   array(select p.proname::text from pg_proc p
@@ -34,33 +34,34 @@ select is(
 select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::text[])
 from (values
   ('directories', '{SELECT,INSERT,UPDATE,DELETE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
-  ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
+  ('rate_counters', '{SELECT,INSERT,UPDATE}'), ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('account_grants', '{SELECT,INSERT,UPDATE}'), ('settings', '{SELECT}'),
   ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'), ('directory_changes', '{SELECT,INSERT,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
-  ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_chunks', '{SELECT}'),
+  ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_contents', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')
 ) t (name, privileges);
 select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engine', array['SELECT', 'UPDATE']);
 select is(
   array(select c.relname::text from pg_class c
-        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r' and c.relname not in ('account_grants', 'projects', 'api_keys', 'links', 'link_windows', 'settings', 'tiers', 'segments', 'sweeps', 'health')
-          and has_table_privilege('filestore_admin', c.oid, 'select, insert, update, delete')),
-  '{}', 'administration sees no file');
-select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT'], 'the sweep reads which segments are named');
+        where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
+          and c.relname in ('search_contents', 'search_chunks', 'directories', 'console_sessions', 'runs')
+          and has_table_privilege('filestore_admin', c.oid, 'select, insert, update')),
+  '{}', 'administration and erasure see no content, folders, sessions and runs');
+select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT', 'DELETE'], 'the sweep reads which segments are named, and removes dead ones');
 select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates nothing in ' || schema)
 from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) role, unnest(array['public', 'filestore']) schema;
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
   ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'),
   ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('directory_changes', '{SELECT}'), ('project_usage', '{SELECT}'),
-  ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
+  ('rate_counters', '{SELECT}'), ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
 ) t (name, privileges);
 select is(
   array(select c.relname::text from pg_class c
         where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
-          and c.relname not in ('files', 'segments', 'search_queue', 'search_texts', 'search_chunks')
+          and c.relname not in ('files', 'segments', 'search_queue', 'search_texts', 'search_contents', 'search_chunks')
           and has_table_privilege('filestore_search', c.oid, 'select, insert, update, delete')),
   '{}', 'search reads nothing but files, segments and its own tables');
 select is(

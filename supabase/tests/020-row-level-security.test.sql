@@ -1,6 +1,6 @@
 -- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
 begin;
-select plan(60);
+select plan(68);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -8,6 +8,8 @@ insert into filestore.projects (id, name, tier) values
 insert into filestore.api_keys (id, project_id, key_hash, prefix)
 select p.id, p.id, sha256(p.name::bytea), 'oa_test' from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.rate_windows select p.id, 1, date_trunc('minute', now()), 1 from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.rate_counters
+select case p.name when 'pgtap a' then 0 else 1 end, p.id, now() + interval '1 hour', 0, 1 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
 select p.id, p.id, 'same.txt', 1, 'text/plain', 1, array[p.id], now(), now() from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
@@ -23,14 +25,15 @@ insert into filestore.edit_turns select p.id, 'same.txt', p.id, now(), now() fro
 
 insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
 select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, 6, '' from filestore.projects p where p.name like 'pgtap _';
+insert into filestore.search_contents select p.id, sha256('text'), 'text', '' from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length)
 select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 'pgtap _';
 
 -- Asked as the engine.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
-  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('directory_changes'), ('project_usage'), ('idempotency_keys'),
-  ('edit_turns'), ('search_queue'), ('search_texts'), ('search_chunks');
+  ('rate_counters'), ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('directory_changes'), ('project_usage'), ('idempotency_keys'),
+  ('edit_turns'), ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
 language plpgsql as $$
@@ -70,13 +73,14 @@ select is(pg_temp.visible('api_keys'), array['a0000000-0000-4000-8000-0000000000
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = project_id where project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '0 rows', t.name || ': another project''s rows are not there to change')
-from tenant_tables t where t.name not in ('file_versions', 'segments', 'directory_changes', 'search_texts', 'search_chunks');
+from tenant_tables t where t.name not in ('file_versions', 'segments', 'directory_changes', 'search_texts', 'search_contents', 'search_chunks');
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '42501', t.name || ': own rows are not given away')
 from tenant_tables t;
 select is(pg_temp.attempt(statement), '42501', split_part(statement, '(', 1))
 from unnest(array[
+  $$insert into filestore.rate_counters values (2, 'b0000000-0000-4000-8000-000000000000', now(), 0, 1)$$,
   $$insert into filestore.rate_windows values ('b0000000-0000-4000-8000-000000000000', 2, now(), 1)$$,
   $$insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
     values ('b0000000-0000-4000-8000-000000000000', 'x', 1, 'text/plain', 0, '{}', now(), now())$$,
@@ -101,13 +105,13 @@ select is(
 
 -- Rows that commits name without a foreign key.
 reset role;
-update filestore.file_versions set key_id = file_id;
+update filestore.api_keys set has_written = true;
 select throws_ok(
   $$delete from filestore.projects where id = 'b0000000-0000-4000-8000-000000000000'$$, '23503', null,
   'a project with files is not deleted');
 select throws_ok(
   $$delete from filestore.api_keys where id = 'b0000000-0000-4000-8000-000000000000'$$, '23503', null,
-  'nor a key that a version names');
+  'nor one of its keys that has written');
 
 select * from finish();
 rollback;

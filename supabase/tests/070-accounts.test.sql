@@ -52,7 +52,7 @@ select is(pg_temp.ask('ann', statement, 'filestore_account'), '"42501"', 'an acc
 from (values
   ('change its tier', $$1 from (select 1) x; update filestore.projects set tier = 'enterprise'$$),
   ('change its limits', $$1 from (select 1) x; update filestore.projects set requests_per_minute = 1000000$$),
-  ('change what a key may do', $$1 from (select 1) x; update filestore.api_keys set scopes = '{admin}'$$),
+  ('change what a key is', $$1 from (select 1) x; update filestore.api_keys set key_hash = sha256('another')$$),
   ('give a key away', $$1 from (select 1) x; update filestore.api_keys set project_id = gen_random_uuid()$$),
   ('change files', $$1 from (select 1) x; update filestore.files set size = 0$$),
   ('reset a rate window', $$1 from (select 1) x; delete from filestore.rate_windows$$)) s (what, statement);
@@ -82,7 +82,7 @@ update filestore.settings set project_makers = '{anyone}';
 select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
 select is(
   pg_temp.ask('ann', 'public.filestore_account_projects()') #- '{value,0,id}' #- '{value,0,createdAt}',
-  '{"value": [{"name": "My project", "tier": "free", "keyPrefix": null,
+  '{"value": [{"name": "My project", "tier": "free", "keyPrefix": null, "retention": null,
     "limits": {"requestsPerMinute": 100, "maxFileBytes": 10485760, "maxProjectBytes": 1073741824},
     "usage": {"files": 0, "bytes": 0, "databaseBytes": 0, "versions": 0, "requestsThisMinute": 0}}]}', 'the first call makes a free project');
 select is(

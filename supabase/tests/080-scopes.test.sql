@@ -1,6 +1,6 @@
 -- What a key may do: each operation asks for its scope, and a key with a prefix sees and writes what lies below it alone.
 begin;
-select plan(246);
+select plan(254);
 
 insert into auth.users (id, email) values ('e0000000-0000-4000-8000-000000000000', 'owner@example.org');
 insert into filestore.projects (id, name, tier, owner_id) values
@@ -21,8 +21,7 @@ $$;
 create function pg_temp.commit(p_key text, p_kind text, p_path text, p_more jsonb default '{}') returns jsonb
 language sql as $$
   select public.filestore_commit(pg_temp.hash(p_key), null, p_kind, jsonb_build_object(
-    'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain', 'version', 1, 'baseVersion', 1, 'segmentIds', '[]'::jsonb,
-    'sourceCommitId', gen_random_uuid()) || p_more)
+    'path', p_path, 'commitId', gen_random_uuid(), 'segments', '[]'::jsonb, 'mimeType', 'text/plain', 'version', 1, 'baseVersion', 1, 'segmentIds', '[]'::jsonb) || p_more)
 $$;
 -- The refusal with its details, or that there is none.
 create function pg_temp.said(p_answer jsonb) returns text
@@ -48,6 +47,8 @@ language sql as $$
     when 'content' then public.filestore_content(pg_temp.hash(p_key), null, 'f ' || p_key)
     when 'versions' then public.filestore_versions(pg_temp.hash(p_key), null, 'f ' || p_key, 10, 0)::jsonb
     when 'diff' then public.filestore_diff(pg_temp.hash(p_key), null, 'f ' || p_key)
+    when 'changes' then public.filestore_changes(pg_temp.hash(p_key), null, '{"limit": 10}')::jsonb
+    when 'runs' then public.filestore_runs(pg_temp.hash(p_key), null, 10, null)
     when 'list' then pg_temp.list(p_key)
     when 'activity' then public.filestore_administer(pg_temp.hash(p_key), null, 'activity', '{"limit": 10}')
     when 'project' then public.filestore_administer(pg_temp.hash(p_key), null, 'project', '{}')
@@ -79,7 +80,7 @@ select unnest(array[
   is(pg_temp.did('admin', operation), case expected when 'done' then 'FORBIDDEN_SCOPE read' else expected end, operation || ' with the scope admin'),
   is(pg_temp.did('both', operation), 'done', operation || ' with the scopes read and write')])
 from (values
-  ('record', 'done'), ('content', 'done'), ('versions', 'done'), ('diff', 'done'), ('list', 'done'), ('activity', 'done'),
+  ('record', 'done'), ('content', 'done'), ('versions', 'done'), ('diff', 'done'), ('changes', 'done'), ('runs', 'done'), ('list', 'done'), ('activity', 'done'),
   ('compact', 'FORBIDDEN_SCOPE write'), ('append', 'FORBIDDEN_SCOPE write'), ('overwrite', 'FORBIDDEN_SCOPE write'), ('copy', 'FORBIDDEN_SCOPE write'),
   ('delete', 'FORBIDDEN_SCOPE write'), ('write', 'FORBIDDEN_SCOPE write'), ('restore', 'FORBIDDEN_SCOPE write'), ('move', 'FORBIDDEN_SCOPE write')) o (operation, expected);
 select is(pg_temp.did(key, operation), 'FORBIDDEN_SCOPE admin', operation || ' with the scopes ' || key)

@@ -55,17 +55,13 @@ select is(
   'what older versions name stays, too');
 
 -- Keys that ended more than 90 days ago.
-insert into filestore.api_keys (project_id, name, key_hash, prefix, revoked_at, expires_at)
-select 'a0000000-0000-4000-8000-000000000000', k.name, sha256(k.name::bytea), 'oa_test', k.revoked_at, k.expires_at
+insert into filestore.api_keys (project_id, name, key_hash, prefix, revoked_at, expires_at, has_written)
+select 'a0000000-0000-4000-8000-000000000000', k.name, sha256(k.name::bytea), 'oa_test', k.revoked_at, k.expires_at,
+       k.name = 'wrote'
 from (values
   ('revoked long ago', now() - interval '91 days', null), ('expired long ago', null, now() - interval '91 days'),
   ('wrote', now() - interval '91 days', null), ('revoked lately', now() - interval '89 days', null),
   ('expires', null, now() + interval '1 day'), ('works', null, null)) k (name, revoked_at, expires_at);
-insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
-values ('a0000000-0000-4000-8000-000000000000', 'by a key', 1, 'text/plain', 0, '{}', now(), now());
-insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, key_id, created_at)
-select f.project_id, f.id, 1, 'text/plain', 0, '{}', gen_random_uuid(), k.id, now()
-from filestore.files f, filestore.api_keys k where f.path = 'by a key' and k.name = 'wrote';
 select lives_ok('select public.filestore_sweep_next()', 'the sweep');
 select results_eq(
   $$select k.name, k.prefix, k.key_hash is null from filestore.api_keys k where k.project_id = 'a0000000-0000-4000-8000-000000000000' and k.name <> '' order by k.name$$,

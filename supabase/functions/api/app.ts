@@ -2,6 +2,7 @@
 import { type Context as HonoContext, Hono } from "hono";
 import { ApiError, unavailable } from "./errors.ts";
 import { drainBody } from "./http/body.ts";
+import { parseProvenance } from "./http/provenance.ts";
 import { parseQuery } from "./http/query.ts";
 import { matches, pathParameters, splitUrl } from "./http/request_data.ts";
 import { failure } from "./http/respond.ts";
@@ -49,9 +50,10 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
   state.operation = route.operationOf?.(query) ?? route.operation ?? undefined;
   const releases: (() => void)[] = [];
   const context = contextOf(state, services, parts, request, (release) => releases.push(release));
-  await state.gate.enter(headers, route.credentials, scopesOf(route));
+  await state.gate.enter(headers, route.credentials, scopesOf(route, query), route.isFreeForOwner?.(query));
   try {
     const handle = route.prepare({ params: pathParameters(route.pattern, rawPath), query, headers });
+    if (route.makesVersions) state.gate.provenance = parseProvenance(headers);
     return await handle(context);
   } catch (error) {
     await state.gate.settle(error);

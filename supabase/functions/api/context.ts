@@ -1,5 +1,6 @@
 /** What a route's handler works with: one request, and the parts of the service. */
 import type { Gate } from "./auth/gate.ts";
+import type { ChangeWatch } from "./files/change_watch.ts";
 import type { EditTurns } from "./files/edit_turns.ts";
 import type { HealthProbe } from "./files/health_probe.ts";
 import type { InFlightCompactions } from "./files/in_flight_compactions.ts";
@@ -11,10 +12,13 @@ import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
 import type { BodyBudget } from "./runtime/body_budget.ts";
 import type { ByteBudget } from "./runtime/byte_budget.ts";
+import type { Clock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
 import type { Log } from "./runtime/log.ts";
 import type { LruCache } from "./runtime/lru_cache.ts";
 import type { Turns } from "./runtime/turns.ts";
+import type { IndexWatch } from "./search/index_watch.ts";
+import type { LiveReads } from "./search/live_reads.ts";
 
 export interface Context {
   readonly request: Request;
@@ -35,6 +39,12 @@ export interface Context {
   readonly editTurns: EditTurns;
   /** At commits to one file. */
   readonly commitTurns: Turns;
+  /** Requests that wait for changes. */
+  readonly changeWatch: ChangeWatch;
+  /** Searches that wait for the index … */
+  readonly indexWatch: IndexWatch;
+  /** … and those that read what it does not have. */
+  readonly liveReads: LiveReads;
   /** Null where no model is configured: search works without meaning. */
   readonly embedder: Embedder | null;
   /** Whether database and storage work, shared by all requests of the isolate. */
@@ -48,6 +58,8 @@ export interface Context {
   readonly onPending: () => void;
   /** Indexes a slice of the files that wait; returns how many. */
   readonly indexBacklog: () => Promise<number>;
+  /** Measures waits. */
+  readonly clock: Clock;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Runs `release` when the handler has returned or thrown. */

@@ -24,6 +24,8 @@ export const ERRORS = {
   INVALID_PATH: {
     status: 400,
     meaning: "The path breaks the rule named in `details.rule`.",
+    message: "A path would break the rule named in the details.",
+    fromDatabase: true,
   },
   VALIDATION_ERROR: {
     status: 400,
@@ -66,6 +68,12 @@ export const ERRORS = {
     status: 404,
     meaning: "The file has no such version; see `details.latestVersion`.",
     message: "The file has no such version.",
+    fromDatabase: true,
+  },
+  RUN_NOT_FOUND: {
+    status: 404,
+    meaning: "The project has no such run, or the key sees none of its files.",
+    message: "There is no such run.",
     fromDatabase: true,
   },
   PROJECT_NOT_FOUND: {
@@ -122,8 +130,14 @@ export const ERRORS = {
   },
   VERSION_CONFLICT: {
     status: 409,
-    meaning: "The file kept changing while it was edited; nothing was written.",
-    message: "The file kept changing while it was edited. Nothing was written; read it again.",
+    meaning: "The file, or the folder, kept changing meanwhile; nothing was written.",
+    message: "It kept changing while it was edited. Nothing was written; read it again.",
+    fromDatabase: true,
+  },
+  RUN_CONFLICT: {
+    status: 409,
+    meaning: "Others have changed files of the run since: see `details.conflicts`; nothing was done.",
+    message: "Others have changed files of the run since. Nothing was done; see the conflicts.",
     fromDatabase: true,
   },
   LINK_EXPIRED: {
@@ -136,6 +150,12 @@ export const ERRORS = {
     status: 410,
     meaning: "The link has written the one version that it was for.",
     message: "The link has been used: it wrote its one version. Ask for a new one.",
+    fromDatabase: true,
+  },
+  VERSION_REDACTED: {
+    status: 410,
+    meaning: "The content of the version was erased for good.",
+    message: "The content of this version was erased for good.",
     fromDatabase: true,
   },
   PRECONDITION_FAILED: {
@@ -202,6 +222,12 @@ export const ERRORS = {
       "The pattern would have to be tried on too much text: name a literal, a directory or a glob. Or the edits would " +
       "search and rewrite too much (`details.rule` is `edit_units`): send fewer at once.",
   },
+  EXPORT_TOO_LARGE: {
+    status: 422,
+    meaning: "More than one export may hold; see `details`.",
+    message: "This is more than one export may hold. Export smaller folders, or use the command line.",
+    fromDatabase: true,
+  },
   STRING_NOT_FOUND: {
     status: 422,
     meaning: "`oldString` does not occur in the file; see `details.nearest`.",
@@ -209,6 +235,18 @@ export const ERRORS = {
   STRING_NOT_UNIQUE: {
     status: 422,
     meaning: "`oldString` occurs more than once; see `details.lines`.",
+  },
+  TOO_MANY_FILES: {
+    status: 422,
+    meaning: "More files than one commit may change; see `details.files`.",
+    message: "This concerns more files than one commit may change. Nothing was done.",
+    fromDatabase: true,
+  },
+  VERSION_CURRENT: {
+    status: 422,
+    meaning: "The version is the current one, so its content cannot be erased.",
+    message: "This is the current version. Write another one first, or purge the file.",
+    fromDatabase: true,
   },
   VERSION_DELETED: {
     status: 422,
@@ -286,6 +324,11 @@ export function fail(
   headers?: Readonly<Record<string, string>>,
 ): never {
   throw new ApiError(code, message, details, headers);
+}
+
+/** Throws VALIDATION_ERROR for one field, header or parameter. */
+export function failField(path: string, reason: string, details?: Readonly<Record<string, unknown>>): never {
+  fail("VALIDATION_ERROR", `${path}: ${reason}`, { issues: [{ path, reason }], ...details });
 }
 
 /** A 503 that the client may retry: by default because the back end stays out of reach. */

@@ -10,6 +10,7 @@ import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts"
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
+import { EMBEDDING_DIMENSIONS_MAX } from "./limits.ts";
 import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
@@ -55,7 +56,16 @@ function supabase(key: string, clientInfo: string): SupabaseClient {
 function embedders(): (parts: CallParts) => Embedder | null {
   const url = Deno.env.get("EMBEDDINGS_URL");
   if (url) {
-    const settings = { url, model: required("EMBEDDINGS_MODEL"), apiKey: Deno.env.get("EMBEDDINGS_API_KEY") };
+    const dimensions = Number(Deno.env.get("EMBEDDINGS_DIMENSIONS") || 0);
+    if (!Number.isInteger(dimensions) || dimensions < 0 || dimensions > EMBEDDING_DIMENSIONS_MAX) {
+      throw new Error(`EMBEDDINGS_DIMENSIONS must be a number from 1 to ${EMBEDDING_DIMENSIONS_MAX}.`);
+    }
+    const settings = {
+      url,
+      model: required("EMBEDDINGS_MODEL"),
+      apiKey: Deno.env.get("EMBEDDINGS_API_KEY"),
+      dimensions: dimensions || undefined,
+    };
     return (parts) => new EndpointEmbedder(settings, parts);
   }
   const builtIn = "Supabase" in globalThis

@@ -77,6 +77,20 @@ export const DIFF_EDITS_MAX = 2_000;
 export const DIFF_SEARCH_UNITS_MAX = 40_000_000;
 /** An Idempotency-Key, in characters. In SQL. */
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
+/** Operations of one batch. */
+export const BATCH_OPERATIONS_MAX = 100;
+/** The body of a batch, in bytes: its content together is bounded by CONTENT_LENGTH_MAX. */
+export const BATCH_BYTES_MAX = 36 * 1024 * 1024;
+/** A commit of several files counts one request of the window for each so many of them that are begun. In SQL. */
+export const OPERATIONS_PER_REQUEST = 10;
+/** Operations of a batch whose content is stored at a time. */
+export const BATCH_UPLOADS_AT_ONCE = 8;
+/** An `X-Run-Id`, in characters. In SQL. */
+export const RUN_ID_LENGTH_MAX = 128;
+/** An `X-Actor`, in characters. */
+export const ACTOR_LENGTH_MAX = 128;
+/** An `X-Change-Note`, decoded, in characters. */
+export const CHANGE_NOTE_LENGTH_MAX = 500;
 /** How long the response to a write with an Idempotency-Key is stored. In SQL. */
 export const IDEMPOTENCY_KEY_SECONDS = 86_400;
 /** Memory reserved for a raw upload, in bytes: the segments being uploaded. */
@@ -105,6 +119,8 @@ export const MCP_GREP_LINES_DEFAULT = 50;
 export const MCP_GREP_LINES_MAX = 500;
 /** Versions that `file_history` returns by default; PAGE_LIMIT_MAX at most. */
 export const MCP_HISTORY_DEFAULT = 20;
+/** Changes that `recent_changes` returns by default; PAGE_LIMIT_MAX at most. */
+export const MCP_CHANGES_DEFAULT = 50;
 /** Lines of the diff that a refused write shows. */
 export const MCP_CONFLICT_DIFF_LINES_MAX = 50;
 /** Lines around an edit that its result shows, before and after … */
@@ -120,8 +136,52 @@ export const ADMINISTRATION_BYTES_MAX = 64 * 1024;
 /** Records of one page of a list or of the activity. In SQL. */
 export const PAGE_LIMIT_MAX = 100;
 export const PAGE_LIMIT_DEFAULT = 10;
+/** Entries of one page of the change feed. In SQL. */
+export const CHANGES_LIMIT_MAX = 1_000;
+/** By default. */
+export const CHANGES_LIMIT_DEFAULT = 100;
+/** Versions that a page of the feed with filters, or for a key with a path prefix, looks at. In SQL. */
+export const CHANGES_LOOKED_AT_MAX = 10_000;
+/** How long a request may wait for a change. */
+export const CHANGES_WAIT_SECONDS_MAX = 25;
+/** While requests wait for changes of a project, the isolate asks the database for news of it this often. */
+export const CHANGES_POLL_MILLISECONDS = 250;
+/** How long it waits for the answer; then it asks again. */
+export const CHANGES_POLL_DEADLINE_MILLISECONDS = 5_000;
+/** Requests of one project that wait in an isolate at the same time; others are answered at once. */
+export const CHANGES_WAITERS_MAX = 20;
+/** Actors that are named of a run. In SQL. */
+export const RUN_ACTORS_MAX = 20;
+/** A page of runs looks at so many, and at no further one once it has counted so many versions. In SQL. */
+export const RUNS_LOOKED_AT_MAX = 1_000;
+export const RUNS_COUNTED_VERSIONS = 100_000;
+/** Files in one response about a run. */
+export const RUN_FILES_MAX = 1_000;
 /** Sub-folder names in one list response. In SQL. */
 export const LIST_DIRECTORIES_MAX = 1000;
+/** Files that a page of a list with `at=` looks at, and as many for the names of sub-folders. In SQL. */
+export const LIST_AT_EXAMINED_MAX = 2000;
+/** Files of one commit of a folder, an undo or a restore. In SQL. */
+export const COMMIT_FILES_MAX = 1000;
+/** Paths that a refused copy or move of a folder names. In SQL. */
+export const CONFLICTING_PATHS_SHOWN_MAX = 20;
+/** Files that the restoring of a folder looks at, in search of those that changed. In SQL. */
+export const RESTORE_EXAMINED_MAX = 10_000;
+/** Files of one export. In SQL. */
+export const EXPORT_FILES_MAX = 500;
+/** Their bytes. In SQL. */
+export const EXPORT_BYTES_MAX = 50 * 1024 * 1024;
+/** Segments that they consist of, each of which is a download from Storage. In SQL. */
+export const EXPORT_SEGMENTS_MAX = 1_000;
+/** One page of a verification ends with the version that reaches one of these: versions, and segments of them. In SQL. */
+export const VERIFY_VERSIONS_MAX = 500;
+export const VERIFY_SEGMENTS_MAX = 2_000;
+/** A segment of an export counts as at least so many bytes for the request's deadline: small ones take time, too. */
+export const EXPORT_SEGMENT_BYTES_COUNTED_MIN = 128 * 1024;
+/** How often the files of a plan are locked anew, where others add to them meanwhile. In SQL. */
+export const PLAN_TRIES_MAX = 5;
+/** Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different. In SQL. */
+export const UNDO_COMPARED_BYTES_MAX = 8 * 1024 * 1024;
 /** Largest integer accepted for offsets and versions (a Postgres `integer`). */
 export const INTEGER_MAX = 2_147_483_647;
 
@@ -157,6 +217,30 @@ export const FILE_COMMITS_AT_ONCE = 4;
 export const SWEEP_EVERY_COMMITS = 500;
 /** Objects that one slice of the sweep examines, and that one call lists. */
 export const SWEEP_PAGE_OBJECTS = 1000;
+/** Versions that a purge removes with its commit; the rest follows in slices. In SQL. */
+export const ERASED_VERSIONS_MAX = 10_000;
+/** Segments in the lists of these versions together. In SQL. */
+export const ERASED_LISTED_SEGMENTS_MAX = 1_500_000;
+/** Versions that one slice of the sweep removes. In SQL. */
+export const ERASURE_SLICE_VERSIONS = 2_000;
+/** Versions that one slice looks at, with their file locked, for segments that they still need. In SQL. */
+export const ERASURE_SCAN_VERSIONS = 500;
+/** Files that one slice looks at for a rule of retention. In SQL. */
+export const RETENTION_SLICE_FILES = 500;
+/** Versions that it removes: as long as that takes their files stay locked. In SQL. */
+export const RETENTION_SLICE_VERSIONS = 1000;
+/** How often a project with a rule is looked through where nothing was written. In SQL. */
+export const RETENTION_PASS_SECONDS = 3600;
+/** Versions that a rule may keep. */
+export const KEEP_VERSIONS_MAX = 10_000;
+/** Days that a rule may keep versions, or deleted files. */
+export const KEEP_DAYS_MAX = 3650;
+/** Versions of one redaction. In SQL. */
+export const REDACT_VERSIONS_MAX = 1000;
+/** Versions that its answer names because they share a piece. In SQL. */
+export const REDACT_REMAINING_MAX = 20;
+/** Idempotency answers that one slice looks at, for those about files that were purged. In SQL. */
+export const ERASURE_SLICE_ANSWERS = 5_000;
 /** Segments fetched ahead of the one being sent … */
 export const READ_AHEAD_SEGMENTS = 3;
 /** … and the memory they may take, all reads of an isolate together, in bytes. */
@@ -214,14 +298,13 @@ export const LINK_REQUESTS_PER_MINUTE = 60;
 /** A link that ended so long ago is forgotten by the sweep, so many of them at a time. In SQL. */
 export const ENDED_LINKS_KEPT_DAYS = 7;
 export const ENDED_LINKS_PRUNED_AT_ONCE = 1_000;
+/** Rows of a deleted project that a slice of the sweep removes. In SQL. */
+export const DELETED_ROWS_AT_ONCE = 5_000;
 /** Text that a command of the memory tool reads or writes, in bytes. */
 export const MEMORY_TEXT_BYTES_MAX = 1024 * 1024;
 /** Files and folders that it shows of a folder, and folders of them that it opens. */
 export const MEMORY_VIEW_ITEMS_MAX = 1_000;
 export const MEMORY_VIEW_FOLDERS_MAX = 100;
-/** Files of a folder that it deletes or renames, so many at a time. */
-export const MEMORY_FOLDER_FILES_MAX = 1_000;
-export const MEMORY_FILES_AT_ONCE = 8;
 /** Lines of a file that it shows. */
 export const MEMORY_LINES_MAX = 999_999;
 
@@ -244,6 +327,10 @@ export const NO_LIMIT_SHOWN = 2_147_483_647;
 export const LOCK_TIMEOUT_MILLISECONDS = 2_000;
 /** Requests of one project that are counted at the same time without waiting for each other's transactions. In SQL. */
 export const RATE_LANES = 64;
+/** Projects with a large limit that are counted by a sequence at the same time. In SQL. */
+export const RATE_COUNTERS = 64;
+/** Of a large limit the last numbers are given by lanes: more than there can be connections to a database. In SQL. */
+export const RATE_LANED_NUMBERS = 10_000;
 /** Commits of one project that add to its usage at the same time without waiting for each other. In SQL. */
 export const USAGE_SHARDS = 64;
 /**
@@ -262,10 +349,14 @@ export const TARIFF_PATH_FACTOR = 14;
 export const TARIFF_DIRECTORY_BYTES = 256;
 /** Each version, a deletion included. In SQL. */
 export const TARIFF_VERSION_BYTES = 512;
+/** So many times the bytes of a version's run id, actor and note, which are in an index, too. In SQL. */
+export const TARIFF_SAID_FACTOR = 2;
 /** Each segment in a version's list. In SQL. */
 export const TARIFF_LISTED_SEGMENT_BYTES = 16;
 /** Each segment that is stored. In SQL. */
 export const TARIFF_SEGMENT_BYTES = 256;
+/** Each segment in the list of a version whose content is from another file, which is noted for both. In SQL. */
+export const TARIFF_SHARED_SEGMENT_BYTES = 256;
 /** Each byte of text in the search index, which holds the latest version of a file that is not deleted. In SQL. */
 export const TARIFF_INDEXED_FACTOR = 6;
 /** Longest wait for one call to Postgres or Storage. */
@@ -317,12 +408,25 @@ export const SEARCH_GLOB_PATTERNS_MAX = 64;
 export const SEARCH_OFFSET_MAX = 10_000;
 /** The text of larger files is not indexed, in bytes: they are found by name. Also the text of one claim. In SQL. */
 export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
+/** A longer text is stored once for all files of a project that have it. In SQL. */
+export const SEARCH_SHARED_BYTES_MIN = 512;
+/** A path is found by so many of its words, the last ones. In SQL. */
+export const SEARCH_PATH_WORDS_MAX = 48;
+/**
+ * Different words of a text that are indexed: this many, and one more for each SEARCH_BYTES_PER_WORD_MIN bytes. Prose
+ * and code have fewer; of texts of random words only the beginning is found by its words. In SQL.
+ */
+export const SEARCH_WORDS_MAX_BASE = 600;
+/** In SQL. */
+export const SEARCH_BYTES_PER_WORD_MIN = 32;
 /** Matching lines shown of one file, in `text` and `regex`; the score counts all of them. */
 export const SEARCH_MATCHES_PER_FILE_MAX = 20;
 /** Passages shown of one file in the other modes. */
 export const SEARCH_PASSAGES_PER_FILE_MAX = 3;
 /** Lines shown before and after a match. */
 export const SEARCH_CONTEXT_LINES = 2;
+/** Longest `text` of a match, in UTF-16 code units; where the lines around are longer it is the snippet. */
+export const SEARCH_MATCH_TEXT_LENGTH_MAX = 1_000;
 /** Longest line shown, in UTF-16 code units; of a longer one the part around the match. */
 export const SEARCH_SNIPPET_LENGTH_MAX = 300;
 /** Files that one call to the database returns where not all of them need match. */
@@ -358,15 +462,39 @@ export const SEARCH_WALK_BYTES_MAX = 4 * 1024 * 1024;
 export const SEARCH_INDEXED_LENGTH_MIN = 3;
 /** Of the files that contain the words, this many are ranked. In SQL. */
 export const SEARCH_WORD_MATCHES_MAX = 10_000;
+/** Ways to divide a query's words between paths and the contents that files share, the most frequent ones. In SQL. */
+export const SEARCH_PATH_SPLITS_MAX = 32;
 /** In a project with up to this many chunks all of them are compared with the query, exactly. In SQL. */
 export const SEARCH_EXACT_CHUNKS_MAX = 10_000;
 /** Files in the ranking by words, and chunks in the one by meaning. In SQL. */
 export const SEARCH_RANKED_MAX = 200;
 /** Files waiting to be indexed are counted up to this number. In SQL. */
 export const SEARCH_PENDING_MAX = 10_000;
+/** Files whose text is not in the index, that a search looks at. In SQL. */
+export const SEARCH_UNSEARCHED_MAX = 2_000;
+/** Paths that an answer names of the files that were not searched. In SQL. */
+export const SEARCH_UNSEARCHED_PATHS_MAX = 20;
+/** Searches by substring or pattern read files that are not in the index, up to this size in bytes … */
+export const SEARCH_LIVE_FILE_BYTES_MAX = 10 * 1024 * 1024;
+/** … and so much in all, the smallest files first … */
+export const SEARCH_LIVE_BYTES_MAX = 16 * 1024 * 1024;
+/** … in so many segments, each of which is a call of Storage … */
+export const SEARCH_LIVE_READS_MAX = 200;
+/** … with so much work, in units: a part of SEARCH_UNITS_MAX. */
+export const SEARCH_LIVE_UNITS_MAX = 100_000_000;
+/** What all searches of an isolate may be reading at the same time, in bytes; of each project one search. */
+export const SEARCH_LIVE_BUDGET_BYTES = 2 * SEARCH_LIVE_BYTES_MAX;
+/** How long a search waits for its turn at that; then it does without, and says so. */
+export const SEARCH_LIVE_WAIT_MILLISECONDS = 3_000;
+/** How long a search may wait until its directory is indexed. */
+export const SEARCH_WAIT_SECONDS_MAX = 10;
+/** While searches of a project wait, the isolate asks the database this often. */
+export const SEARCH_WAIT_POLL_MILLISECONDS = 250;
+/** Searches of one project that wait in an isolate at the same time; others are answered at once. */
+export const SEARCH_WAITERS_MAX = CHANGES_WAITERS_MAX;
 
-/** Dimensions of an embedding. In SQL. */
-export const EMBEDDING_DIMENSIONS = 384;
+/** Dimensions of an embedding; of sizes without an index, SEARCH_EXACT_CHUNKS_MAX chunks are compared. In SQL. */
+export const EMBEDDING_DIMENSIONS_MAX = 2_000;
 /** Length of an embedded chunk, in UTF-16 code units: gte-small reads 512 tokens. */
 export const SEARCH_CHUNK_LENGTH = 1_200;
 /** A longer line is cut into chunks that overlap by this much. */
@@ -381,6 +509,8 @@ export const SEARCH_READS_AT_ONCE = 4;
 export const SEARCH_READ_DEADLINE_MILLISECONDS = 12_000;
 /** Projects that one claim looks at, in search of those with a file due. In SQL. */
 export const SEARCH_TURN_PROJECTS_MAX = 200;
+/** Texts of more than SEARCH_CLAIM_BYTES that are indexed at a time, by all isolates together. In SQL. */
+export const SEARCH_LARGE_TEXTS_AT_ONCE = 1;
 /** Chunks that one claim takes for embedding. */
 export const SEARCH_CLAIM_CHUNKS = 16;
 /** Files that one claim takes for embedding. */

@@ -61,17 +61,19 @@ export function createRequestState(parts: Parts, services: Services, headers: He
 export function contextOf(
   { gate, deadline, metadata, segments, accounts, embedder }: RequestState,
   services: Services,
-  { log, now, mcpAllowedOrigins }: Parts,
+  { log, now, clock, mcpAllowedOrigins }: Parts,
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
   const { bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions } = services;
-  const { commitTurns, editTurns, health, onCommit, onPending } = services;
+  const { changeWatch, commitTurns, editTurns, health, onCommit, onPending } = services;
+  const { indexWatch, liveReads } = services;
   return {
-    ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, now, onEnd },
+    ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, clock, now, onEnd },
     mcpAllowedOrigins,
     ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
-    ...{ commitTurns, editTurns, health, onCommit, onPending },
+    ...{ indexWatch, liveReads },
+    ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
     indexBacklog: () => services.indexBacklog(deadline),
   };
 }

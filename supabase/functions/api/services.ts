@@ -2,6 +2,7 @@
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { FailedAuthLimiter } from "./auth/failed_auth_limiter.ts";
 import { KeyCache } from "./auth/key_cache.ts";
+import { ChangeWatch } from "./files/change_watch.ts";
 import { EditTurns } from "./files/edit_turns.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import { PendingCompactions } from "./files/pending_compactions.ts";
@@ -10,6 +11,7 @@ import { sweepSlice } from "./files/sweep.ts";
 import {
   BODY_BUDGET_BYTES,
   BODY_PROJECT_BYTES,
+  CHANGES_POLL_DEADLINE_MILLISECONDS,
   FILE_COMMITS_AT_ONCE,
   HEALTH_PROBE_DEADLINE_MILLISECONDS,
   INDEX_DEADLINE_MILLISECONDS,
@@ -32,6 +34,8 @@ import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
 import { Turns } from "./runtime/turns.ts";
 import { ChunkEmbedder } from "./search/chunk_embedder.ts";
+import { IndexWatch } from "./search/index_watch.ts";
+import { LiveReads } from "./search/live_reads.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
 import { indexBacklog, type SearchParts, TextIndexer } from "./search/indexer.ts";
 
@@ -85,6 +89,15 @@ export function createServices(parts: Parts) {
     pendingCompactions: new PendingCompactions(),
     inFlightCompactions: new InFlightCompactions(),
     editTurns: new EditTurns(),
+    changeWatch: new ChangeWatch(
+      () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
+      clock,
+    ),
+    indexWatch: new IndexWatch(
+      () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
+      clock,
+    ),
+    liveReads: new LiveReads(),
     commitTurns: new Turns(FILE_COMMITS_AT_ONCE),
     health: new HealthProbe(
       () => parts.connect(new Deadline(HEALTH_PROBE_DEADLINE_MILLISECONDS, clock)),

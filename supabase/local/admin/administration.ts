@@ -6,6 +6,7 @@ import { createClient } from "@supabase/supabase-js";
 import { z } from "zod";
 import { ADMINISTRATION_TIMEOUT_MILLISECONDS } from "../limits.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
+import { StoredObjects } from "./stored_objects.ts";
 
 const project = z.object({
   id: z.string(),
@@ -22,6 +23,9 @@ const project = z.object({
   suspendedAt: z.string().nullable(),
 });
 export type Project = z.infer<typeof project>;
+
+const deletedProject = z.object({ id: z.string(), deletedAt: z.string() });
+export type DeletedProject = z.infer<typeof deletedProject>;
 
 const key = z.object({
   id: z.string(),
@@ -45,6 +49,27 @@ const sweepSlice = z.object({
   isDone: z.boolean(),
 });
 export type SweepSlice = z.infer<typeof sweepSlice>;
+
+const segmentToVerify = z.object({
+  id: z.string(),
+  /** Of its object in the bucket. */
+  name: z.string(),
+  size: z.number(),
+  sha256: z.string(),
+});
+export type SegmentToVerify = z.infer<typeof segmentToVerify>;
+
+const versionPlace = z.object({ path: z.string(), version: z.number() });
+export type VersionPlace = z.infer<typeof versionPlace>;
+
+const verifyPage = z.object({
+  versions: z.array(versionPlace.extend({ segments: z.array(z.string()) })),
+  /** What those versions need, each once; one that has no row is missing. */
+  segments: z.array(segmentToVerify),
+  /** Where to go on; null: that was all. */
+  next: versionPlace.nullable(),
+});
+export type VerifyPage = z.infer<typeof verifyPage>;
 
 const settings = z.object({
   /** `anyone`, addresses and domains (`@example.com`). Empty: only the operator; null: nothing was decided yet. */
@@ -89,6 +114,11 @@ export interface KeyRights {
   /** The project's other keys of the same name expire after this; null: they stay. */
   readonly graceSeconds?: number | null;
 }
+
+/** What of a key changes. */
+export type KeyChanges = Partial<Pick<KeyRights, "expiresAt" | "scopes" | "pathPrefix">> & {
+  readonly name?: string;
+};
 
 export class Administration {
   readonly #supabase;
@@ -143,6 +173,15 @@ export class Administration {
     return this.#call("filestore_admin_update_project", { p_id: projectId, p_changes: changes }, project);
   }
 
+  /** For good, with everything in it; `confirm` is its name. */
+  deleteProject(projectId: string, confirm: string): Promise<DeletedProject> {
+    return this.#call(
+      "filestore_admin_delete_project",
+      { p_id: projectId, p_confirm: confirm },
+      deletedProject,
+    );
+  }
+
   /** Throws `AdministrationError`, such as PROJECT_NOT_FOUND. */
   createKey(
     projectId: string,
@@ -170,6 +209,11 @@ export class Administration {
     )).keys;
   }
 
+  /** Changes what is given. Scopes and prefix can only be narrowed. Throws `AdministrationError`. */
+  changeKey(id: string, changes: KeyChanges): Promise<Key> {
+    return this.#call("filestore_admin_change_key", { p_id: id, p_changes: changes }, key);
+  }
+
   revokeKey(id: string): Promise<Key> {
     return this.#call("filestore_admin_revoke_key", { p_id: id }, key);
   }
@@ -182,6 +226,31 @@ export class Administration {
       p_prefix: prefix,
       p_grace_seconds: graceSeconds,
     }, key);
+  }
+
+  /** Versions of a project with what they need, after a place in the order of paths and numbers. */
+  versionsToVerify(projectId: string, after: VersionPlace | null): Promise<VerifyPage> {
+    return this.#call("filestore_verify_versions", {
+      p_project_id: projectId,
+      p_after_path: after?.path ?? null,
+      p_after_version: after?.version ?? 0,
+    }, verifyPage);
+  }
+
+  /** The last day (`yyyy-mm-dd`) that the sweep of a project has done and does not visit again; null: none. */
+  sweptThrough(projectId: string): Promise<string | null> {
+    return this.#call("filestore_verify_swept", { p_project_id: projectId }, z.string().nullable());
+  }
+
+  /** Those of the segments of swept days that have no row, and never get one: no version needs them. */
+  unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
+    const parameters = { p_project_id: projectId, p_ids: ids };
+    return this.#call("filestore_sweep_unreferenced", parameters, z.array(z.string()));
+  }
+
+  /** The objects that hold the bytes. */
+  get objects(): StoredObjects {
+    return new StoredObjects(this.#url, this.#secretKey);
   }
 
   /** Runs one slice of the sweep in the deployed function. */

@@ -1,10 +1,11 @@
-/** The Supabase project that the commands `projects`, `keys` and `sweep` act on. */
+/** The Supabase project that the commands `projects`, `keys` and `sweep` act on, and the service that `files` uses. */
 import { loadEnvFile } from "node:process";
 import { Administration } from "../admin/administration.ts";
 import { stateFileOf } from "../stack/data_directory.ts";
 import { DATA_DIRECTORY, ENV_FILE } from "../repository.ts";
 import { codeOf, StartupError } from "../startup_error.ts";
-import { readState } from "../stack/state.ts";
+import { readState, type RunningStack } from "../stack/state.ts";
+import { FileApi } from "../transfer/file_api.ts";
 
 /** Options that these commands share. */
 export const CONNECTION_OPTIONS = {
@@ -45,12 +46,57 @@ export async function connect(values: ConnectionValues): Promise<Administration>
   if (url !== undefined || key !== undefined) {
     throw new StartupError("A Supabase project requires both its URL and its secret key.");
   }
-  const directory = data ?? DATA_DIRECTORY;
-  const running = await readState(stateFileOf(directory));
-  if (running === null) {
-    throw new StartupError(`No local stack is running on ${directory}; start it with deno task start.`);
+  const { supabaseUrl, secretKey } = await runningStack(data);
+  return new Administration(supabaseUrl, secretKey);
+}
+
+/** Options of the commands that use the public API of a project. */
+export const FILES_OPTIONS = {
+  data: { type: "string" },
+  url: { type: "string" },
+  key: { type: "string" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export const FILES_USAGE = `
+  --url URL   address of the service, like https://REF.supabase.co/functions/v1/api, with a key of the project;
+  --key KEY   both are also read from the environment or .env: BASE_URL and API_KEY
+  --data DIR  data folder of the local stack (default supabase/.temp/local), whose demo project is used without them
+  --json      print one line of JSON on standard output
+  --help      print this text`;
+
+interface FilesValues {
+  readonly data?: string | undefined;
+  readonly url?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** A project's files. Options take precedence over the environment, and --data over both. Throws `StartupError`. */
+export async function connectToFiles(values: FilesValues): Promise<FileApi> {
+  loadEnv();
+  const { data, url = env("BASE_URL", data), key = env("API_KEY", data) } = values;
+  if (data !== undefined && (values.url !== undefined || values.key !== undefined)) {
+    throw new StartupError("Give either --data, or --url and --key.");
   }
-  return new Administration(running.supabaseUrl, running.secretKey);
+  if (url !== undefined && key !== undefined) {
+    if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
+      throw new StartupError("--url must be an address like https://REF.supabase.co/functions/v1/api.");
+    }
+    return new FileApi(url.replace(/\/+$/, ""), key);
+  }
+  if (url !== undefined || key !== undefined) {
+    throw new StartupError("A project requires both the service's address and a key.");
+  }
+  const { supabaseUrl, apiKey } = await runningStack(data);
+  if (apiKey === undefined) throw new StartupError("Start the local stack again, or give --url and --key.");
+  return new FileApi(`${supabaseUrl}/functions/v1/api`, apiKey);
+}
+
+async function runningStack(directory = DATA_DIRECTORY): Promise<RunningStack> {
+  const running = await readState(stateFileOf(directory));
+  if (running !== null) return running;
+  throw new StartupError(`No local stack is running on ${directory}; start it with deno task start.`);
 }
 
 /** Adds the variables of `.env` to the environment; variables that are set already take precedence. */

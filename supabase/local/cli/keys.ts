@@ -1,7 +1,7 @@
-/** `deno task keys`: creates, lists, revokes and rotates API keys. A key is shown once and stored as its SHA-256. */
+/** `deno task keys`: creates, lists, changes, revokes and rotates API keys. A key is shown once and stored as its SHA-256. */
 import { checkPath } from "../../functions/api/http/path.ts";
 import { KEY_GRACE_PERIOD_SECONDS_MAX } from "../../functions/api/limits.ts";
-import type { Administration, Key, KeyRights } from "../admin/administration.ts";
+import type { Administration, Key, KeyChanges, KeyRights } from "../admin/administration.ts";
 import { messageOf } from "../startup_error.ts";
 import {
   escapeControls,
@@ -16,10 +16,11 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { newKey } from "../admin/new_key.ts";
 import { table } from "./table.ts";
 
-const USAGE = `deno task keys create | list | revoke | rotate, and --help for more
+const USAGE = `deno task keys create | list | update | revoke | rotate, and --help for more
 
   create --project PROJECT   create a key for a project
   list [--project PROJECT]   list all keys, or those of one project
+  update ID                  change its --name or --expires, or narrow its --scopes or --prefix
   revoke ID                  revoke a key immediately
   rotate ID                  revoke a key and create one with the same project, name, rights and expiry
 
@@ -88,6 +89,11 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
       return formatKeys(await to.listKeys(found?.id ?? null), json);
     };
   }
+  if (command === "update" && id !== undefined && words.length === 1) {
+    if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`, USAGE);
+    const changes = parseChanges(values);
+    return async (to: Administration) => formatKeys([await to.changeKey(id, changes)], json);
+  }
   if ((command === "revoke" || command === "rotate") && id !== undefined && words.length === 1) {
     if (!UUID.test(id)) throw new UsageError(`'${id}' is not a key id.`, USAGE);
     return command === "revoke"
@@ -106,7 +112,7 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
 /** Throws `UsageError` for an option that would have no effect. */
 function rejectUnusedOptions(command: string | undefined, values: Values): void {
   const requires: readonly (readonly [readonly (keyof Values)[], readonly string[]])[] = [
-    [["name", "expires", "scopes", "prefix"], ["create"]],
+    [["name", "expires", "scopes", "prefix"], ["create", "update"]],
     [["project", "owner"], ["create", "list"]],
     [["grace"], ["create", "rotate"]],
   ];
@@ -125,6 +131,22 @@ function rejectUnusedOptions(command: string | undefined, values: Values): void 
 function parseGrace(text: string | undefined): number | null {
   if (text === undefined) return null;
   return parseWholeNumber(text, "--grace", 0, KEY_GRACE_PERIOD_SECONDS_MAX, USAGE);
+}
+
+/** Only what is given. */
+function parseChanges(values: Values): KeyChanges {
+  const { name, expires, scopes, prefix } = values;
+  if ([name, expires, scopes, prefix].every((value) => value === undefined)) {
+    throw new UsageError("update requires --name, --expires, --scopes or --prefix.", USAGE);
+  }
+  // Whether a prefix goes with the scopes that the key has is for the service to say.
+  const rights = parseRights({ ...values, scopes: scopes ?? "read" });
+  return {
+    ...name !== undefined && { name },
+    ...expires !== undefined && { expiresAt: rights.expiresAt ?? null },
+    ...scopes !== undefined && { scopes: rights.scopes ?? [] },
+    ...prefix !== undefined && { pathPrefix: rights.pathPrefix ?? null },
+  };
 }
 
 function parseRights({ expires, scopes, prefix }: Values): KeyRights {

@@ -1,4 +1,4 @@
-/** `deno task projects`: creates and lists projects; sets their name, tier and owner; suspends and resumes them. */
+/** `deno task projects`: creates, lists and deletes projects; sets their name, tier and owner; suspends and resumes them. */
 import type { Administration, Project, ProjectChanges, Settings } from "../admin/administration.ts";
 import {
   escapeControls,
@@ -13,7 +13,7 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { table } from "./table.ts";
 
 const USAGE =
-  `deno task projects create | list | owner | rename | suspend | resume | tier | makers | account-quota; see --help
+  `deno task projects create | list | owner | rename | suspend | resume | delete | tier | makers | account-quota
 
   create NAME [--tier TIER]     create a project (TIER: free, pro or enterprise; default free)
   list                          list all projects
@@ -21,6 +21,7 @@ const USAGE =
   rename PROJECT NAME           change its name; its id stays
   suspend PROJECT               refuse every request about its files, until it is resumed
   resume PROJECT                end that
+  delete PROJECT                delete it for good, with its files, their history and its keys; asks for its name
   tier PROJECT TIER [LIMITS]    set its tier; limits that are not given are those of the tier, and enterprise has none
   makers [WHO…]                 who may make projects in the console: anyone, nobody (only this command), or e-mail
                                 addresses and domains like @example.com; without WHO, show it
@@ -29,6 +30,7 @@ const USAGE =
 
   PROJECT is an id or a name. Without --owner, a name is that of a project that no account owns.
 
+  --confirm NAME                with delete: the project's name, instead of being asked for it
   --owner ACCOUNT               PROJECT is the name of a project of this account, by e-mail address or id
   --requests-per-minute N       limit of its own, with tier
   --max-file-bytes N            limit of its own, with tier
@@ -39,6 +41,7 @@ const OPTIONS = {
   ...CONNECTION_OPTIONS,
   tier: { type: "string" },
   owner: { type: "string" },
+  confirm: { type: "string" },
   "requests-per-minute": { type: "string" },
   "max-file-bytes": { type: "string" },
   "max-project-bytes": { type: "string" },
@@ -71,6 +74,9 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
   if (command === "list" && words.length === 0) {
     return async (to: Administration) => formatProjects(await to.listProjects(), json);
   }
+  if (command === "delete" && first !== undefined && words.length === 1) {
+    return async (to: Administration) => await deleteProject(to, first, values);
+  }
   const settings = parseSettings(command, words);
   if (settings !== null) {
     return async (to: Administration) => formatSettings(await to.settings(settings), json);
@@ -88,6 +94,18 @@ function parseAction([command, ...words]: readonly string[], values: Values) {
     command === undefined ? "A command is missing." : "Unknown command, or wrong number of arguments.",
     USAGE,
   );
+}
+
+/** Deletes a project whose name was typed. Throws `UsageError`. */
+async function deleteProject(to: Administration, nameOrId: string, values: Values): Promise<string> {
+  const { id, name } = await to.findProject(nameOrId, values.owner);
+  const shown = escapeControls(`${name} (${id})`);
+  const confirm = values.confirm ??
+    prompt(`Delete ${shown} for good, with all of its files, their history and its keys? Type its name:`);
+  if (confirm === null) throw new UsageError("Without a terminal, delete requires --confirm NAME.", USAGE);
+  const deleted = await to.deleteProject(id, confirm);
+  if (values.json) return JSON.stringify(deleted);
+  return `Deleted ${shown}. What it held is removed by the sweep: at once with \`deno task sweep\`.`;
 }
 
 /** The change that a command makes of the project that it names first; null for another command. Throws `UsageError`. */
@@ -156,6 +174,9 @@ function rejectUnusedOptions(command: string | undefined, values: Values): void 
   }
   if (values.owner !== undefined && (command === "create" || command === "list")) {
     throw new UsageError("--owner requires a command that names a project.", USAGE);
+  }
+  if (values.confirm !== undefined && command !== "delete") {
+    throw new UsageError("--confirm requires the command delete.", USAGE);
   }
   if (values.tier !== undefined && command !== "create") {
     throw new UsageError("--tier requires the command create.", USAGE);

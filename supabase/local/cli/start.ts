@@ -18,6 +18,7 @@ await run(async () => {
     dataDir: options.dataDir,
     port: options.port,
     databaseUrl: options.databaseUrl,
+    embeddings: options.embeddings,
     onProgress: (line) => printNotice(`${line} …`),
     onFunctionLog: options.log ? printNotice : (line) => logLine(log, line),
     onMail: (mail) => printNotice(mailText(mail)),

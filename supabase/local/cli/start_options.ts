@@ -10,13 +10,16 @@ export interface StartOptions {
   readonly port: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  readonly embeddings: boolean;
 }
 
-export const START_USAGE = `deno task start [--port N] [--data DIR] [--db URL] [--json] [--log]
+export const START_USAGE =
+  `deno task start [--port N] [--data DIR] [--db URL] [--no-embeddings] [--json] [--log]
 
   --port N    port of the gateway on 127.0.0.1 (default ${GATEWAY_PORT_DEFAULT}, 0: any free port)
   --data DIR  folder for all persistent data (default supabase/.temp/local)
   --db URL    use a Postgres server instead of the built-in PGlite: postgresql://user:password@host:port/database
+  --no-embeddings  leave out the model that finds files by meaning
   --json      print one line of JSON on standard output when ready, everything else on standard error
   --log       show each request here instead of logging it to requests.log in the data folder
   --help      print this text`;
@@ -25,6 +28,7 @@ const OPTIONS = {
   port: { type: "string" },
   data: { type: "string" },
   db: { type: "string" },
+  "no-embeddings": { type: "boolean" },
   json: { type: "boolean" },
   log: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -44,6 +48,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
       : parseWholeNumber(values.port, "--port", 0, 65_535, START_USAGE),
     dataDir: values.data ?? DATA_DIRECTORY,
     databaseUrl: values.db === undefined ? undefined : databaseUrl(values.db),
+    embeddings: values["no-embeddings"] !== true,
   };
 }
 

@@ -4,7 +4,8 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task sweep
 
-  Removes objects of past days that no version references. The service also does so by itself, one slice at a time.
+  Removes what deleted projects held, and objects of past days that no version references. The service also does so
+  by itself, one slice at a time.
 ${CONNECTION_USAGE}`;
 
 await run(async () => {

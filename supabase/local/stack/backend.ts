@@ -4,6 +4,7 @@
  */
 import { type ApiKeyResolver, App, type ResolvedKey, setExperimental } from "@supabase/lite";
 import type { Database } from "../database/database.ts";
+import { administerUser } from "./auth_admin.ts";
 import { DiskStorage } from "./disk_storage.ts";
 import { BACKEND_STOP_TIMEOUT_MILLISECONDS, STORAGE_FILE_SIZE_LIMIT } from "../limits.ts";
 import { migrate } from "../database/migrations.ts";
@@ -57,7 +58,8 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
       const { pathname } = new URL(request.url);
       if (!SERVED.some((path) => pathname.startsWith(`${path}/`))) return new Response(null, { status: 404 });
       const peerAddress = info.remoteAddr.hostname;
-      const response = await quietly(() => asOneRequest(() => app.fetch(request, { peerAddress })));
+      const response = await administerUser(request, database, options.secrets) ??
+        await quietly(() => asOneRequest(() => app.fetch(request, { peerAddress })));
       if (pathname.startsWith("/auth/v1/")) await options.onAuth?.();
       return response;
     });

@@ -3,7 +3,7 @@
  * project's id, so it is found whatever it and other projects are called and whoever owns it.
  */
 import { isWellFormedApiKey } from "../../functions/api/auth/api_key.ts";
-import { type Administration, AdministrationError, type Project } from "../admin/administration.ts";
+import { type Administration, AdministrationError } from "../admin/administration.ts";
 import type { Database } from "../database/database.ts";
 import { readJsonFile, writeJsonFile } from "./json_file.ts";
 import { newKey } from "../admin/new_key.ts";
@@ -29,8 +29,12 @@ export async function openDemo(administration: Administration, file: string): Pr
     stored = { projectId: crypto.randomUUID() };
     await writeJsonFile(file, stored);
   }
+  if (!await createDemo(administration, stored.projectId)) {
+    stored = { projectId: crypto.randomUUID() };
+    await writeJsonFile(file, stored);
+    await createDemo(administration, stored.projectId);
+  }
   const { projectId, keyId, apiKey } = stored;
-  await createDemo(administration, projectId);
   if (apiKey !== undefined && keyId !== undefined && await isActive(administration, projectId, keyId)) {
     return { projectId, apiKey };
   }
@@ -49,7 +53,7 @@ export async function giveToFirstAccount(database: Database, projectId: string):
   const given = await database.query(
     `update filestore.projects p set owner_id = a.id
      from (select u.id from auth.users u order by u.created_at, u.id limit 1) a
-     where p.id = $1 and p.owner_id is null
+     where p.id = $1 and p.owner_id is null and p.deleted_at is null
        and not exists (select from filestore.projects o where o.owner_id = a.id and o.name = p.name)
      returning p.id`,
     [projectId],
@@ -62,12 +66,14 @@ export async function giveToFirstAccount(database: Database, projectId: string):
   return owned.length > 0;
 }
 
-/** A project with this id, under the first name that the operator has not given to another one. */
-async function createDemo(administration: Administration, id: string): Promise<Project> {
+/** A project with this id, under the first name that the operator has not given to another one; false where it was deleted. */
+async function createDemo(administration: Administration, id: string): Promise<boolean> {
   for (let name: string = DEMO.project;; name = `${DEMO.project}-${crypto.randomUUID().slice(0, 8)}`) {
     try {
-      return await administration.createProject(name, DEMO.tier, id);
+      await administration.createProject(name, DEMO.tier, id);
+      return true;
     } catch (error) {
+      if (error instanceof AdministrationError && error.code === "PROJECT_DELETED") return false;
       if (!(error instanceof AdministrationError && error.code === "NAME_TAKEN")) throw error;
     }
   }

@@ -19,7 +19,13 @@ export interface FunctionCommandOptions {
 }
 
 /** Variables that the function reads, other than those that Supabase injects. */
-const OWN_VARIABLES = ["EMBEDDINGS_URL", "EMBEDDINGS_MODEL", "EMBEDDINGS_API_KEY", "MCP_ALLOWED_ORIGINS"];
+const OWN_VARIABLES = [
+  "EMBEDDINGS_URL",
+  "EMBEDDINGS_MODEL",
+  "EMBEDDINGS_API_KEY",
+  "EMBEDDINGS_DIMENSIONS",
+  "MCP_ALLOWED_ORIGINS",
+];
 
 const AS_DEPLOYED = ["--config", FUNCTION_CONFIG, "--frozen"];
 
@@ -80,7 +86,7 @@ export async function functionCommand(options: FunctionCommandOptions): Promise<
       pathToFileURL(options.entry).href,
       ...Object.keys(injected),
     ],
-    environment: { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO), NO_COLOR: "1", ...injected },
+    environment: { ...denoEnvironment(), ...injected },
   };
 }
 
@@ -103,6 +109,11 @@ function injectedVariables(options: FunctionCommandOptions): Record<string, stri
     SB_EXECUTION_ID: crypto.randomUUID(),
     DENO_DEPLOYMENT_ID: "local_api_1",
   };
+}
+
+/** Of this process's variables those with which Deno finds and trusts its packages, and nothing else. */
+export function denoEnvironment(): Record<string, string> {
+  return { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO), NO_COLOR: "1" };
 }
 
 /** Returns the variables of the function that are set in this process. */
@@ -146,7 +157,7 @@ async function prepareDeno(version: string, entry: string): Promise<string> {
 }
 
 async function outputOf(version: string, command: string, args: readonly string[]): Promise<string> {
-  const env = { ...TRUSTED_BY_DENO, ...pick(NEEDED_BY_DENO) };
+  const env = denoEnvironment();
   const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], env }).output();
   if (success) return new TextDecoder().decode(stdout);
   throw new StartupError(`Deno ${version} cannot be prepared: ${new TextDecoder().decode(stderr).trim()}`);

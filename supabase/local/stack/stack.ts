@@ -3,6 +3,7 @@ import { Administration } from "../admin/administration.ts";
 import { type Backend, startBackend } from "./backend.ts";
 import type { Database } from "../database/database.ts";
 import { ConsoleServer } from "../console/console_server.ts";
+import { LOCAL_MODEL, LocalEmbeddings } from "./local_embeddings.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import { giveToFirstAccount, openDemo } from "./demo.ts";
 import { functionCommand, ownVariables } from "./function_command.ts";
@@ -47,6 +48,8 @@ export interface StackOptions {
   readonly memoryLimitMegabytes?: number;
   /** Variables of the function, such as its embeddings endpoint. Default: those that are set in this process. */
   readonly functionVariables?: Readonly<Record<string, string>>;
+  /** Whether a model of the stack's own embeds texts, where no endpoint is set. Default false. */
+  readonly embeddings?: boolean;
   /** SUPABASE_URL of the function, such as a proxy in front of the back end. Default: the back end. */
   readonly functionSupabaseUrl?: (backendUrl: string) => string | Promise<string>;
   /** Another function, and other migrations, than those of the repository. */
@@ -78,6 +81,8 @@ export interface Stack {
   readonly demo: { readonly name: string; readonly owner: string | null } | null;
   /** Ids of the function processes that are running. */
   readonly functionPids: readonly number[];
+  /** Id of the process with the sentence model, once it was needed. */
+  readonly embeddingPids: readonly number[];
   /** Runs one statement as the owner of the database and returns its rows. */
   exec<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** Runs a script of several statements in one transaction. */
@@ -116,7 +121,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     });
     cleanups.push(() => backend.close());
     gateway.routes.backendUrl = backend.url;
-    const functions = await startFunctions(options, secrets, backend);
+    const variables = options.functionVariables ?? ownVariables();
+    const embeddings = options.embeddings && variables["EMBEDDINGS_URL"] === undefined
+      ? await LocalEmbeddings.start(options.onFunctionLog ?? (() => {}))
+      : null;
+    cleanups.push(() => embeddings?.stop());
+    const functions = await startFunctions(options, secrets, backend, {
+      ...variables,
+      ...embeddings && { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: LOCAL_MODEL },
+    });
     cleanups.push(() => functions.stop());
     gateway.routes.functions = functions;
     const consoleServer = new ConsoleServer(secrets.publishableKey, mail);
@@ -128,7 +141,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     if (demo !== null) adopt = adoption(backend.database, demo.projectId);
     await adopt();
     const project = demo && await administration.findProject(demo.projectId);
-    await writeState(data.stateFile, { supabaseUrl: gateway.url, secretKey: secrets.secretKey });
+    await writeState(data.stateFile, {
+      supabaseUrl: gateway.url,
+      secretKey: secrets.secretKey,
+      apiKey: demo?.apiKey,
+    });
     cleanups.push(() => removeState(data.stateFile));
     let stopped: Promise<void> | undefined;
     return {
@@ -141,6 +158,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       demo: project && { name: project.name, owner: project.owner ?? project.ownerId },
       get functionPids() {
         return functions.pids;
+      },
+      get embeddingPids() {
+        return embeddings?.pids ?? [];
       },
       exec: (sql, parameters) => backend.database.query(sql, parameters),
       script: (sql) => backend.database.script(sql),
@@ -168,6 +188,7 @@ async function startFunctions(
   options: StackOptions,
   secrets: Secrets,
   backend: Backend,
+  variables: Readonly<Record<string, string>>,
 ): Promise<FunctionPool> {
   const command = await functionCommand({
     entry: options.functionEntry ?? FUNCTION_ENTRY,
@@ -176,7 +197,7 @@ async function startFunctions(
     databaseUrl: options.databaseUrl,
     denoVersion: options.denoVersion,
     memoryLimitMegabytes: options.memoryLimitMegabytes,
-    ownVariables: options.functionVariables ?? ownVariables(),
+    ownVariables: variables,
   });
   options.onProgress?.("Starting the function");
   const functions = new FunctionPool(

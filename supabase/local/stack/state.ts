@@ -4,10 +4,15 @@ import { readJsonFile, writeJsonFile } from "./json_file.ts";
 export interface RunningStack {
   readonly supabaseUrl: string;
   readonly secretKey: string;
+  /** Of the demo project; absent in what an earlier version wrote. */
+  readonly apiKey?: string | undefined;
 }
 
-export async function writeState(file: string, { supabaseUrl, secretKey }: RunningStack): Promise<void> {
-  await writeJsonFile(file, { supabaseUrl, secretKey });
+export async function writeState(
+  file: string,
+  { supabaseUrl, secretKey, apiKey }: RunningStack,
+): Promise<void> {
+  await writeJsonFile(file, { supabaseUrl, secretKey, apiKey });
 }
 
 /** Returns null if the data folder records no running stack. */
@@ -16,7 +21,8 @@ export async function readState(file: string): Promise<RunningStack | null> {
   if (typeof state !== "object" || state === null) return null;
   if (!("supabaseUrl" in state) || typeof state.supabaseUrl !== "string") return null;
   if (!("secretKey" in state) || typeof state.secretKey !== "string") return null;
-  return { supabaseUrl: state.supabaseUrl, secretKey: state.secretKey };
+  const apiKey = "apiKey" in state && typeof state.apiKey === "string" ? state.apiKey : undefined;
+  return { supabaseUrl: state.supabaseUrl, secretKey: state.secretKey, apiKey };
 }
 
 export async function removeState(file: string): Promise<void> {

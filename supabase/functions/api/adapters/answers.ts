@@ -6,20 +6,25 @@ import { z } from "zod";
 import { REFUSAL_CODES } from "../errors.ts";
 import type { AccountAnswer } from "../ports/accounts.ts";
 import type { Answer, Grant, RateView, Refusal } from "../ports/answer.ts";
-import type { Committed } from "../ports/commit.ts";
-import type {
-  Comparison,
-  Content,
-  EditBase,
-  FileRecord,
-  ListPage,
-  Side,
-  TurnTaken,
-  VersionPage,
+import type { BatchCommitted, Committed } from "../ports/commit.ts";
+import type { BackAnswer, FolderAnswer, ManyCommitted, Undecided } from "../ports/commit_many.ts";
+import type { Change, ChangePage, Run, RunDetails, RunPage } from "../ports/changes.ts";
+import {
+  type Comparison,
+  type Content,
+  type EditBase,
+  type FileRecord,
+  type ListPage,
+  type Side,
+  type TurnTaken,
+  VERSION_OPERATIONS,
+  type VersionOrigin,
+  type VersionPage,
 } from "../ports/files.ts";
-import type { Authorization, Sweep } from "../ports/metadata.ts";
+import type { Authorization, DeadSegment, DeletedAccount, DeletedProject, Sweep } from "../ports/metadata.ts";
+import type { Purged, Redacted } from "../ports/erasure.ts";
 import type { Link, OpenedLink } from "../ports/links.ts";
-import type { Claim, SearchPage } from "../ports/search_index.ts";
+import { type Claim, type SearchPage, UNSEARCHED_REASONS } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 
 const rate = z.object({
@@ -72,16 +77,26 @@ export const content = z.object({ file: fileRecord, segments: z.array(segment) }
   Content
 >;
 
+const versionOrigin = z.object({
+  operation: z.enum(VERSION_OPERATIONS),
+  runId: z.string().optional(),
+  actor: z.string().optional(),
+  note: z.string().optional(),
+  from: z.object({ path: z.string(), version: z.number() }).optional(),
+  keyId: z.string().optional(),
+}) satisfies z.ZodType<VersionOrigin>;
+
 export const versionPage = z.object({
   file: z.object({ path: z.string(), mimeType: z.string() }),
   versions: z.array(
-    z.object({
+    versionOrigin.extend({
       version: z.number(),
       size: z.number(),
       createdAt: z.string(),
       updatedAt: z.string(),
       deleted: z.boolean().optional(),
-      keyId: z.string().optional(),
+      redactedAt: z.string().optional(),
+      cursor: z.string(),
     }),
   ),
   total: z.number(),
@@ -89,13 +104,61 @@ export const versionPage = z.object({
   offset: z.number(),
 }) satisfies z.ZodType<VersionPage>;
 
+const change = versionOrigin.extend({
+  cursor: z.string(),
+  path: z.string().optional(),
+  fileId: z.string(),
+  version: z.number(),
+  size: z.number(),
+  mimeType: z.string(),
+  deleted: z.boolean().optional(),
+  commitId: z.string(),
+  createdAt: z.string(),
+}) satisfies z.ZodType<Change>;
+
+export const changePage = z.object({
+  changes: z.array(change),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+  position: z.number(),
+}) satisfies z.ZodType<ChangePage>;
+
+const run = z.object({
+  runId: z.string(),
+  actors: z.array(z.string()),
+  fileCount: z.number(),
+  versionCount: z.number(),
+  firstAt: z.string(),
+  lastAt: z.string(),
+}) satisfies z.ZodType<Run>;
+
+export const runPage = z.object({
+  runs: z.array(run),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+}) satisfies z.ZodType<RunPage>;
+
+export const runDetails = run.extend({
+  files: z.array(z.object({
+    path: z.string(),
+    fileId: z.string(),
+    firstVersion: z.number(),
+    lastVersion: z.number(),
+    operation: z.enum(VERSION_OPERATIONS),
+  })),
+  hasMore: z.boolean(),
+}) satisfies z.ZodType<RunDetails>;
+
 export const listPage = z.object({
   files: z.array(fileRecord),
   directories: z.array(z.string()).optional(),
-  total: z.number(),
+  total: z.number().optional(),
   limit: z.number(),
   offset: z.number(),
   hasMore: z.boolean(),
+  next: z.string().optional(),
+  hasMoreDirectories: z.boolean().optional(),
+  trimmed: z.array(z.string()).optional(),
 }) satisfies z.ZodType<ListPage>;
 
 /** With the `extra` of the commit. */
@@ -110,6 +173,56 @@ export const committed = z.object({
   segments: segments ?? null,
   isReplayed: isReplayed ?? false,
 })) satisfies z.ZodType<Committed>;
+
+export const folderAnswer = z.object({
+  count: z.number(),
+  files: z.array(z.object({ path: z.string(), version: z.number() })),
+  trimmed: z.array(z.string()).optional(),
+}) satisfies z.ZodType<FolderAnswer>;
+
+export const backAnswer = z.object({
+  runId: z.string().nullable(),
+  undoneRunId: z.string().nullable(),
+  actions: z.array(z.object({
+    path: z.string(),
+    action: z.enum(["restore", "delete"]),
+    from: z.number(),
+    to: z.number().nullable(),
+    version: z.number().optional(),
+  })),
+  unchanged: z.array(z.string()),
+  conflicts: z.array(z.object({
+    path: z.string(),
+    version: z.number(),
+    actor: z.string().nullable(),
+    runId: z.string().nullable(),
+    reason: z.enum(["gone", "moved"]).optional(),
+  })),
+  trimmed: z.array(z.string()).optional(),
+}) satisfies z.ZodType<BackAnswer>;
+
+export const undecided = z.object({
+  undecided: z.array(z.object({
+    path: z.string(),
+    from: z.number(),
+    to: z.number(),
+    segments: z.array(segment),
+    otherSegments: z.array(segment),
+  })),
+}) satisfies z.ZodType<Undecided>;
+
+/** The answer of a commit of many files. */
+export function manyCommitted<T>(answer: z.ZodType<T>): z.ZodType<ManyCommitted<T>> {
+  return z.looseObject({ isReplayed: z.boolean().optional() }).transform(({ isReplayed, ...value }) => ({
+    value: answer.parse(value),
+    isReplayed: isReplayed ?? false,
+  }));
+}
+
+export const batchCommitted = z.object({
+  results: z.array(committedRecord),
+  isReplayed: z.boolean().default(false),
+}) satisfies z.ZodType<BatchCommitted>;
 
 export const editBase = z.union([
   z.object({ storedResponse: committedRecord }),
@@ -172,6 +285,17 @@ export const searchPage = z.object({
   hasVectors: z.boolean(),
   lexemes: z.array(z.string()),
   pending: z.number(),
+  scope: z.string().nullable(),
+  stage: z.number(),
+  isVectorCut: z.boolean(),
+  unsearched: z.object({
+    files: z.number(),
+    bytes: z.number(),
+    paths: z.array(z.string()),
+    reasons: z.array(z.enum(UNSEARCHED_REASONS)),
+    live: z.array(z.object({ file: fileRecord, segments: z.array(segment) })),
+    isComplete: z.boolean(),
+  }).nullable(),
 }) satisfies z.ZodType<SearchPage>;
 
 export const claim = z.object({
@@ -192,6 +316,25 @@ export const claim = z.object({
   })),
 }) satisfies z.ZodType<Claim>;
 
+export const purged = z.object({
+  file: z.object({ versions: z.number(), bytes: z.number(), pendingVersions: z.number() }),
+  isReplayed: z.literal(true).optional(),
+}).transform(({ file, isReplayed }) => ({
+  value: file,
+  isReplayed: isReplayed === true,
+})) satisfies z.ZodType<
+  ManyCommitted<Purged>
+>;
+
+export const redacted = z.object({
+  versions: z.array(z.number()),
+  remaining: z.array(z.object({ path: z.string(), version: z.number() })),
+}) satisfies z.ZodType<Redacted>;
+
+export const deadSegments = z.array(
+  z.object({ id: z.string(), name: z.string() }),
+) satisfies z.ZodType<readonly DeadSegment[]>;
+
 export const sweep = z.object({
   projectId: z.string(),
   through: z.string(),
@@ -199,6 +342,14 @@ export const sweep = z.object({
   day: z.string().nullable(),
   kept: z.number(),
 }) satisfies z.ZodType<Sweep>;
+
+export const deletedProject = z.object({
+  deletedProjectId: z.string(),
+  objects: z.array(z.string()),
+  isEmptied: z.boolean(),
+}) satisfies z.ZodType<DeletedProject>;
+
+export const deletedAccount = z.object({ deletedAccountId: z.string() }) satisfies z.ZodType<DeletedAccount>;
 
 const envelope = z.object({
   rate: rate.optional(),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { unavailable } from "../errors.ts";
 import {
-  EMBEDDING_DIMENSIONS,
+  EMBEDDING_DIMENSIONS_MAX,
   EMBEDDINGS_DEADLINE_MILLISECONDS,
   EMBEDDINGS_TIMEOUT_MILLISECONDS,
 } from "../limits.ts";
@@ -22,9 +22,11 @@ export interface EndpointSettings {
   readonly url: string;
   readonly model: string;
   readonly apiKey: string | undefined;
+  /** Asked for; undefined: as many as the model has. */
+  readonly dimensions?: number | undefined;
 }
 
-const vector = z.array(z.number()).length(EMBEDDING_DIMENSIONS);
+const vector = z.array(z.number()).min(1).max(EMBEDDING_DIMENSIONS_MAX);
 
 export class SessionEmbedder implements Embedder {
   readonly model = BUILT_IN_MODEL;
@@ -53,7 +55,10 @@ export class EndpointEmbedder implements Embedder {
   private readonly parts: CallParts;
 
   constructor(private readonly settings: EndpointSettings, parts: CallParts) {
-    this.model = settings.model;
+    // Vectors of different sizes cannot be compared.
+    this.model = settings.dimensions === undefined
+      ? settings.model
+      : `${settings.model}@${settings.dimensions}`;
     this.parts = { ...parts, deadline: parts.deadline.part(EMBEDDINGS_DEADLINE_MILLISECONDS) };
   }
 
@@ -83,7 +88,7 @@ export class EndpointEmbedder implements Embedder {
   }
 
   private async post(texts: readonly string[]): Promise<{ status: number; body: unknown }> {
-    const { url, model, apiKey } = this.settings;
+    const { url, model, apiKey, dimensions } = this.settings;
     const answer = await fetch(url, {
       method: "POST",
       headers: {
@@ -93,7 +98,7 @@ export class EndpointEmbedder implements Embedder {
       body: JSON.stringify({
         model,
         input: texts,
-        dimensions: EMBEDDING_DIMENSIONS,
+        ...(dimensions !== undefined && { dimensions }),
         encoding_format: "float",
       }),
       signal: AbortSignal.timeout(EMBEDDINGS_TIMEOUT_MILLISECONDS),

@@ -34,6 +34,11 @@ export class SupabaseAccounts implements Accounts {
     return this.call(accessToken, "filestore_account_administer", request);
   }
 
+  deleteAccount(accessToken: string, confirm: string): Promise<AccountAnswer<unknown>> {
+    const request = { p_confirm: confirm, p_deletion_id: crypto.randomUUID() };
+    return this.call(accessToken, "filestore_account_delete", request);
+  }
+
   openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>> {
     const request = { p_project_id: projectId, p_token_hash: tokenHash };
     return this.call(accessToken, "filestore_account_session", request);

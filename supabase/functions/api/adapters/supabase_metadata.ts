@@ -4,7 +4,18 @@ import { z } from "zod";
 import { EDIT_TURN_SECONDS } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { Answer, Caller } from "../ports/answer.ts";
-import type { Commit, Committed, Idempotency } from "../ports/commit.ts";
+import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "../ports/commit.ts";
+import type {
+  BackAnswer,
+  FolderAnswer,
+  FolderCommit,
+  ManyBasis,
+  ManyCommitted,
+  RestoreFolder,
+  Undecided,
+  Undo,
+} from "../ports/commit_many.ts";
+import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "../ports/changes.ts";
 import type {
   Comparison,
   Content,
@@ -15,43 +26,67 @@ import type {
   TurnTaken,
   VersionPage,
 } from "../ports/files.ts";
-import type { Authorization, Metadata, Sweep } from "../ports/metadata.ts";
+import type {
+  Authorization,
+  DeadSegment,
+  DeletedAccount,
+  DeletedProject,
+  Metadata,
+  Sweep,
+} from "../ports/metadata.ts";
+import type { Purge, Purged, Redacted, Redaction } from "../ports/erasure.ts";
 import type { Link, NewLink, OpenedLink } from "../ports/links.ts";
-import type { SearchPage, SearchQuery } from "../ports/search_index.ts";
+import type { IndexedScope, SearchPage, SearchQuery } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 import {
   authorization,
+  backAnswer,
+  batchCommitted,
+  changePage,
   committed,
   comparison,
   content,
+  deadSegments,
+  deletedAccount,
+  deletedProject,
   editBase,
   editTurn,
   fileRecord,
+  folderAnswer,
   link,
   listPage,
+  manyCommitted,
   openedLink,
   parseAnswer,
+  purged,
+  redacted,
   revokedLink,
+  runDetails,
+  runPage,
   searchPage,
   sweep,
+  undecided,
   versionPage,
 } from "./answers.ts";
-import type { CallParts } from "./backend.ts";
+import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import { callFunction } from "./rpc.ts";
 
 export class SupabaseMetadata implements Metadata {
   constructor(private readonly client: SupabaseClient, private readonly parts: CallParts) {}
 
-  authorize(caller: Caller, path?: string): Promise<Answer<Authorization>> {
-    return this.call("filestore_authorize", caller, { p_path: path ?? null }, authorization);
+  authorize(caller: Caller, path?: string, requests = 1): Promise<Answer<Authorization>> {
+    const parameters = { p_path: path ?? null, p_requests: requests };
+    return this.call("filestore_authorize", caller, parameters, authorization);
   }
 
-  record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>> {
-    return this.call("filestore_record", caller, { p_path: path, p_version: version ?? null }, fileRecord);
+  record(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<FileRecord>> {
+    const which = { p_path: path, p_version: version ?? null, p_at: at ?? null };
+    return this.call("filestore_record", caller, which, fileRecord);
   }
 
-  content(caller: Caller, path: string, version?: number): Promise<Answer<Content>> {
-    return this.call("filestore_content", caller, { p_path: path, p_version: version ?? null }, content);
+  content(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<Content>> {
+    const which = { p_path: path, p_version: version ?? null, p_at: at ?? null };
+    return this.call("filestore_content", caller, which, content);
   }
 
   editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>> {
@@ -83,8 +118,25 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_diff", caller, versions, comparison);
   }
 
-  versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>> {
-    const page = { p_path: path, p_limit: limit, p_offset: offset };
+  comparisonOfFiles(
+    caller: Caller,
+    path: string,
+    toPath: string,
+    from?: number,
+    to?: number,
+  ): Promise<Answer<Comparison>> {
+    const sides = { p_path: path, p_to_path: toPath, p_from: from ?? null, p_to: to ?? null };
+    return this.call("filestore_diff_files", caller, sides, comparison);
+  }
+
+  versions(
+    caller: Caller,
+    path: string,
+    limit: number,
+    offset: number,
+    at?: string,
+  ): Promise<Answer<VersionPage>> {
+    const page = { p_path: path, p_limit: limit, p_offset: offset, p_at: at ?? null };
     return this.call("filestore_versions", caller, page, versionPage);
   }
 
@@ -92,12 +144,89 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_list", caller, { p_query: query }, listPage);
   }
 
+  exported(caller: Caller, directory: string, at?: string): Promise<Answer<readonly Content[]>> {
+    const which = { p_directory: directory, p_at: at ?? null };
+    return this.call("filestore_export", caller, which, z.array(content));
+  }
+
+  changes(caller: Caller, query: ChangeQuery): Promise<Answer<ChangePage>> {
+    return this.call("filestore_changes", caller, { p_query: query }, changePage);
+  }
+
+  async newestChange(projectId: string, known: number): Promise<number> {
+    const parameters = { p_project_id: projectId, p_known: known };
+    return z.number().parse(await this.callInternal("filestore_newest_change", parameters));
+  }
+
+  runs(caller: Caller, limit: number, after?: Cursor): Promise<Answer<RunPage>> {
+    return this.call("filestore_runs", caller, { p_limit: limit, p_after: after ?? null }, runPage);
+  }
+
+  run(caller: Caller, runId: string, limit: number, after?: string): Promise<Answer<RunDetails>> {
+    const page = { p_run_id: runId, p_limit: limit, p_after: after ?? null };
+    return this.call("filestore_run", caller, page, runDetails);
+  }
+
   search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>> {
     return this.call("filestore_search", caller, { p_query: query }, searchPage);
   }
 
+  async areIndexed(projectId: string, scopes: readonly IndexedScope[]): Promise<readonly boolean[]> {
+    const parameters = {
+      p_project_id: projectId,
+      p_scopes: scopes.map(({ scope }) => scope),
+      p_stages: scopes.map(({ stage }) => stage),
+    };
+    return z.array(z.boolean()).parse(await this.callInternal("filestore_search_settled", parameters));
+  }
+
+  commitFolder(
+    caller: Caller,
+    commit: FolderCommit & ManyBasis,
+  ): Promise<Answer<ManyCommitted<FolderAnswer>>> {
+    return this.commitMany(caller, commit, manyCommitted(folderAnswer));
+  }
+
+  commitBack(
+    caller: Caller,
+    commit: (Undo | RestoreFolder) & ManyBasis,
+  ): Promise<Answer<ManyCommitted<BackAnswer> | Undecided>> {
+    return this.commitMany(caller, { dryRun: false, ...commit }, undecided.or(manyCommitted(backAnswer)));
+  }
+
+  plan(caller: Caller, { kind, ...commit }: Undo | RestoreFolder): Promise<Answer<BackAnswer | Undecided>> {
+    const plan = { p_kind: kind, p_commit: { dryRun: true, ...commit } };
+    return this.call("filestore_plan", caller, plan, undecided.or(backAnswer));
+  }
+
+  private commitMany<T>(
+    caller: Caller,
+    { kind, ...commit }: { readonly kind: string; readonly dryRun?: boolean },
+    answer: z.ZodType<T>,
+  ): Promise<Answer<T>> {
+    const { provenance } = caller;
+    return this.call(
+      "filestore_commit_many",
+      caller,
+      { p_requests: 1, p_kind: kind, p_commit: { ...commit, provenance } },
+      answer,
+    );
+  }
+
   commit(caller: Caller, { kind, ...commit }: Commit): Promise<Answer<Committed>> {
-    return this.call("filestore_commit", caller, { p_kind: kind, p_commit: commit }, committed);
+    const { provenance } = caller;
+    return this.call(
+      "filestore_commit",
+      caller,
+      { p_kind: kind, p_commit: { ...commit, provenance } },
+      committed,
+    );
+  }
+
+  commitBatch(caller: Caller, batch: Batch, requests: number): Promise<Answer<BatchCommitted>> {
+    const { provenance } = caller;
+    const commit = { p_requests: requests, p_kind: "batch", p_commit: { ...batch, provenance } };
+    return this.call("filestore_commit_many", caller, commit, batchCommitted);
   }
 
   compact(
@@ -112,6 +241,16 @@ export class SupabaseMetadata implements Metadata {
       { p_path: path, p_run: run, p_compacted: compacted },
       z.boolean(),
     );
+  }
+
+  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Purged>>> {
+    const { provenance } = caller;
+    return this.call("filestore_purge", caller, { p_commit: { ...purge, provenance } }, purged);
+  }
+
+  redact(caller: Caller, { path, versions, note }: Redaction): Promise<Answer<Redacted>> {
+    const redaction = { p_path: path, p_versions: versions, p_note: note ?? null };
+    return this.call("filestore_redact", caller, redaction, redacted);
   }
 
   createLink(caller: Caller, created: NewLink): Promise<Answer<Link>> {
@@ -135,7 +274,8 @@ export class SupabaseMetadata implements Metadata {
   }
 
   commitLink(caller: Caller, { kind: _, ...commit }: Commit): Promise<Answer<Committed>> {
-    return this.call("filestore_link_commit", caller, { p_commit: commit }, committed);
+    const { provenance } = caller;
+    return this.call("filestore_link_commit", caller, { p_commit: { ...commit, provenance } }, committed);
   }
 
   administer(
@@ -147,8 +287,21 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_administer", caller, request, z.unknown());
   }
 
-  async nextSweep(): Promise<Sweep | null> {
-    return sweep.nullable().parse(await this.callInternal("filestore_sweep_next", {}));
+  async sweepErasures(): Promise<boolean> {
+    return z.boolean().parse(await this.callInternal("filestore_sweep_erasures", {}));
+  }
+
+  async deadSegments(limit: number): Promise<readonly DeadSegment[]> {
+    return deadSegments.parse(await this.callInternal("filestore_sweep_dead", { p_limit: limit }));
+  }
+
+  async noteRemoved(ids: readonly string[]): Promise<void> {
+    await this.callInternal("filestore_sweep_removed", { p_ids: ids });
+  }
+
+  async nextSweep(): Promise<Sweep | DeletedProject | DeletedAccount | null> {
+    return z.union([sweep, deletedProject, deletedAccount]).nullable()
+      .parse(await this.callInternal("filestore_sweep_next", {}));
   }
 
   async unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
@@ -159,6 +312,33 @@ export class SupabaseMetadata implements Metadata {
   async noteSweep({ projectId, sweptThrough, day, kept }: Omit<Sweep, "through">): Promise<void> {
     const parameters = { p_project_id: projectId, p_swept_through: sweptThrough, p_day: day, p_kept: kept };
     await this.callInternal("filestore_sweep_progress", parameters);
+  }
+
+  async noteDeletedObjects(projectId: string, objects: readonly string[]): Promise<void> {
+    await this.callInternal("filestore_sweep_note_objects", { p_project_id: projectId, p_objects: objects });
+  }
+
+  async removeDeletedSegments(projectId: string, objects: readonly string[]): Promise<void> {
+    await this.callInternal("filestore_sweep_forget_segments", {
+      p_project_id: projectId,
+      p_objects: objects,
+    });
+  }
+
+  async removeDeletedRows(projectId: string): Promise<number> {
+    return z.number().parse(
+      await this.callInternal("filestore_sweep_remove_rows", { p_project_id: projectId }),
+    );
+  }
+
+  async removeAccount(accountId: string): Promise<void> {
+    await withRetries(this.parts, "delete user", async (): Promise<Outcome<true>> => {
+      const { error } = await this.client.auth.admin.deleteUser(accountId);
+      // What a call whose answer was lost has removed is gone.
+      if (error === null || error.code === "user_not_found") return { value: true };
+      return { transient: error.code ?? String(error.status ?? error.name) };
+    });
+    await this.callInternal("filestore_sweep_forget_account", { p_account_id: accountId });
   }
 
   async probe(): Promise<void> {

@@ -142,6 +142,7 @@ export class SupabaseSegments implements Segments {
 
   async remove(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
+    for (const name of names) this.cache.delete(name);
     await withRetries(this.parts, "remove", async (): Promise<Outcome<true>> => {
       const { error } = await this.client().storage.from(BUCKET).remove([...names]).catch(endedEarly);
       return error === null ? { value: true } : transientFailure(error);

@@ -4,7 +4,7 @@
  */
 import { ApiError, unavailable } from "../errors.ts";
 import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
-import type { Answer, Caller, Grant, RateView, Refusal, Scope } from "../ports/answer.ts";
+import type { Answer, Caller, Grant, Provenance, RateView, Refusal, Scope } from "../ports/answer.ts";
 import type { Authorization, Metadata } from "../ports/metadata.ts";
 import {
   type Account,
@@ -25,6 +25,8 @@ export interface GateParts extends IdentifyParts {
 }
 
 export class Gate {
+  /** What the client says of the changes that it makes with this request. */
+  provenance: Provenance | undefined;
   private identity: Identity = { kind: "anonymous" };
   private scopes: readonly Scope[] = [];
   private isCounted = false;
@@ -72,14 +74,21 @@ export class Gate {
     if (this.identity.kind !== "key" && this.identity.kind !== "link") {
       throw new Error("the request has no key");
     }
-    return { keyHash: this.identity.keyHash, requestId: this.isCounted ? null : this.requestId };
+    const requestId = this.isCounted ? null : this.requestId;
+    return { keyHash: this.identity.keyHash, requestId, provenance: this.provenance };
   }
 
   /**
    * Checks the credentials as far as possible without the database. Throws 401, 403 for a key that is known to lack one
    * of `scopes`, or 429 for an address that failed too often or a project whose window is known to be used up.
+   * `isFreeForOwner`: the window does not count it where the project's owner asks in the console.
    */
-  async enter(headers: Headers, credentials: Credentials, scopes: readonly Scope[]): Promise<void> {
+  async enter(
+    headers: Headers,
+    credentials: Credentials,
+    scopes: readonly Scope[],
+    isFreeForOwner = false,
+  ): Promise<void> {
     const identity = await identify(headers, credentials, this.parts, (rate) => this.window = rate);
     this.identity = identity;
     if (identity.kind === "account" && identity.hasBadProjectId) {
@@ -88,9 +97,11 @@ export class Gate {
     }
     if (identity.kind !== "key") return;
     this.isAnswered = identity.isConfirmed;
+    this.scopes = scopes;
+    this.isCounted = isFreeForOwner && identity.owner !== null;
+    if (this.isCounted) return;
     this.window = this.parts.keys.exhausted(identity.keyHash, this.parts.now());
     if (this.window) throwRateLimitExceeded(this.window.reset, this.parts.now());
-    this.scopes = scopes;
     if (this.grant && !this.isAllowed(this.grant)) await this.authorize();
   }
 
@@ -110,6 +121,19 @@ export class Gate {
     if (!isLinkToken(token) || keys.isRefused(keyHash, now())) this.throwRefusal(NO_LINK);
     this.window = keys.exhausted(keyHash, now());
     if (this.window) throwRateLimitExceeded(this.window.reset, now());
+  }
+
+  /** Has the database authorize the request without counting it: how many requests it counts as is not known yet. */
+  async look(): Promise<void> {
+    const caller = { ...this.caller, requestId: null };
+    this.unwrap(await this.parts.metadata.authorize(caller));
+    this.isCounted = false;
+    this.isAnswered = false;
+  }
+
+  /** Has the database authorize the request and count it as so many, or as none where so many are not left. */
+  async count(requests: number): Promise<void> {
+    this.unwrap(await this.parts.metadata.authorize(this.caller, undefined, requests));
   }
 
   /** Has the database authorize and count the request, unless it has done so. */

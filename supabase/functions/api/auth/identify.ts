@@ -1,5 +1,5 @@
 /** From a request's headers to who is calling, as far as that can be decided without asking the database about a key. */
-import { fail } from "../errors.ts";
+import { fail, failField } from "../errors.ts";
 import type { Accounts } from "../ports/accounts.ts";
 import type { KeyHash, RateView } from "../ports/answer.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
@@ -145,6 +145,5 @@ function bearerOf(headers: Headers): string | undefined {
 }
 
 export function throwInvalidProjectId(): never {
-  const reason = "must be the id of a project";
-  fail("VALIDATION_ERROR", `x-project-id: ${reason}`, { issues: [{ path: "x-project-id", reason }] });
+  failField("x-project-id", "must be the id of a project");
 }

@@ -120,15 +120,16 @@ async function followUp(committer: Committer, committed: Committed, mayDefer: bo
 
 async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
   const { pendingCompactions, inFlightCompactions, commitTurns, editTurns } = committer;
-  const { segments, file: { path, version, size } } = committed;
+  const { segments, file: { id, path, version, size } } = committed;
   const file = fileKey(committer, path);
   pendingCompactions.forgetOlderThan(file, version);
   if (!segments || inFlightCompactions.has(file)) return;
-  // An edit would be in vain if the segments that it replaces were gone.
-  if (editTurns.isBusy(file) && segments.length < segmentListMax(size) / 2) return;
+  // What is appended meanwhile has to have segments of its own, or an edit is made in vain; a short list can wait for it.
+  const isEdited = editTurns.isBusy(file);
+  if (isEdited && segments.length < segmentListMax(size) / 2) return;
   // Where others are about to commit, the version would not be the latest any more.
   const isAlone = !commitTurns.isBusy(file);
-  if (mayDefer && isAlone && pendingCompactions.defer(file, version, segments)) return;
+  if (mayDefer && isAlone && !isEdited && pendingCompactions.defer(file, id, version, segments)) return;
   const compact = () => compactSegments(committer, path, segments, false);
   await inFlightCompactions.run(file, segments, compact, committer.deadline);
 }

@@ -60,8 +60,10 @@ export async function commitCompactingAppend(
 ): Promise<Committed> {
   const compacting = {
     kind: "edit",
+    operation: "append",
     ...basis,
     segments,
+    baseFileId: pending.fileId,
     baseVersion: pending.version,
     segmentIds: [...pending.kept, ...segments.map((segment) => segment.id)],
   } as const;

@@ -34,19 +34,19 @@ export async function readSide(source: SegmentSource, side: Side | null): Promis
   return await readText(source, side.segments);
 }
 
-/** The diff from one text to another, both of the file at `path`. */
+/** The diff from one text to another, of the file at `path` and of that at `toPath`, by default the same. */
 export async function diffTexts(
   path: string,
   before: string,
   after: string,
   work = new Work(),
+  toPath = path,
 ): Promise<Diff> {
   if (before === after) return { diff: "", additions: 0, deletions: 0 };
   const old = await splitLines(before, work);
   const now = await splitLines(after, work);
   const changes = await lineChanges(old, now, work);
-  const name = quoteName(path);
-  const text = new DiffText(work, `--- ${name}\n+++ ${name}\n`);
+  const text = new DiffText(work, `--- ${quoteName(path)}\n+++ ${quoteName(toPath)}\n`);
   for (const hunk of hunksOf(changes)) await writeHunk(text, old, now, hunk);
   return {
     diff: text.finish(),

@@ -17,7 +17,7 @@ import { type CommitBasis, commitBasis, type CommitRequest } from "./commit_requ
 import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import type { EditTurns } from "./edit_turns.ts";
-import { isBinary } from "./presentation.ts";
+import { ensureEditable } from "./presentation.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
 import { Work } from "../runtime/work.ts";
@@ -69,7 +69,7 @@ export async function editFile(
     change: async (base: Content, work: Work) => {
       const checkSize = (sizeBytes: number) => ensureWithinTier(gate, sizeBytes);
       const editor = openEditor(context, base, request, work, checkSize);
-      const { replacements, ...stored } = await applyEdits(editor, request.edits);
+      const { replacements, ...stored } = await editor.make(request.edits);
       return { ...stored, extra: { replacements } };
     },
   };
@@ -135,6 +135,7 @@ async function changeInTurn(
       ...basis,
       ...await change(base, work),
       commitId: crypto.randomUUID(),
+      baseFileId: base.file.id,
       baseVersion: base.file.version,
       baseSegmentIds: base.segments.map(({ id }) => id),
     } as const;
@@ -196,17 +197,6 @@ class SharedTurn {
   }
 }
 
-/** Applies and stores. A failure leaves nothing behind. */
-async function applyEdits(editor: TextEditor, edits: readonly Edit[]) {
-  try {
-    const { replacements } = await editor.apply(edits);
-    return { replacements, ...await editor.store() };
-  } catch (error) {
-    await editor.discard();
-    throw error;
-  }
-}
-
 /** The diff that the edits would make to the latest version. Creates no version and stores nothing. */
 export async function previewEdit(
   context: EditContext,
@@ -243,7 +233,7 @@ function openEditor(
   if (!isMatched(request, base.file)) {
     fail("PRECONDITION_FAILED", ERRORS.PRECONDITION_FAILED.message, { version });
   }
-  if (isBinary(base)) fail("NOT_TEXT", "The file is not text, so it cannot be edited.", { version });
+  ensureEditable(base, version);
   return new TextEditor(context, base.segments, version, checkSize, work);
 }
 

@@ -79,8 +79,19 @@ export class TextEditor {
     return { segmentIds: ids, segments: uploaded.filter((segment) => referenced.has(segment.id)) };
   }
 
+  /** Applies all edits and stores what is new. A failure leaves nothing behind. */
+  async make(edits: readonly Edit[]) {
+    try {
+      const { replacements } = await this.apply(edits);
+      return { replacements, ...await this.store() };
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
+  }
+
   /** Removes everything that was stored. */
-  async discard(): Promise<void> {
+  private async discard(): Promise<void> {
     await this.uploads.discard();
   }
 

@@ -10,6 +10,7 @@ import { planCompaction } from "./compaction_plan.ts";
 
 /** The segments at the end of a version's list that are worth compacting, and the ids of those before them. */
 export interface PendingCompaction {
+  readonly fileId: string;
   readonly version: number;
   readonly kept: readonly string[];
   readonly run: readonly Segment[];
@@ -23,7 +24,7 @@ export class PendingCompactions {
   private readonly byFile = new LruCache<string, PendingCompaction>(PENDING_COMPACTIONS_MAX);
 
   /** Defers the compaction of this version to the next append. False if it must run now, if at all. */
-  defer(file: string, version: number, segments: readonly Segment[]): boolean {
+  defer(file: string, fileId: string, version: number, segments: readonly Segment[]): boolean {
     if (segments.length > PENDING_COMPACTION_SEGMENTS_MAX) return false;
     const sizes = segments.map((segment) => segment.size);
     const plan = planCompaction(sizes, false);
@@ -31,7 +32,7 @@ export class PendingCompactions {
     // Already due at the previous check and not claimed.
     if (planCompaction(sizes.slice(0, -COMPACTION_CHECK_EVERY_SEGMENTS), false) !== null) return false;
     const kept = segments.slice(0, plan.from).map((segment) => segment.id);
-    this.byFile.set(file, { version, kept, run: segments.slice(plan.from) });
+    this.byFile.set(file, { fileId, version, kept, run: segments.slice(plan.from) });
     return true;
   }
 

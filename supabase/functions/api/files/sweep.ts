@@ -1,6 +1,9 @@
-/** Garbage collection of uploads that were never committed: objects of past days that no version references. */
+/**
+ * Garbage collection: objects that nothing readable needs any more, and of past days uploads that were never committed.
+ */
 import { SWEEP_PAGE_OBJECTS } from "../limits.ts";
-import type { Metadata, Sweep } from "../ports/metadata.ts";
+import type { DeletedAccount, DeletedProject, Metadata, Sweep } from "../ports/metadata.ts";
+import { sweepDeleted } from "./sweep_deleted.ts";
 import { segmentName } from "../ports/segment_name.ts";
 import type { Segments } from "../ports/segments.ts";
 
@@ -8,21 +11,52 @@ import type { Segments } from "../ports/segments.ts";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export interface SweepResult {
-  /** Objects listed, and how many of those were removed. */
+  /** Objects looked at, and how many of those were removed. */
   readonly seen: number;
   readonly removed: number;
   /** Whether there was nothing to do. */
   readonly isDone: boolean;
 }
 
-/** Sweeps at most SWEEP_PAGE_OBJECTS objects of one project. Concurrent slices are safe. */
+/**
+ * Does one step of each kind: what erasures have left, the objects of dead segments, and what was deleted or never
+ * committed. So none of them waits until another one has nothing left to do. Concurrent slices are safe.
+ */
 export async function sweepSlice(metadata: Metadata, segments: Segments): Promise<SweepResult> {
+  const hasErased = await metadata.sweepErasures();
+  const dead = await removeDead(metadata, segments);
   const sweep = await metadata.nextSweep();
-  if (sweep === null) return { seen: 0, removed: 0, isDone: true };
+  const { seen, removed } = sweep === null
+    ? { seen: 0, removed: 0 }
+    : await sweepProject(sweep, metadata, segments);
+  const isDone = !hasErased && dead === 0 && sweep === null;
+  return { seen: dead + seen, removed: dead + removed, isDone };
+}
+
+/** Removes objects that nothing needs, at most SWEEP_PAGE_OBJECTS; returns how many. */
+async function removeDead(metadata: Metadata, segments: Segments): Promise<number> {
+  const dead = await metadata.deadSegments(SWEEP_PAGE_OBJECTS);
+  if (dead.length === 0) return 0;
+  // The object first: where this is cut off, the next slice does it again.
+  await segments.remove(dead.map(({ name }) => name));
+  await metadata.noteRemoved(dead.map(({ id }) => id));
+  return dead.length;
+}
+
+/** Looks at a page of one project's objects, or removes a page of what was deleted. */
+async function sweepProject(
+  sweep: Sweep | DeletedProject | DeletedAccount,
+  metadata: Metadata,
+  segments: Segments,
+): Promise<Omit<SweepResult, "isDone">> {
+  if (!("through" in sweep)) {
+    const { objects } = await sweepDeleted(sweep, metadata, segments);
+    return { seen: objects, removed: objects };
+  }
   const day = await currentDay(segments, sweep);
   if (day === undefined) {
     await metadata.noteSweep({ projectId: sweep.projectId, sweptThrough: sweep.through, day: null, kept: 0 });
-    return { seen: 0, removed: 0, isDone: false };
+    return { seen: 0, removed: 0 };
   }
   const { projectId } = sweep;
   const keptBefore = day === sweep.day ? sweep.kept : 0;
@@ -38,7 +72,7 @@ export async function sweepSlice(metadata: Metadata, segments: Segments): Promis
     day: isDayDone ? null : day,
     kept: isDayDone ? 0 : keptBefore + ids.length - unreferenced.length,
   });
-  return { seen: ids.length, removed: unreferenced.length, isDone: false };
+  return { seen: ids.length, removed: unreferenced.length };
 }
 
 /** The day to continue with: the first one with objects that is not swept. */

@@ -1,23 +1,19 @@
 /** Conditional requests and Idempotency-Key. */
 import { entityTag, parseEntityTags, type Representation, versionOfTag } from "./entity_tag.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import { fail } from "../errors.ts";
+import { failField } from "../errors.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
 import type { Idempotency, Preconditions } from "../ports/commit.ts";
 import type { FileRecord } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
 
-function throwInvalid(header: string, reason: string): never {
-  fail("VALIDATION_ERROR", `${header}: ${reason}`, { issues: [{ path: header, reason }] });
-}
-
 function entityTags(headers: Headers, name: string) {
   const value = headers.get(name);
   if (value === null) return undefined;
   if (value.trim() === "") {
-    throwInvalid(name, "is empty; send the ETag of a read, or leave the header out");
+    failField(name, "is empty; send the ETag of a read, or leave the header out");
   }
-  return parseEntityTags(value) ?? throwInvalid(name, "must be * or a list of entity tags in double quotes");
+  return parseEntityTags(value) ?? failField(name, "must be * or a list of entity tags in double quotes");
 }
 
 /** The file versions that a precondition header names, whatever their representation; undefined without the header. */
@@ -77,7 +73,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
   if (key === null) return undefined;
   const isPrintable = /^[\x20-\x7e]+$/.test(key);
   if (!isPrintable || key.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
-    throwInvalid("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters`);
+    failField("Idempotency-Key", `must be 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} printable ASCII characters`);
   }
   return key;
 }

@@ -20,6 +20,8 @@ export interface JsonBodyOptions {
   readonly fieldsBytesMax?: number;
   /** Called with the memory that the body takes so far, in bytes; a promise is awaited before more is read. */
   readonly hold?: (bytes: number) => Promise<void> | undefined;
+  /** Longest string of the remainder in bytes; beyond it 413 `CONTENT_TOO_LARGE`. By default JSON_FIELDS_BYTES_MAX. */
+  readonly stringBytesMax?: number;
   /** Strings of the remainder over this many bytes are parsed one by one. */
   readonly longStringBytes?: number;
 }
@@ -142,7 +144,9 @@ class BodyScanner {
 
   async finish(): Promise<JsonBody> {
     // If the body ended within the streamed string, the rest is not closed either and does not parse.
-    const fields = await parseInParts(this.#rest.subarray(0, this.#restLength), this.#longStrings);
+    const { stringBytesMax = JSON_FIELDS_BYTES_MAX } = this.#options;
+    const rest = this.#rest.subarray(0, this.#restLength);
+    const fields = await parseInParts(rest, this.#longStrings, stringBytesMax);
     const name = this.#options.streamedField;
     const isObject = typeof fields === "object" && fields !== null && !Array.isArray(fields);
     if (!isObject || name === null || !Object.hasOwn(fields, name)) {
@@ -243,6 +247,8 @@ class BodyScanner {
   }
 }
 
+/** Strings longer than this, in bytes, are decoded in slices of it. */
+const SLICED_STRING_BYTES = 1024 * 1024;
 /** Units of work for each byte of a string that is parsed. */
 const PARSE_UNITS = 3;
 
@@ -250,7 +256,11 @@ const PARSE_UNITS = 3;
  * The same as `parse`, which for 24 MB holds the thread for 0.2 s: long strings are parsed by themselves, in slices, and
  * stand aside while the rest is parsed, which may not be longer than JSON_FIELDS_BYTES_MAX then.
  */
-async function parseInParts(bytes: Uint8Array, longStrings: readonly Place[]): Promise<unknown> {
+async function parseInParts(
+  bytes: Uint8Array,
+  longStrings: readonly Place[],
+  stringBytesMax: number,
+): Promise<unknown> {
   const longBytes = longStrings.reduce((total, { from, to }) => total + to - from, 0);
   if (bytes.length - longBytes > JSON_FIELDS_BYTES_MAX) {
     throwTooLarge("The fields other than long strings are", JSON_FIELDS_BYTES_MAX);
@@ -262,10 +272,11 @@ async function parseInParts(bytes: Uint8Array, longStrings: readonly Place[]): P
   const parts: Uint8Array[] = [];
   let kept = 0;
   for (const { from, to } of longStrings) {
-    if (to - from > JSON_FIELDS_BYTES_MAX) throwTooLarge("A string is", JSON_FIELDS_BYTES_MAX);
+    if (to - from > stringBytesMax) throwTooLarge("A string is", stringBytesMax);
     if (work.add(PARSE_UNITS * (to - from))) await work.pause();
     const stand = `${token}${values.size}`;
-    values.set(stand, parse(bytes.subarray(from, to)));
+    const text = bytes.subarray(from, to);
+    values.set(stand, text.length > SLICED_STRING_BYTES ? await parseSliced(text, work) : parse(text));
     parts.push(bytes.subarray(kept, from), new TextEncoder().encode(`"${stand}"`));
     kept = to;
   }
@@ -274,6 +285,23 @@ async function parseInParts(bytes: Uint8Array, longStrings: readonly Place[]): P
     concatenate([...parts, bytes.subarray(kept)]),
     (_, value) => typeof value === "string" && values.has(value) ? values.get(value) : value,
   );
+}
+
+/** One long string with its quotes. If it has a lone surrogate, then that alone: nobody stores it. */
+async function parseSliced(bytes: Uint8Array, work: Work): Promise<string> {
+  const decoder = new JsonStringDecoder(bytes.length);
+  for (let from = 1; from < bytes.length; from += SLICED_STRING_BYTES) {
+    decoder.push(bytes.subarray(from, from + SLICED_STRING_BYTES), 0);
+    await work.pause();
+  }
+  if (!decoder.wellFormed) return "\ud800";
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  for (const chunk of decoder.chunks) {
+    text += utf8.decode(chunk, { stream: true });
+    await work.pause();
+  }
+  return text + utf8.decode();
 }
 
 /** `JSON.parse` of strictly decoded UTF-8, in which a byte order mark is not whitespace (RFC 8259 section 8.1). */

@@ -1,6 +1,6 @@
 /** JSON bodies: authorization before large ones, strict decoding, validation, and the content streamed out. */
 import { z } from "zod";
-import { fail } from "../errors.ts";
+import { fail, failField } from "../errors.ts";
 import { BODY_BYTES_MAX, CONTENT_LENGTH_MAX } from "../limits.ts";
 import type { Body } from "../runtime/body_budget.ts";
 import { drainAndDetach } from "../runtime/detach.ts";
@@ -54,6 +54,7 @@ export async function readBody<Fields, Authorization = undefined>(
   schema: z.ZodType<Fields>,
   authorize: (() => Promise<Authorization>) | null,
   fieldsBytesMax?: number,
+  stringBytesMax?: number,
 ): Promise<ReadBody<Fields, Authorization>> {
   const { request } = source;
   const authorization = await authorize?.();
@@ -65,6 +66,7 @@ export async function readBody<Fields, Authorization = undefined>(
     maxStreamedLength: CONTENT_LENGTH_MAX,
     ...(body && { hold: (bytes) => body.hold(bytes) }),
     ...(fieldsBytesMax !== undefined && { fieldsBytesMax }),
+    ...(stringBytesMax !== undefined && { stringBytesMax }),
   });
   const content = streamed?.kind === "text"
     ? new ContentText(streamed.chunks, streamed.length, streamed.wellFormed)
@@ -108,5 +110,5 @@ export async function contentBytes(content: ContentText, isBase64: boolean): Pro
 
 function throwInvalidBase64(): never {
   const reason = "must be base64 in the standard alphabet, with padding";
-  fail("VALIDATION_ERROR", `content: ${reason}`, { issues: [{ path: "content", reason }] });
+  failField("content", reason);
 }

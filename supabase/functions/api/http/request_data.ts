@@ -13,7 +13,7 @@ export interface RequestData {
 export interface PathParameters {
   /** For `/*`: the decoded, valid path of a file. Otherwise "". */
   readonly path: string;
-  /** For `:id` or `:token`: the raw segment. Otherwise "". */
+  /** For `:id`, `:runId` or `:token`: the raw segment. Otherwise "". */
   readonly id: string;
 }
 

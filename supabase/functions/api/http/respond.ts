@@ -13,11 +13,18 @@ export type Operation =
   | "list_files"
   | "write_file"
   | "delete_file"
+  | "purge_file"
+  | "redact_versions"
   | "restore_file"
   | "copy_file"
   | "move_file"
   | "diff_file"
   | "search_files"
+  | "batch"
+  | "list_changes"
+  | "export_files"
+  | "list_runs"
+  | "get_run"
   | "mcp"
   | "create_link"
   | "list_links"
@@ -25,14 +32,22 @@ export type Operation =
   | "read_link"
   | "write_link"
   | "memory"
+  | "copy_folder"
+  | "move_folder"
+  | "delete_folder"
+  | "undo_run"
+  | "restore_folder"
   | "sweep"
   | "list_projects"
   | "create_project"
   | "get_project"
   | "update_project"
+  | "delete_project"
+  | "delete_account"
   | "list_api_keys"
   | "create_api_key"
   | "rotate_api_key"
+  | "update_api_key"
   | "revoke_api_key"
   | "regenerate_api_key"
   | "list_activity";
@@ -98,8 +113,8 @@ function bodyOf(text: string): BodyInit {
 }
 
 /** Where a part of a text ends that begins at `from`: not between the halves of a surrogate pair. */
-function endOfPart(text: string, from: number): number {
-  const to = Math.min(from + PART_LENGTH, text.length);
+export function endOfPart(text: string, from: number, length = PART_LENGTH): number {
+  const to = Math.min(from + length, text.length);
   return to < text.length && (text.charCodeAt(to) & 0xfc00) === 0xdc00 ? to + 1 : to;
 }
 
@@ -129,6 +144,18 @@ export function writeResponse(
   message: string,
 ): Response {
   const response = success(operation, file, message, entityTag(file, "j"));
+  if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
+  return response;
+}
+
+/** The response to a commit of many files, or to its plan. */
+export function manyResponse(
+  operation: Operation,
+  data: unknown,
+  isReplayed: boolean,
+  message: string,
+): Response {
+  const response = success(operation, data, message);
   if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
   return response;
 }
@@ -175,7 +202,7 @@ export function preflight(): Response {
     headers: {
       "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
       "Access-Control-Allow-Headers":
-        "content-type, authorization, x-api-key, x-project-id, accept, if-match, if-none-match, idempotency-key, range, if-range, mcp-protocol-version, mcp-method, mcp-name",
+        "content-type, authorization, x-api-key, x-project-id, accept, if-match, if-none-match, idempotency-key, x-run-id, x-actor, x-change-note, range, if-range, mcp-protocol-version, mcp-method, mcp-name",
       "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
     },
   });

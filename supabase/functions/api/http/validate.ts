@@ -2,12 +2,15 @@
 import type { z } from "zod";
 import { fail } from "../errors.ts";
 
-/** The value as parsed by the schema. Throws VALIDATION_ERROR with `details.issues`. */
-export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
+/**
+ * The value as parsed by the schema. Throws VALIDATION_ERROR with `details.issues`; `prefix` stands before the names of
+ * fields.
+ */
+export function validate<T>(schema: z.ZodType<T>, value: unknown, prefix = ""): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => ({
-    path: issue.path.map(String).join("."),
+    path: prefix + issue.path.map(String).join("."),
     reason: issue.code === "invalid_type" && issue.message.endsWith("received undefined")
       ? "is required"
       : issue.message,

@@ -21,6 +21,7 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
     `${
       latestVersion === undefined ? "" : `The latest is ${latestVersion}. `
     }file_history lists the versions.`,
+  VERSION_REDACTED: "Its content is gone; file_history lists the versions.",
   VERSION_DELETED: "Restore an earlier version instead: file_history lists them.",
   FILE_ALREADY_EXISTS: "Choose another destination, or send overwrite=true to replace that file.",
   VERSION_CONFLICT: "Read the file again, then send the change again.",
@@ -31,6 +32,8 @@ const ADVICE: { readonly [Code in ErrorCode]?: string | ((details: Details) => s
   CONTENT_TOO_LARGE: ({ limitBytes, limit }) =>
     `The limit is ${limitBytes ?? limit} ${limit === undefined ? "bytes" : "characters"}. ` +
     "Split the content into several files.",
+  TOO_MANY_FILES: ({ files }) => `It is about ${files} files. Take smaller folders, one after the other.`,
+  RUN_NOT_FOUND: "recent_changes without run shows the runs of late.",
   LINK_LIMIT_REACHED: "Use one of those that were made, or wait until some have expired.",
   QUOTA_EXCEEDED: "Nothing was written. Tell the person who gave you the key: they can raise the quota.",
   DIFF_TOO_LARGE: "Read both versions with read_file (version=…) instead.",

@@ -8,7 +8,7 @@ import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
 import { Work } from "../runtime/work.ts";
 import { ToolRefusal } from "./failures.ts";
-import { counted, cutLine, describeVersion, fitLines } from "./text.ts";
+import { counted, cutLine, describeProvenance, describeVersion, fitLines } from "./text.ts";
 
 /** Whether the error is about the file's version. */
 export function isMiss(error: unknown): error is ApiError {
@@ -76,14 +76,25 @@ export function alreadyRefusal(code: ErrorCode, what: string): ToolRefusal {
   );
 }
 
+/** What was said of the latest version, for people and agents to find each other; "" where nothing is known. */
+async function lastWriter({ gate, metadata }: Context, latest: Content | undefined): Promise<string> {
+  if (!latest) return "";
+  const answer = gate.observe(await metadata.versions(gate.caller, latest.file.path, 1, 0));
+  const [last] = answer.ok ? answer.value.versions : [];
+  return last?.version === latest.file.version ? describeProvenance(last) : "";
+}
+
 /** The refusal of a write to a file that exists, without `expected_version`. */
-export function existsRefusal(
+export async function existsRefusal(
+  context: Context,
   path: string,
   latest: Content | undefined,
   details: ApiError["details"],
-): ToolRefusal {
+): Promise<ToolRefusal> {
   const version = latest?.file.version ?? details?.["version"];
-  const state = latest ? describeVersion(latest.file) : `version ${version}`;
+  const state = latest
+    ? `${describeVersion(latest.file)}${await lastWriter(context, latest)}`
+    : `version ${version}`;
   return new ToolRefusal(
     "FILE_ALREADY_EXISTS",
     `${path} exists already: ${state}. Nothing was written. To change a part of it, use edit_file. To replace all of ` +
@@ -115,12 +126,15 @@ export async function versionRefusal(
         "it was deleted; write_file without expected_version creates it.",
     );
   }
+  const writer = await lastWriter(context, latest);
   const changes = latest && version !== expected
     ? ` ${await changesSince(context, path, expected, latest)}\n`
     : " ";
   return new ToolRefusal(
     "PRECONDITION_FAILED",
-    `${path} is at version ${version}, not ${expected}. Nothing was done.${changes}${advice} Then send ` +
+    `${path} is at version ${version}, not ${expected}${
+      writer && `: written${writer}`
+    }. Nothing was done.${changes}${advice} Then send ` +
       `expected_version=${version}.`,
   );
 }

@@ -14,6 +14,7 @@ import { jsonText } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
 import { failureText, ToolRefusal } from "./failures.ts";
 import { INSTRUCTIONS } from "./instructions.ts";
+import { provenanceOf } from "./provenance.ts";
 import { annotationsOf, type ToolOutput } from "./tool.ts";
 import { TOOLS } from "./tools/mod.ts";
 
@@ -95,6 +96,16 @@ export function protocolError(
   });
 }
 
+/** What makes the server of a request. */
+const servers = new WeakMap<Request, () => Server>();
+
+/** Of revision 2026-07-28. One for all requests: making it takes longer than a request. */
+const modern = createMcpHandler(({ requestInfo }) => {
+  const server = requestInfo && servers.get(requestInfo);
+  if (!server) throw new Error("the request is not one of ours");
+  return server();
+}, { legacy: "reject" });
+
 class Exchange {
   /** What ended a tool's call and is no result of the tool. */
   failure: unknown;
@@ -107,7 +118,8 @@ class Exchange {
     const request = this.withoutBody();
     const options = { parsedBody: message };
     if (await isLegacyRequest(request, message)) return await this.respondLegacy(request, message);
-    return await createMcpHandler(() => this.server(), { legacy: "reject" }).fetch(request, options);
+    servers.set(request, () => this.server(message));
+    return await modern.fetch(request, options);
   }
 
   /** The same request, whose body was read. Clients that do not say what they accept get JSON. */
@@ -126,7 +138,7 @@ class Exchange {
       const data = { supported: PROTOCOL_VERSIONS, requested: version };
       return protocolError(400, -32022, `Unsupported protocol version: ${version}`, parsedBody, data);
     }
-    const server = this.server();
+    const server = this.server(parsedBody);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
@@ -136,13 +148,13 @@ class Exchange {
     }
   }
 
-  private server(): Server {
+  private server(message: unknown): Server {
     const server = new Server({ name: "filestore", title: "Versioned files", version: VERSION }, {
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,
     });
     server.setRequestHandler("tools/list", () => ({ tools: this.tools() }));
-    server.setRequestHandler("tools/call", ({ params }) => this.call(params.name, params.arguments));
+    server.setRequestHandler("tools/call", ({ params }) => this.call(params.name, params.arguments, message));
     return server;
   }
 
@@ -158,11 +170,13 @@ class Exchange {
     }));
   }
 
-  private async call(name: string, given: unknown): Promise<CallToolResult> {
+  private async call(name: string, given: unknown, message: unknown): Promise<CallToolResult> {
     const tool = TOOLS.find((tool) => tool.name === name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     try {
-      await this.context.gate.require(tool.scopes);
+      const { gate, request: { headers } } = this.context;
+      if (tool.effect !== "reads") gate.provenance = provenanceOf(headers, message);
+      await gate.require(tool.scopes);
       return resultOf(await tool.call(this.context, given));
     } catch (error) {
       const isResult = error instanceof ToolRefusal ||

@@ -1,5 +1,6 @@
 /** Text for models: numbered lines, cut where they are too long, and no more than a result may hold. */
 import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX } from "../limits.ts";
+import type { Provenance } from "../ports/answer.ts";
 import type { FileRecord } from "../ports/files.ts";
 
 /** How an agent gets at what no tool shows: the one place that says so. */
@@ -23,6 +24,13 @@ export function shortTime(time: string): string {
 /** `version 7, 1,234 bytes, written 2026-11-20T10:15:30Z`. */
 export function describeVersion({ version, size, updatedAt }: FileRecord): string {
   return `version ${version}, ${counted(size, "byte")}, written ${shortTime(updatedAt)}`;
+}
+
+/** ` by planner/2.1 in run nightly-42: "note"`, as far as it was said; "" where nothing was. */
+export function describeProvenance({ actor, runId, note }: Provenance): string {
+  return `${actor === undefined ? "" : ` by ${actor}`}${runId === undefined ? "" : ` in run ${runId}`}${
+    note === undefined ? "" : `: ${JSON.stringify(note)}`
+  }`;
 }
 
 /** The beginning of a text, not ending within a surrogate pair. */

@@ -2,8 +2,9 @@
  * The memory tool `memory_20250818` over a folder of the project. What it answers is what `BetaLocalFilesystemMemoryTool`
  * of `@anthropic-ai/sdk` 1.12.0 answers over a folder of a disk; every change is a version.
  */
-import { ERRORS, fail } from "../errors.ts";
-import { commit, throwCommitRefusal, tryCommit } from "../files/commit.ts";
+import { ApiError, ERRORS, fail } from "../errors.ts";
+import { throwCommitRefusal, tryCommit } from "../files/commit.ts";
+import { commitMany, type ManyCommitter } from "../files/commit_many.ts";
 import { commitBasis, type CommitRequest } from "../files/commit_request.ts";
 import { changeFile, type EditContext } from "../files/edit_file.ts";
 import { ensureWithinTier } from "../files/file_size_limit.ts";
@@ -12,8 +13,7 @@ import { readSegments, type SegmentSource } from "../files/read_segments.ts";
 import { storeContent } from "../files/upload.ts";
 import { checkPath } from "../http/path.ts";
 import {
-  MEMORY_FILES_AT_ONCE,
-  MEMORY_FOLDER_FILES_MAX,
+  COMMIT_FILES_MAX,
   MEMORY_LINES_MAX,
   MEMORY_TEXT_BYTES_MAX,
   MEMORY_VIEW_FOLDERS_MAX,
@@ -21,6 +21,7 @@ import {
 } from "../limits.ts";
 import type { Answer, Refusal, Scope } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
+import type { FolderCommit } from "../ports/commit_many.ts";
 import type { Content, FileRecord } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { concatenate } from "../runtime/concatenate.ts";
@@ -31,6 +32,7 @@ import { resolveMemoryPath } from "./memory_path.ts";
 export interface MemoryContext extends EditContext, SegmentSource {
   readonly metadata:
     & EditContext["metadata"]
+    & ManyCommitter["metadata"]
     & Pick<Metadata, "content" | "record" | "list">;
 }
 
@@ -217,15 +219,13 @@ export class MemoryTool {
     if (inside === "") failMemory("Cannot delete the /memories directory itself");
     const file = checkPath(this.at(inside));
     if (!await this.tryDelete(file)) {
-      const below = await this.filesBelow(file);
-      if (below.length === 0) failMemory(`The path ${path} does not exist`);
-      await this.each(below, async (one) => void await this.tryDelete(one.path));
+      await this.commitFolder({ kind: "delete_folder", path: file }, `The path ${path} does not exist`);
     }
     return `Successfully deleted ${path}`;
   }
 
   private async rename({ old_path: from, new_path: to }: Command<"rename">): Promise<string> {
-    const { context, context: { gate, metadata } } = this;
+    const { gate, metadata } = this.context;
     const [source, destination] = [resolveMemoryPath(from), resolveMemoryPath(to)];
     if (source === "") failMemory("Cannot rename the /memories directory itself");
     const exists = `The destination ${to} already exists`;
@@ -236,22 +236,13 @@ export class MemoryTool {
     const isTaken = there.ok ? this.idempotencyKey === undefined : isFolder(there.refusal);
     if (isTaken) failMemory(exists);
     if (!await this.tryMove(old, made, exists)) {
-      const below = await this.filesBelow(old);
-      if (below.length === 0) failMemory(`The path ${from} does not exist`);
+      const missing = `The path ${from} does not exist`;
       if (made.startsWith(`${old}/`)) {
+        if (await this.isEmpty(old)) failMemory(missing);
         failMemory(`The directory ${from} cannot be renamed to a path inside itself`);
       }
-      await this.each(below, async (one) => {
-        const into = made + one.path.slice(old.length);
-        const moving = {
-          kind: "move",
-          path: one.path,
-          destination: checkPath(into),
-          overwrite: false,
-        } as const;
-        const commitIds = { commitId: crypto.randomUUID(), sourceCommitId: crypto.randomUUID() };
-        await commit(context, { ...moving, ...commitIds });
-      });
+      const moving = { kind: "move_folder", path: old, destination: made, overwrite: false } as const;
+      await this.commitFolder(moving, missing, exists);
     }
     return `Successfully renamed ${from} to ${to}`;
   }
@@ -266,7 +257,7 @@ export class MemoryTool {
   private async tryMove(path: string, destination: string, exists: string): Promise<boolean> {
     const basis = await commitBasis(this.request(path), "memory rename", destination);
     const moving = { kind: "move", ...basis, destination, overwrite: false } as const;
-    return await this.tryOne({ ...moving, sourceCommitId: crypto.randomUUID() }, exists);
+    return await this.tryOne(moving, exists);
   }
 
   private async tryOne(one: Parameters<typeof tryCommit>[1], exists?: string): Promise<boolean> {
@@ -281,24 +272,22 @@ export class MemoryTool {
     throwCommitRefusal(this.context, one, result.refusal);
   }
 
-  private async filesBelow(folder: string): Promise<readonly FileRecord[]> {
-    const files: FileRecord[] = [];
-    for await (const page of this.pages(folder, true)) {
-      files.push(...page.files);
-      if (files.length > MEMORY_FOLDER_FILES_MAX) {
-        failMemory(
-          `The directory has more than ${MEMORY_FOLDER_FILES_MAX} files: take its directories one by one.`,
-        );
-      }
+  /** All files of a folder in one commit. It is made without the Idempotency-Key, which the path as a file has tried. */
+  private async commitFolder(folder: FolderCommit, missing: string, exists = missing): Promise<void> {
+    try {
+      await commitMany(this.context, undefined, folder);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === "FILE_NOT_FOUND") failMemory(missing);
+      if (error.code === "FILE_ALREADY_EXISTS") failMemory(exists);
+      if (error.code !== "TOO_MANY_FILES") throw error;
+      failMemory(`The directory has more than ${COMMIT_FILES_MAX} files: take its directories one by one.`);
     }
-    return files;
   }
 
-  private async each(files: readonly FileRecord[], work: (file: FileRecord) => Promise<void>): Promise<void> {
-    const waiting = files.values();
-    await Promise.all(Array.from({ length: MEMORY_FILES_AT_ONCE }, async () => {
-      for (const file of waiting) await work(file);
-    }));
+  private async isEmpty(folder: string): Promise<boolean> {
+    for await (const { files } of this.pages(folder, true)) return files.length === 0;
+    return true;
   }
 
   /** What is directly in a folder, by name. */

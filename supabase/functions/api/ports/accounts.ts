@@ -5,10 +5,12 @@ import type { KeyHash, RateView, Refusal } from "./answer.ts";
 export type AdministrativeAction =
   | "project"
   | "rename"
+  | "delete"
   | "keys"
   | "create_key"
   | "rotate_key"
   | "regenerate_key"
+  | "change_key"
   | "revoke_key"
   | "activity";
 
@@ -36,6 +38,8 @@ export interface Accounts {
     action: AdministrativeAction,
     parameters: Readonly<Record<string, unknown>>,
   ): Promise<AccountAnswer<unknown>>;
+  /** Ends the account whose e-mail address is `confirm`, and all of its projects; returns `{id, deletedAt}`. */
+  deleteAccount(accessToken: string, confirm: string): Promise<AccountAnswer<unknown>>;
   /** Makes the token with this hash valid as a key of the project for CONSOLE_SESSION_SECONDS. */
   openSession(accessToken: string, projectId: string, tokenHash: KeyHash): Promise<AccountAnswer<unknown>>;
 }

@@ -21,11 +21,23 @@ export interface Grant {
   readonly pathPrefix: string | null;
 }
 
+/** What a client says of its changes. Claims: nothing is decided by them. */
+export interface Provenance {
+  /** 1 to 128 of `A-Za-z0-9._:-`. */
+  readonly runId?: string | undefined;
+  /** 1 to 128 printable ASCII characters. */
+  readonly actor?: string | undefined;
+  /** At most 500 characters. */
+  readonly note?: string | undefined;
+}
+
 /** Part of every call: who is calling, and for which HTTP request. */
 export interface Caller {
   readonly keyHash: KeyHash;
   /** UUID of a request that is counted once, however many calls it makes. Null: it was counted already. */
   readonly requestId: string | null;
+  /** Stored with the versions that the request makes. */
+  readonly provenance?: Provenance | undefined;
 }
 
 /** What the rate headers show: a project's window, or the client address's. */

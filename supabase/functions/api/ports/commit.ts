@@ -1,4 +1,5 @@
 /** A write: one commit adds one version to one file. */
+import type { Refusal } from "./answer.ts";
 import type { FileRecord } from "./files.ts";
 import type { Segment } from "./segments.ts";
 
@@ -44,22 +45,57 @@ export type Commit =
     | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
     | {
       readonly kind: "edit";
+      /** What the version is shown as, by default an edit. */
+      readonly operation?: "append" | undefined;
       readonly segments: readonly Segment[];
+      /** A path may have another file by now, with versions of the same numbers. */
+      readonly baseFileId: string;
       readonly baseVersion: number;
       readonly segmentIds: readonly string[];
       readonly baseSegmentIds?: readonly string[] | undefined;
     }
     | { readonly kind: "delete" }
     | { readonly kind: "restore"; readonly version: number }
-    | { readonly kind: "copy"; readonly destination: string; readonly overwrite: boolean }
-    | {
-      readonly kind: "move";
-      readonly destination: string;
-      readonly overwrite: boolean;
-      /** The id of the tombstone's commit. */
-      readonly sourceCommitId: string;
-    }
+    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
+
+/** One operation of a batch: what a commit of its kind says, besides what all of them have in common. */
+export type BatchOperation =
+  & {
+    readonly path: string;
+    /** The version that the file at `path` must be at; 0: there must be no file. */
+    readonly ifVersion?: number | undefined;
+    readonly extra?: Readonly<Record<string, unknown>> | undefined;
+    /** What to refuse it with, once the operations before it and this one were found to apply. */
+    readonly failure?: Refusal | undefined;
+  }
+  & (
+    | { readonly kind: "write"; readonly segments: readonly Segment[]; readonly mimeType: string }
+    | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
+    | {
+      readonly kind: "edit";
+      readonly segments: readonly Segment[];
+      /** The segment list that is edited, which earlier operations may have made. */
+      readonly baseSegmentIds: readonly string[];
+      readonly segmentIds: readonly string[];
+    }
+    | { readonly kind: "delete" }
+    | { readonly kind: "restore"; readonly version: number }
+    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
+  );
+
+/** Operations that are committed in order, each seeing what the earlier ones did: all of them or none. */
+export interface Batch {
+  readonly commitId: string;
+  readonly idempotency?: Idempotency | undefined;
+  readonly operations: readonly BatchOperation[];
+}
+
+/** The answer of a batch: the record that each operation made. */
+export interface BatchCommitted {
+  readonly results: readonly FileRecord[];
+  readonly isReplayed: boolean;
+}
 
 /** The answer of a commit. */
 export interface Committed {

@@ -1,4 +1,5 @@
 /** Files and versions as they are read. */
+import type { Provenance } from "./answer.ts";
 import type { Segment } from "./segments.ts";
 
 /** A file at one version, as the wire shows it. Times are ISO 8601 UTC with milliseconds. */
@@ -33,19 +34,46 @@ export interface TurnTaken {
   readonly isTaken: true;
 }
 
+/** What made a version. */
+export const VERSION_OPERATIONS = [
+  "write",
+  "append",
+  "overwrite",
+  "edit",
+  "delete",
+  "restore",
+  "copy",
+  "move",
+  "undo",
+  "purge",
+] as const;
+
+export type VersionOperation = typeof VERSION_OPERATIONS[number];
+
+/** What made a version, and what was said of it. */
+export interface VersionOrigin extends Provenance {
+  readonly operation: VersionOperation;
+  /** Of a copy, move or restore: where the content is from. Absent where the key does not see that path. */
+  readonly from?: { readonly path: string; readonly version: number } | undefined;
+  /** The key it was written with: for the owner and keys with the scope admin; absent where that was the console. */
+  readonly keyId?: string | undefined;
+}
+
 /** One page of a version list, newest first. */
 export interface VersionPage {
   readonly file: { readonly path: string; readonly mimeType: string };
-  readonly versions: readonly {
+  readonly versions: readonly (VersionOrigin & {
     readonly version: number;
     readonly size: number;
     readonly createdAt: string;
     readonly updatedAt: string;
     /** Present on a tombstone. */
     readonly deleted?: boolean | undefined;
-    /** The key it was written with: shown to the owner only, absent where that was the console. */
-    readonly keyId?: string | undefined;
-  }[];
+    /** Since when its content is gone for good. */
+    readonly redactedAt?: string | undefined;
+    /** Its place in the change feed. */
+    readonly cursor: string;
+  })[];
   readonly total: number;
   readonly limit: number;
   readonly offset: number;
@@ -70,15 +98,24 @@ export interface ListQuery {
   readonly createdBefore?: string | undefined;
   readonly updatedAfter?: string | undefined;
   readonly updatedBefore?: string | undefined;
+  /** As it was then: an ISO 8601 time or a cursor. By path, ascending, without offset and filters. */
+  readonly at?: string | undefined;
 }
 
 export interface ListPage {
   readonly files: readonly FileRecord[];
   readonly directories?: readonly string[] | undefined;
-  readonly total: number;
+  /** Absent with `at`. */
+  readonly total?: number | undefined;
   readonly limit: number;
   readonly offset: number;
   readonly hasMore: boolean;
+  /** With `at`, where there is more: the path that the next page comes after. */
+  readonly next?: string | undefined;
+  /** With `at`: the search for sub-folders ended at its bound. */
+  readonly hasMoreDirectories?: boolean | undefined;
+  /** With `at`: files whose version of that time is gone. */
+  readonly trimmed?: readonly string[] | undefined;
 }
 
 /** One version as one side of a comparison. */
@@ -88,7 +125,7 @@ export interface Side {
   readonly segments: readonly Segment[];
 }
 
-/** Two versions of a file. Null is version 0: no content, before the first. */
+/** Two versions of a file, or one each of two files. Null is version 0: no content, before the first. */
 export interface Comparison {
   readonly path: string;
   readonly from: number;

@@ -1,7 +1,18 @@
 /** Authority and metadata: keys, files and versions, in Postgres. */
 import type { AdministrativeAction } from "./accounts.ts";
 import type { Answer, Caller } from "./answer.ts";
-import type { Commit, Committed, Idempotency } from "./commit.ts";
+import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "./commit.ts";
+import type {
+  BackAnswer,
+  FolderAnswer,
+  FolderCommit,
+  ManyBasis,
+  ManyCommitted,
+  RestoreFolder,
+  Undecided,
+  Undo,
+} from "./commit_many.ts";
+import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "./changes.ts";
 import type {
   Comparison,
   Content,
@@ -12,8 +23,9 @@ import type {
   TurnTaken,
   VersionPage,
 } from "./files.ts";
+import type { Purge, Purged, Redacted, Redaction } from "./erasure.ts";
 import type { Link, NewLink, OpenedLink } from "./links.ts";
-import type { SearchPage, SearchQuery } from "./search_index.ts";
+import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
 /** How far the sweep of one project has come. Days are `yyyy-mm-dd`, UTC. */
@@ -26,6 +38,26 @@ export interface Sweep {
   /** The day being swept, and how many of its objects are kept so far. */
   readonly day: string | null;
   readonly kept: number;
+}
+
+/** A segment that nothing needs, and the name of its object. */
+export interface DeadSegment {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A deleted project that is to be swept. */
+export interface DeletedProject {
+  readonly deletedProjectId: string;
+  /** Objects that a slice has noted and perhaps not removed, as `{yyyymmdd}/{segmentId}`. */
+  readonly objects: readonly string[];
+  /** Whether this sweep of it has found no further object. */
+  readonly isEmptied: boolean;
+}
+
+/** A deleted account that Auth still has. */
+export interface DeletedAccount {
+  readonly deletedAccountId: string;
 }
 
 /** What a write would meet, before any byte is stored. */
@@ -44,12 +76,12 @@ export interface Authorization {
  * Each statement is checked in `tests/contract`.
  */
 export interface Metadata {
-  /** Authorizes a key and counts the request; returns what exists at `path`, if given. */
-  authorize(caller: Caller, path?: string): Promise<Answer<Authorization>>;
-  /** The file's record at `version` (default: the latest). */
-  record(caller: Caller, path: string, version?: number): Promise<Answer<FileRecord>>;
-  /** Record and segments at `version` (default: the latest). */
-  content(caller: Caller, path: string, version?: number): Promise<Answer<Content>>;
+  /** Authorizes a key and counts the request, as so many; returns what exists at `path`, if given. */
+  authorize(caller: Caller, path?: string, requests?: number): Promise<Answer<Authorization>>;
+  /** The file's record at `version` (default: the latest), or as it was `at` a moment: an ISO 8601 time or a cursor. */
+  record(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<FileRecord>>;
+  /** Record and segments at `version` (default: the latest), or as they were. */
+  content(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<Content>>;
   /** The latest content, for an edit; or the stored answer of its idempotency key. */
   editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>>;
   /**
@@ -66,12 +98,59 @@ export interface Metadata {
   endEditTurn(caller: Caller, path: string, holder: string): Promise<void>;
   /** Two versions; `to` is by default the latest and `from` the one before `to`. */
   comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>>;
-  versions(caller: Caller, path: string, limit: number, offset: number): Promise<Answer<VersionPage>>;
+  /** Version `from` of one file and `to` of another, by default the latest of each. */
+  comparisonOfFiles(
+    caller: Caller,
+    path: string,
+    toPath: string,
+    from?: number,
+    to?: number,
+  ): Promise<Answer<Comparison>>;
+  /** Up to a moment, if given. */
+  versions(
+    caller: Caller,
+    path: string,
+    limit: number,
+    offset: number,
+    at?: string,
+  ): Promise<Answer<VersionPage>>;
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>>;
+  /**
+   * Record and segments of every file below a directory ("": the root), or of those it had, by path: at most
+   * EXPORT_FILES_MAX with EXPORT_BYTES_MAX and EXPORT_SEGMENTS_MAX together.
+   */
+  exported(caller: Caller, directory: string, at?: string): Promise<Answer<readonly Content[]>>;
+  /**
+   * A page of the change feed. It ends where a version may still be committed before those that follow, so that whoever
+   * follows the cursors misses none. Refuses a cursor that is not of the project with VALIDATION_ERROR.
+   */
+  changes(caller: Caller, query: ChangeQuery): Promise<Answer<ChangePage>>;
+  /** The place of the last version that followers of a project can read, or `known` where there is none after it. */
+  newestChange(projectId: string, known: number): Promise<number>;
+  /** Runs, the newest first: those that began before the run of the cursor. */
+  runs(caller: Caller, limit: number, after?: Cursor): Promise<Answer<RunPage>>;
+  /** A run with so many of its files, those with ids after `after`. */
+  run(caller: Caller, runId: string, limit: number, after?: string): Promise<Answer<RunDetails>>;
   /** Searches the current text of the project's files. */
   search(caller: Caller, query: SearchQuery): Promise<Answer<SearchPage>>;
+  /** Whether everything in each of these directories of a project is indexed. */
+  areIndexed(projectId: string, scopes: readonly IndexedScope[]): Promise<readonly boolean[]>;
+  /** Every file below a folder, in one transaction. */
+  commitFolder(
+    caller: Caller,
+    commit: FolderCommit & ManyBasis,
+  ): Promise<Answer<ManyCommitted<FolderAnswer>>>;
+  /** Takes a run back, or a folder to what it was, in one transaction. */
+  commitBack(
+    caller: Caller,
+    commit: (Undo | RestoreFolder) & ManyBasis,
+  ): Promise<Answer<ManyCommitted<BackAnswer> | Undecided>>;
+  /** What `commitBack` would do now. */
+  plan(caller: Caller, commit: Undo | RestoreFolder): Promise<Answer<BackAnswer | Undecided>>;
   /** Adds a version. */
   commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
+  /** Commits several operations, all or none, and counts as so many requests. A refusal has `details.index`. */
+  commitBatch(caller: Caller, batch: Batch, requests: number): Promise<Answer<BatchCommitted>>;
   /**
    * Replaces the adjacent segments `run` of the file's latest version by `compacted`, which hold the same bytes.
    * Content, versions and the segment lists of older versions are unchanged. Returns false where the segment list no
@@ -83,6 +162,10 @@ export interface Metadata {
     run: readonly string[],
     compacted: readonly Segment[],
   ): Promise<Answer<boolean>>;
+  /** Erases a file for good: unreadable with the commit, whatever its size. */
+  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Purged>>>;
+  /** Erases the content of versions; the numbers stay. Repeating it changes nothing. */
+  redact(caller: Caller, redaction: Redaction): Promise<Answer<Redacted>>;
   createLink(caller: Caller, link: NewLink): Promise<Answer<Link>>;
   /** Those that can be used, newest first. */
   listLinks(caller: Caller): Promise<Answer<readonly Link[]>>;
@@ -103,12 +186,26 @@ export interface Metadata {
     action: AdministrativeAction,
     parameters: Readonly<Record<string, unknown>>,
   ): Promise<Answer<unknown>>;
-  /** The project whose sweep is furthest behind; null where nothing is left to sweep. */
-  nextSweep(): Promise<Sweep | null>;
+  /** Does one slice of what erasures have left to be done. False: there is nothing. */
+  sweepErasures(): Promise<boolean>;
+  /** Segments that nothing readable needs and whose objects are not removed yet, at most so many. */
+  deadSegments(limit: number): Promise<readonly DeadSegment[]>;
+  /** Notes that the objects of dead segments are removed. */
+  noteRemoved(ids: readonly string[]): Promise<void>;
+  /** What was deleted; else the project whose sweep is furthest behind; null where nothing is left to sweep. */
+  nextSweep(): Promise<Sweep | DeletedProject | DeletedAccount | null>;
   /** Those of the segment ids, of days that no commit accepts any more, that no version references. */
   unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Stores how far the sweep of a project has come. */
   noteSweep(sweep: Omit<Sweep, "through">): Promise<void>;
+  /** Notes objects of a deleted project that are about to be removed. */
+  noteDeletedObjects(projectId: string, objects: readonly string[]): Promise<void>;
+  /** Removes the segments of a deleted project whose objects were removed. */
+  removeDeletedSegments(projectId: string, objects: readonly string[]): Promise<void>;
+  /** Removes a bounded number of rows of a deleted project that has no objects, and returns it. */
+  removeDeletedRows(projectId: string): Promise<number>;
+  /** Has Auth remove a deleted account, unless it has. */
+  removeAccount(accountId: string): Promise<void>;
   /** Throws unless the database takes a write and a read. */
   probe(): Promise<void>;
 }

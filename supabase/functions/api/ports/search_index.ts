@@ -17,7 +17,7 @@ export interface SearchFilter {
 
 /**
  * - `scan`: files by path that contain, of each clause, one literal; a superset where case is ignored.
- * - `rank`: the best files by `words` (web search syntax), by distance to `vector`, or by both, fused.
+ * - `rank`: the best files by `words` or `names` (web search syntax), by distance to `vector`, or by both, fused.
  */
 export type SearchQuery =
   & SearchFilter
@@ -28,15 +28,70 @@ export type SearchQuery =
       readonly caseSensitive: boolean;
       /** Only paths that come after this one. */
       readonly after?: string | undefined;
+      /** Of the files whose text is not in the index, those to be read instead: so large, and so much in all. */
+      readonly live?: LiveBounds | undefined;
+      /** Ids of files that were read like that already. */
+      readonly known?: readonly string[] | undefined;
     }
     | {
       readonly kind: "rank";
       readonly words?: string | undefined;
+      /** The same, looked up in paths alone. */
+      readonly names?: string | undefined;
       readonly vector?: readonly number[] | undefined;
       /** The model that made the vector. */
       readonly model?: string | undefined;
     }
   );
+
+export interface LiveBounds {
+  /** Of each file. */
+  readonly fileBytes: number;
+  /** Of all of them, the smallest ones first. */
+  readonly bytes: number;
+  /** Segments of all of them; an empty file counts as one. */
+  readonly reads: number;
+}
+
+/** A file whose text is not in the index, with its content. */
+export interface LiveFile {
+  readonly file: FileRecord;
+  readonly segments: readonly Segment[];
+}
+
+/**
+ * Why the text of a file was not looked at.
+ * - `too_large`: no search of this mode looks at so large a file. `bounds`: this search had read as much as one may.
+ * - `pending`: its latest version is not indexed yet. `not_indexable`: it could not be read or indexed, several times.
+ * - `too_many_words`: only those of its beginning are indexed.
+ * - `busy`: other searches were reading. `unreadable`: its content could not be read just now.
+ */
+export const UNSEARCHED_REASONS = [
+  "too_large",
+  "bounds",
+  "pending",
+  "not_indexable",
+  "too_many_words",
+  "busy",
+  "unreadable",
+] as const;
+export type UnsearchedReason = typeof UNSEARCHED_REASONS[number];
+
+/** Files with text that a search did not look at. */
+export interface Unsearched {
+  readonly files: number;
+  readonly bytes: number;
+  /** Of some of them, in order. */
+  readonly paths: readonly string[];
+  readonly reasons: readonly UnsearchedReason[];
+}
+
+/** Text below the directory that the index does not have: what may be read instead, and what is left. */
+export interface UnsearchedPage extends Unsearched {
+  readonly live: readonly LiveFile[];
+  /** False: so many files are not indexed that there may be more than are counted. */
+  readonly isComplete: boolean;
+}
 
 /** Why a file's text is not in the index: the file is found by its name only. */
 export type Skipped = "too_large" | "not_text" | "not_indexable";
@@ -65,6 +120,19 @@ export interface SearchPage {
   readonly lexemes: readonly string[];
   /** Files whose current version is not indexed yet. */
   readonly pending: number;
+  /** The directory that was searched, within the prefix of the key, and up to which stage it is to be indexed. */
+  readonly scope: string | null;
+  readonly stage: number;
+  /** Vectors of this size have no index, and there are more than are compared. */
+  readonly isVectorCut: boolean;
+  /** Null where nothing was searched, since the key sees nothing of the directory. */
+  readonly unsearched: UnsearchedPage | null;
+}
+
+/** A directory, and up to which stage it is to be indexed. */
+export interface IndexedScope {
+  readonly scope: string;
+  readonly stage: number;
 }
 
 /** A claimed file. Nobody else gets it until the claim has expired. */
@@ -119,7 +187,7 @@ export interface IndexedText
   /** U+FFFE for NUL; null where the text is not indexed. */
   readonly content: string | null;
   readonly skipped: Skipped | null;
-  /** First line from 1, start and length in characters. */
+  /** First line from 1, start and length in characters; none without an embedding model. */
   readonly chunks: readonly (readonly [number, number, number])[];
 }
 
@@ -147,7 +215,7 @@ export interface SearchIndex {
   requeue(model: string | null): Promise<number>;
 }
 
-/** Turns texts into vectors of EMBEDDING_DIMENSIONS numbers and length 1; similar meanings give nearby vectors. */
+/** Turns texts into vectors of one size, up to EMBEDDING_DIMENSIONS_MAX numbers, and of length 1; similar meanings give nearby vectors. */
 export interface Embedder {
   /** Vectors of different models cannot be compared. */
   readonly model: string;

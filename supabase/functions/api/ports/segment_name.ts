@@ -1,8 +1,18 @@
 /** Names of objects in the bucket: `{projectId}/{yyyymmdd}/{segmentId}`, the day in UTC. */
 
+/** The folder of one UTC day, below that of a project. */
+export function segmentFolderName(day: Date): string {
+  return day.toISOString().slice(0, 10).replaceAll("-", "");
+}
+
 /** The folder of a project's segments of one UTC day. */
 export function segmentFolder(projectId: string, day: Date): string {
-  return `${projectId}/${day.toISOString().slice(0, 10).replaceAll("-", "")}`;
+  return objectName(projectId, segmentFolderName(day));
+}
+
+/** What has this name below the folder of a project. */
+export function objectName(projectId: string, name: string): string {
+  return `${projectId}/${name}`;
 }
 
 /** The object name of a segment that is created at `now`. */

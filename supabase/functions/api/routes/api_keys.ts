@@ -49,16 +49,24 @@ const pathPrefix = z.string().transform((text, context) => {
   }
 }).meta({ type: "string", description: "A directory: the key can read and write only below it." });
 
+const expiry = z.iso.datetime({ offset: true })
+  .refine((time) => Date.parse(time) > Date.now(), "must lie in the future");
+
 const creation = z.object({
   name: nameSchema(0).nullish().transform((name) => name ?? ""),
   environment: environment.nullish().transform((name) => name ?? "development"),
   scopes: scopes.nullish().transform((names) => names ?? ["read", "write"]),
   pathPrefix: pathPrefix.nullish().transform((prefix) => prefix ?? null),
-  expiresAt: z.iso.datetime({ offset: true }).nullish().transform((time) => time ?? null)
-    .refine((time) => time === null || Date.parse(time) > Date.now(), "must lie in the future"),
+  expiresAt: expiry.nullish().transform((time) => time ?? null),
 }).refine((fields) => fields.pathPrefix === null || !fields.scopes.includes("admin"), {
   path: ["pathPrefix"],
   message: "must not be combined with the scope admin",
+});
+const change = z.object({
+  name: nameSchema(0).nullish(),
+  expiresAt: expiry.nullish(),
+  scopes: scopes.nullish().meta({ description: "Some of those that the key has." }),
+  pathPrefix: pathPrefix.nullish(),
 });
 const gracePeriod = z.object({
   gracePeriodSeconds: z.int().min(0).max(KEY_GRACE_PERIOD_SECONDS_MAX).nullish()
@@ -182,6 +190,30 @@ export const regenerateKey = defineRoute({
     isBodyOptional: true,
     answer: rotatedKey,
     errors: ROTATION_ERRORS,
+  },
+});
+
+export const changeKey = defineRoute({
+  method: "PATCH",
+  pattern: "/project/apikeys/:id",
+  operation: "update_api_key",
+  credentials,
+  parse: parseKeyId,
+  async handle(context, id) {
+    const fields = await readAdministrationFields(context, change);
+    const data = key.parse(await administer(context, "change_key", { ...fields, id }));
+    return success("update_api_key", data, "Changed, from now on.");
+  },
+  openapi: {
+    headers,
+    id: "updateApiKey",
+    summary: "Change a key's name or expiry, or narrow what it may do",
+    description:
+      "Scopes can be taken away, and the path prefix moved to a directory below it; never the other way.",
+    body: change,
+    example: { body: { name: "researcher", scopes: ["read"], pathPrefix: "notes/drafts" } },
+    answer: key,
+    errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "KEY_NOT_FOUND", "KEY_REVOKED"],
   },
 });
 

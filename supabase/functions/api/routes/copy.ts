@@ -12,6 +12,7 @@ export const copy = defineRoute({
   pattern: "/files/copy/*",
   operation: "copy_file",
   credentials: "key",
+  makesVersions: true,
   parse: parseCommitRequest,
   async handle(context, request) {
     const fields = await readFields(context, copyBody);

@@ -1,7 +1,7 @@
 /** The body of copy and move. */
 import { z } from "zod";
 import { checkPath } from "../http/path.ts";
-import { fail } from "../errors.ts";
+import { failField } from "../errors.ts";
 
 export const copyBody = z.object({
   destination: z.string().meta({ minLength: 1, description: "The path the content goes to." }),
@@ -10,12 +10,9 @@ export const copyBody = z.object({
   }),
 });
 
-/** The destination. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */
-export function parseDestination(path: string, fields: z.infer<typeof copyBody>) {
+/** The destination; `prefix` stands before the field's name in a fault. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */
+export function parseDestination(path: string, fields: z.infer<typeof copyBody>, prefix = "") {
   const destination = checkPath(fields.destination);
-  if (destination === path) {
-    const reason = "must differ from the source path";
-    fail("VALIDATION_ERROR", `destination: ${reason}`, { issues: [{ path: "destination", reason }] });
-  }
+  if (destination === path) failField(`${prefix}destination`, "must differ from the source path");
   return { destination, overwrite: fields.overwrite ?? false };
 }

@@ -1,18 +1,58 @@
-/** DELETE /files/{path}: a tombstone becomes the latest version. */
+/** DELETE /files/{path}: a tombstone becomes the latest version; with `?purge` nothing is left. */
 import { z } from "zod";
+import type { Context } from "../context.ts";
 import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
-import { writeResponse } from "../http/respond.ts";
+import { commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
+import { isSet, type Query } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { manyResponse, writeResponse } from "../http/respond.ts";
+import { ERASED_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "./route.ts";
 import { EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+
+const query = z.object({
+  purge: z.enum(["", "true", "false"]).optional().meta({
+    description:
+      "Erase the file for good, with all of its versions; it may be deleted already. Scope `admin`.",
+  }),
+});
+
+const purged = z.object({
+  path: z.string(),
+  versions: z.int().min(1).meta({ description: "How many there were." }),
+  bytes: z.int().min(0).meta({
+    description: "Stored bytes that nothing readable needs any more, as far as they are known at once.",
+  }),
+  pendingVersions: z.int().min(0).meta({
+    description: "Versions, unreadable like the others, whose rows and bytes go with the next sweeps.",
+  }),
+}).meta({ id: "Purge" });
+
+/** Whether the query has the word, right or wrong. */
+function isPurge(query: Query): boolean {
+  return query.has("purge") && query.get("purge")?.[0] !== "false";
+}
+
+async function purge(context: Context, request: CommitRequest): Promise<Response> {
+  const { gate, metadata, onCommit } = context;
+  const { idempotency, ...basis } = await commitBasis(request, "purge", {});
+  const { value, isReplayed } = gate.unwrap(await metadata.purge(gate.caller, { ...basis, idempotency }));
+  onCommit();
+  const message = `Erased ${value.versions} versions for good.`;
+  return manyResponse("purge_file", { path: request.path, ...value }, isReplayed, message);
+}
 
 export const deleteFile = defineRoute({
   method: "DELETE",
   pattern: "/files/*",
   operation: "delete_file",
+  operationOf: (query) => isPurge(query) ? "purge_file" : "delete_file",
   credentials: "key",
-  parse: parseCommitRequest,
-  async handle(context, request) {
+  scopesFor: (query) => isPurge(query) ? ["admin"] : undefined,
+  makesVersions: true,
+  parse: (data: RequestData) => ({ ...parseCommitRequest(data), isPurge: isSet(data.query, "purge") }),
+  async handle(context, { isPurge, ...request }) {
+    if (isPurge) return await purge(context, request);
     const basis = await commitBasis(request, "delete", {});
     const committed = await commit(context, { kind: "delete", ...basis });
     return writeResponse(
@@ -23,11 +63,21 @@ export const deleteFile = defineRoute({
   },
   openapi: {
     id: "deleteFile",
-    summary: "Delete a file",
-    description: "Adds a tombstone: earlier versions stay readable by number and can be restored.",
+    summary: "Delete a file, or erase it for good (`?purge`)",
+    description:
+      "Adds a tombstone: earlier versions stay readable by number and can be restored. With `purge`, which " +
+      "needs the scope `admin`, nothing of it can be read any more, by any way; up to " +
+      `${ERASED_VERSIONS_MAX} versions are gone at once, the others with the next sweeps. A file that is written ` +
+      "there later is another one, from version 1.",
+    query,
     headers: WRITE_HEADERS,
-    answer: fileRecord.extend({ deleted: z.literal(true) }),
+    answer: [["delete_file", fileRecord.extend({ deleted: z.literal(true) })], ["purge_file", purged]],
     errors: WRITE_ERRORS,
-    example: { data: [{ ...EXAMPLE_RECORD, size: 0, deleted: true }] },
+    example: {
+      data: [
+        { ...EXAMPLE_RECORD, size: 0, deleted: true },
+        { path: EXAMPLE_RECORD.path, versions: 3, bytes: 51, pendingVersions: 0 },
+      ],
+    },
   },
 });

@@ -1,5 +1,6 @@
-/** GET /diff/{path}: what changed between two versions. */
+/** GET /diff/{path}: what changed between two versions, or what differs between two files. */
 import { z } from "zod";
+import { checkPath } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { diffTexts, readSide } from "../files/diff.ts";
 import { successInSlices } from "../http/respond.ts";
@@ -18,6 +19,10 @@ const query = z.object({
     minimum: 1,
     description: "Default: the latest version.",
   }),
+  toPath: z.string().optional().meta({
+    description:
+      "Another file: `from` is a version of `path` and `to` one of this, by default the latest of each.",
+  }),
 });
 
 const answer = z.object({
@@ -33,18 +38,23 @@ export const diff = defineRoute({
   pattern: "/diff/*",
   operation: "diff_file",
   credentials: "key",
-  parse: ({ params, query: given }) => ({
-    path: params.path,
-    ...validate(query, pick(given, Object.keys(query.shape))),
-  }),
-  async handle(context, { path, from, to }) {
+  parse({ params, query: given }) {
+    const versions = validate(query, pick(given, Object.keys(query.shape)));
+    if (versions.toPath !== undefined) checkPath(versions.toPath);
+    return { path: params.path, ...versions };
+  },
+  async handle(context, { path, from, to, toPath }) {
     const { gate, metadata } = context;
-    const compared = gate.unwrap(await metadata.comparison(gate.caller, path, from, to));
+    const compared = gate.unwrap(
+      toPath === undefined
+        ? await metadata.comparison(gate.caller, path, from, to)
+        : await metadata.comparisonOfFiles(gate.caller, path, toPath, from, to),
+    );
     const [before, after] = await Promise.all([
       readSide(context, compared.before),
       readSide(context, compared.after),
     ]);
-    const diff = await diffTexts(path, before, after);
+    const diff = await diffTexts(path, before, after, undefined, toPath);
     return await successInSlices(
       "diff_file",
       { from: compared.from, to: compared.to, ...diff },
@@ -53,7 +63,7 @@ export const diff = defineRoute({
   },
   openapi: {
     id: "diffFile",
-    summary: "What changed between two versions",
+    summary: "What changed between two versions, or what differs between two files",
     query,
     answer,
     errors: [
@@ -61,6 +71,7 @@ export const diff = defineRoute({
       "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
+      "VERSION_REDACTED",
       "NOT_TEXT",
       "DIFF_TOO_LARGE",
       "CONTENT_CORRUPT",

@@ -117,6 +117,7 @@ export const createLink = defineRoute({
       ...BODY_ERRORS,
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
+      "VERSION_REDACTED",
       "LINK_LIMIT_REACHED",
     ],
     example: {
@@ -210,6 +211,7 @@ export const readLink = defineRoute({
       ...LINK_ERRORS,
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
+      "VERSION_REDACTED",
       "RANGE_NOT_SATISFIABLE",
       "CONTENT_CORRUPT",
     ],
@@ -221,6 +223,7 @@ export const writeLink = defineRoute({
   pattern: "/l/:token",
   operation: "write_link",
   credentials: "link",
+  makesVersions: true,
   parse({ params: { id }, headers }: RequestData) {
     return { token: id, idempotencyKey: idempotencyKey(headers), ...preconditions(headers, true) };
   },

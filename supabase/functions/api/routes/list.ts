@@ -5,26 +5,7 @@ import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
-import { EXAMPLE_RECORD, fileRecord, mediaType, pageLimit, pageOffset } from "./schemas.ts";
-
-const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
-
-/** An ISO 8601 date (midnight UTC) or date and time with a zone; parsed to ISO 8601 in UTC. */
-const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time with a zone")
-  .transform((text, context) => {
-    const time = new Date(text.replace(" ", "T"));
-    const year = time.getUTCFullYear();
-    // A zone can move a time beyond the four digits of a year. NaN is in no range.
-    if (year >= 1 && year <= 9999 && isDay(text.slice(0, 10))) return time.toISOString();
-    context.addIssue({ code: "custom", message: "must be a valid date" });
-    return z.NEVER;
-  })
-  .meta({ type: "string", format: "date-time" });
-
-/** Whether the day exists: `Date` parses 30 February as 1 March. */
-function isDay(day: string): boolean {
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
+import { date, EXAMPLE_RECORD, fileRecord, mediaType, moment, pageLimit, pageOffset } from "./schemas.ts";
 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
@@ -56,19 +37,42 @@ const query = z.object({
   createdBefore: date.optional(),
   updatedAfter: date.optional(),
   updatedBefore: date.optional(),
+  at: moment.optional().meta({
+    type: "string",
+    description: "The directory as it was: a time, that instant included, or a cursor of the change feed. " +
+      "By path from the first, without filters; page by `after`.",
+  }),
 }).refine((fields) => fields.after === undefined || fields.sortBy === "path", {
   path: ["after"],
   message: "requires sortBy=path",
+}).superRefine((fields, context) => {
+  if (fields.at === undefined) return;
+  const { directory: _, recursive: __, limit: ___, after: ____, at: _____, ...others } = fields;
+  const plain = { offset: 0, sortBy: "path", sortOrder: "asc", deleted: false };
+  for (const [name, value] of Object.entries(others)) {
+    if (value === undefined || value === plain[name as keyof typeof plain]) continue;
+    context.addIssue({ code: "custom", path: [name], message: "cannot be combined with at" });
+  }
 });
 
 const answer = z.object({
   files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
   directories: z.array(z.string()).optional()
     .meta({ description: "When not recursive: names of the sub-folders, at most 1000." }),
-  total: z.int(),
+  total: z.int().optional().meta({ description: "Left out with `at`." }),
   limit: z.int(),
   offset: z.int(),
   hasMore: z.boolean(),
+  next: z.string().optional().meta({
+    description:
+      "With `at`, where there is more: what to send as `after`. A page may have fewer files than `limit`.",
+  }),
+  hasMoreDirectories: z.literal(true).optional().meta({
+    description: "With `at`: there may be more sub-folders than those; a recursive list finds them.",
+  }),
+  trimmed: z.array(z.string()).optional().meta({
+    description: "With `at`: files of this page whose version of that time is gone.",
+  }),
 }).meta({ id: "FileList" });
 
 export const list = defineRoute({
@@ -86,7 +90,13 @@ export const list = defineRoute({
   },
   async handle({ gate, metadata }, parameters) {
     const page = gate.unwrap(await metadata.list(gate.caller, parameters));
-    return success("list_files", page, `${page.files.length} of ${page.total} files.`);
+    return success(
+      "list_files",
+      page,
+      page.total === undefined
+        ? `${page.files.length} files.`
+        : `${page.files.length} of ${page.total} files.`,
+    );
   },
   openapi: {
     id: "listFiles",

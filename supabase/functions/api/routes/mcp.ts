@@ -11,6 +11,7 @@ import {
   requestChunks,
 } from "../http/body.ts";
 import { readJsonBody } from "../http/json_body.ts";
+import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { jsonText } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
 import { MCP_BODY_BYTES_MAX } from "../limits.ts";
@@ -114,7 +115,7 @@ export const mcp = defineRoute({
       "Streamable HTTP without sessions: one JSON-RPC message a request, one JSON answer. Protocol 2026-07-28 and the " +
       "2025 ones. A tool's failure is a result with `isError`; faults of the protocol are JSON-RPC errors, of which " +
       "some have status 400 or 404.",
-    headers: ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin"],
+    headers: ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Origin", ...PROVENANCE_HEADERS],
     body: message,
     answer: reply,
     isProtocol: true,

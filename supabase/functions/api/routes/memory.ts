@@ -4,6 +4,7 @@ import { readFields } from "../auth/read_fields.ts";
 import { ApiError } from "../errors.ts";
 import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath } from "../http/path.ts";
+import { parseProvenance, PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { json } from "../http/respond.ts";
@@ -49,6 +50,7 @@ export const memory = defineRoute({
     const input = await readFields(context, z.record(z.string(), z.unknown()));
     const name = input["command"];
     const isCommand = isCommandName(name);
+    if (name !== "view") context.gate.provenance = parseProvenance(context.request.headers);
     const { pathPrefix } = await context.gate.require(isCommand ? SCOPES_OF[name] : []);
     const folder = root ?? (pathPrefix === null ? DEFAULT_ROOT : `${pathPrefix}/${DEFAULT_ROOT}`);
     try {
@@ -75,7 +77,7 @@ export const memory = defineRoute({
       "envelope.",
     query,
     body: memoryInput,
-    headers: ["Idempotency-Key"],
+    headers: ["Idempotency-Key", ...PROVENANCE_HEADERS],
     isPlain: true,
     answer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR", ...BODY_ERRORS],

@@ -1,9 +1,14 @@
 /** All routes. Their order does not matter: no two match the same method and path. */
 import { append } from "./append.ts";
+import { batch } from "./batch.ts";
+import { changes } from "./changes.ts";
 import { copy } from "./copy.ts";
+import { redact } from "./redact.ts";
 import { deleteFile } from "./delete.ts";
 import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
+import { copyFolder, deleteFolder, moveFolder } from "./folders.ts";
+import { exportFiles } from "./export.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
@@ -14,12 +19,15 @@ import { openapiRoute } from "./openapi.ts";
 import { overwrite } from "./overwrite.ts";
 import { read } from "./read.ts";
 import { restore } from "./restore.ts";
+import { getRun, listRuns } from "./runs.ts";
 import { search } from "./search.ts";
 import { sweep } from "./sweep.ts";
-import { createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
+import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
 import { activity, createProject, getProject, listProjects, renameProject } from "./projects.ts";
+import { deleteAccount, deleteProject } from "./deletion.ts";
 import { matches } from "../http/request_data.ts";
 import type { Route } from "./route.ts";
+import { restoreFolder, undoRun } from "./undo.ts";
 import { write } from "./write.ts";
 
 export const ROUTES: readonly Route[] = [
@@ -28,6 +36,7 @@ export const ROUTES: readonly Route[] = [
   list,
   read,
   deleteFile,
+  redact,
   append,
   overwrite,
   edit,
@@ -35,15 +44,28 @@ export const ROUTES: readonly Route[] = [
   copy,
   move,
   diff,
+  exportFiles,
+  copyFolder,
+  moveFolder,
+  deleteFolder,
+  undoRun,
+  restoreFolder,
+  batch,
+  changes,
+  listRuns,
+  getRun,
   listProjects,
   createProject,
   getProject,
   renameProject,
+  deleteProject,
   activity,
+  deleteAccount,
   listKeys,
   createKey,
   rotateKey,
   regenerateKey,
+  changeKey,
   revokeKey,
   createLink,
   listLinks,

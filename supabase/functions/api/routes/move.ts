@@ -12,6 +12,7 @@ export const move = defineRoute({
   pattern: "/files/move/*",
   operation: "move_file",
   credentials: "key",
+  makesVersions: true,
   parse: parseCommitRequest,
   async handle(context, request) {
     const fields = await readFields(context, copyBody);
@@ -21,7 +22,6 @@ export const move = defineRoute({
       kind: "move",
       ...basis,
       ...destination,
-      sourceCommitId: crypto.randomUUID(),
     });
     const { path, version } = committed.file;
     return writeResponse("move_file", committed, `Moved; version ${version} of ${path}.`);

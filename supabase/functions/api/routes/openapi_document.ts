@@ -1,4 +1,5 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
+import { PROVENANCE_HEADERS, RUN_ID_SHAPE } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
@@ -15,6 +16,11 @@ import type { Route } from "./route.ts";
 /** Tag → its routes by the first segment of their path; the last one has the rest. */
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
+  {
+    name: "Changes",
+    segments: ["changes", "runs"],
+    description: "What happened: the change feed, and runs.",
+  },
   { name: "Links", segments: ["links", "l"], description: "Addresses for one file that need no key." },
   { name: "Agents", segments: ["mcp"], description: "The same for agents, by their own protocols." },
   { name: "Memory", segments: ["memory"], description: "The backend of Anthropic's memory tool." },
@@ -37,6 +43,13 @@ function securityOf({ credentials }: Route): Record<string, []>[] {
   return credentials === "key" ? [...keys, { account: [] }] : [];
 }
 
+/** What the segments of a path look like. */
+const PARAMETERS: Readonly<Record<string, Json>> = {
+  id: { format: "uuid" },
+  runId: { pattern: RUN_ID_SHAPE.source },
+  token: { pattern: LINK_TOKEN_SHAPE.source },
+};
+
 function parametersOf(route: Route): Json[] {
   const parameters: Json[] = [];
   if (route.pattern.endsWith("/*")) {
@@ -50,11 +63,12 @@ function parametersOf(route: Route): Json[] {
     });
   }
   for (const [, name] of route.pattern.matchAll(/:(\w+)/g)) {
-    const schema = name === "id" ? { format: "uuid" } : { pattern: LINK_TOKEN_SHAPE.source };
+    const schema = PARAMETERS[name ?? ""];
     parameters.push({ name, in: "path", required: true, schema: { type: "string", ...schema } });
   }
   const ofProject = route.credentials === "key" ? ["x-project-id"] : [];
-  for (const name of [...ofProject, ...route.openapi.headers ?? []]) {
+  const ofVersions = route.makesVersions ? PROVENANCE_HEADERS : [];
+  for (const name of [...ofProject, ...route.openapi.headers ?? [], ...ofVersions]) {
     parameters.push({ name, in: "header", required: false, ...REQUEST_HEADERS[name] });
   }
   if (!route.openapi.query) return parameters;
@@ -137,7 +151,7 @@ const RAW_HEADERS = [
 ] as const;
 
 function responsesOf(route: Route, failures: FailureResponses): Json {
-  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain } =
+  const { headers: given, returnsRaw, responseHeaders: particular = [], statuses = [], isPlain, mediaType } =
     route.openapi;
   const isWrite = given?.includes("Idempotency-Key") ?? false;
   const ofWrite: ResponseHeader[] = isWrite ? ["Idempotency-Replayed"] : [];
@@ -145,7 +159,9 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
   if (isWrite && !isPlain) ofWrite.push("ETag");
   const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
   const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
-  const json = returnsRaw !== "only" && { "application/json": jsonContent(route) };
+  const json = mediaType
+    ? { [mediaType]: { schema: BYTES } }
+    : returnsRaw !== "only" && { "application/json": jsonContent(route) };
   const others = statuses.map((status) => [status, {
     description: "Not so",
     headers: responseHeaders(["Retry-After"]),

@@ -103,7 +103,10 @@ const DETAILS: Json = {
     type: "boolean",
     description: "QUOTA_EXCEEDED: the limit is the account's, for all of its projects.",
   },
-  limitBytes: { ...number, description: "CONTENT_TOO_LARGE, QUOTA_EXCEEDED, DIFF_TOO_LARGE: the limit." },
+  limitBytes: {
+    ...number,
+    description: "CONTENT_TOO_LARGE, QUOTA_EXCEEDED, DIFF_TOO_LARGE, EXPORT_TOO_LARGE: the limit.",
+  },
   sizeBytes: {
     ...number,
     description: "The size that is too large, or of the file that the range is beyond.",
@@ -112,6 +115,31 @@ const DETAILS: Json = {
   nearest: {
     ...listOf(recordOf({ line: { type: "integer", minimum: 1 }, text })),
     description: "STRING_NOT_FOUND: the lines that are most alike, at most 3.",
+  },
+  path: { ...text, description: "Of several files: the one that the error is about." },
+  paths: { ...listOf(text), description: "FILE_ALREADY_EXISTS: what exists at the destination, at most 20." },
+  files: { ...number, description: "TOO_MANY_FILES, EXPORT_TOO_LARGE: how many they are, at least." },
+  limitFiles: { ...number, description: "EXPORT_TOO_LARGE: how many files one export may hold." },
+  segments: { ...number, description: "EXPORT_TOO_LARGE: how many stored pieces the files consist of." },
+  limitSegments: { ...number, description: "EXPORT_TOO_LARGE: of how many pieces those of one export may." },
+  trimmed: {
+    type: ["boolean", "array"],
+    items: text,
+    description: "FILE_NOT_FOUND: what the file was then is gone; of a folder the paths of such files.",
+  },
+  conflicts: {
+    ...listOf({
+      type: "object",
+      required: ["path", "version", "actor", "runId"],
+      properties: {
+        path: text,
+        version: number,
+        actor: { type: ["string", "null"] },
+        runId: { type: ["string", "null"] },
+        reason: { enum: ["gone", "moved"] },
+      },
+    }),
+    description: "RUN_CONFLICT: files that others have changed since, or whose content is gone.",
   },
   differsOnlyBy: {
     enum: ["whitespace", "lineEndings", "case", "escaping", null],
@@ -123,6 +151,7 @@ const DETAILS: Json = {
     ...listOf({ type: "integer", minimum: 1 }),
     description: "STRING_NOT_UNIQUE: where, at most 100.",
   },
+  index: { ...number, description: "Of a batch: the operation that failed, from 0." },
   edit: { ...number, description: "Of several edits the one that failed, from 0." },
   requestId: { ...text, format: "uuid", description: "INTERNAL_ERROR: as in X-Request-Id." },
 };

@@ -1,5 +1,5 @@
 /** The headers of requests and responses, each described once. */
-import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
+import { ACTOR_LENGTH_MAX, IDEMPOTENCY_KEY_LENGTH_MAX, RUN_ID_LENGTH_MAX } from "../limits.ts";
 import type { Json } from "./openapi_schemas.ts";
 
 interface HeaderEntry {
@@ -55,6 +55,21 @@ export const REQUEST_HEADERS: Readonly<Record<string, HeaderEntry>> = {
     description: "Sent by browsers: loopback, the service's own, or one that the operator has named.",
     schema: text,
     example: "http://localhost:6274",
+  },
+  "X-Run-Id": {
+    description: "The run that the change belongs to: what it changed can be listed, and undone.",
+    schema: { type: "string", minLength: 1, maxLength: RUN_ID_LENGTH_MAX, pattern: "^[A-Za-z0-9._:-]+$" },
+    example: "run-2026-11-20-1",
+  },
+  "X-Actor": {
+    description: "Who makes the change, as the client says.",
+    schema: { type: "string", minLength: 1, maxLength: ACTOR_LENGTH_MAX, pattern: "^[ -~]+$" },
+    example: "researcher",
+  },
+  "X-Change-Note": {
+    description: "Why: percent-encoded UTF-8, decoded at most 500 characters.",
+    schema: text,
+    example: "first%20draft",
   },
   "x-project-id": {
     description: "With an account's access token: which of its projects. A key has its own.",
@@ -115,8 +130,8 @@ const PARTICULAR = {
   },
   Allow: { description: "The methods that it takes.", schema: text, example: "GET, HEAD" },
   "Accept-Ranges": {
-    description: "`bytes`: one range of the bytes can be asked for.",
-    schema: { const: "bytes" },
+    description: "`bytes`: one range of the bytes can be asked for; `none`: it is all or nothing.",
+    schema: { enum: ["bytes", "none"] },
   },
   "Content-Range": {
     description: "Which bytes were sent, and how many there are; with 416 how many there are.",

@@ -13,6 +13,7 @@ export const overwrite = defineRoute({
   pattern: "/files/overwrite/*",
   operation: "write_file",
   credentials: "key",
+  makesVersions: true,
   parse: (data) => parseReplacement("overwrite", data),
   async handle(context, request) {
     const committed = await writeContent(context, body, request);

@@ -1,7 +1,7 @@
 /** /projects and /project: an account's projects, and one project with its limits and usage. */
 import { z } from "zod";
 import { pick } from "../http/query.ts";
-import { ACTIVITY_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
+import { ACTIVITY_DEFAULT, KEEP_DAYS_MAX, KEEP_VERSIONS_MAX, PAGE_LIMIT_MAX } from "../limits.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import {
@@ -13,15 +13,27 @@ import {
   readAdministrationFields,
 } from "./administration.ts";
 import { defineRoute, noParameters, type OpenapiProperties } from "./route.ts";
-import { BODY_ERRORS, wholeNumber } from "./schemas.ts";
+import { BODY_ERRORS, versionOrigin, wholeNumber } from "./schemas.ts";
 
 const limit = z.int().min(0).nullable().meta({ description: "Null: no limit." });
+const retention = z.object({
+  keepVersions: z.int().min(1).max(KEEP_VERSIONS_MAX).nullish().meta({
+    description: "So many of the newest versions of a file stay.",
+  }),
+  keepDays: z.int().min(1).max(KEEP_DAYS_MAX).nullish().meta({
+    description: "A version stays so many days after the next one took its place.",
+  }),
+  deletedDays: z.int().min(1).max(KEEP_DAYS_MAX).nullish().meta({
+    description: "A deleted file goes whole so many days after. Absent: never.",
+  }),
+}).meta({ id: "Retention" });
 const project = z.object({
   id: z.uuid(),
   name: z.string(),
   tier: z.string(),
   createdAt: z.iso.datetime(),
   limits: z.object({ requestsPerMinute: limit, maxFileBytes: limit, maxProjectBytes: limit }),
+  retention: retention.nullable().meta({ description: "Which versions go by themselves; null: none." }),
   usage: z.object({
     files: z.int().min(0),
     bytes: z.int().min(0).meta({ description: "Of all versions; content that versions share counts once." }),
@@ -36,6 +48,21 @@ const project = z.object({
 }).meta({ id: "Project" });
 const projects = z.object({ projects: z.array(project) }).meta({ id: "ProjectList" });
 const named = z.object({ name: nameSchema(1) });
+const changes = z.object({
+  name: nameSchema(1).nullish(),
+  retention: retention.nullable().optional().meta({
+    description:
+      "Replaced whole. A version goes when both `keepVersions` and `keepDays`, as far as they are given, let it " +
+      "go; the latest never. Applied by the sweep. Null: no version goes by itself.",
+  }),
+});
+
+/** Without what is not given. */
+function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
+  );
+}
 
 export const listProjects = defineRoute({
   method: "GET",
@@ -115,16 +142,21 @@ export const renameProject = defineRoute({
   credentials: "account or key",
   parse: noParameters,
   async handle(context) {
-    const fields = await readAdministrationFields(context, named);
-    const data = project.parse(await administer(context, "rename", fields));
-    return success("update_project", data, "Renamed.");
+    const { name, retention: rule } = await readAdministrationFields(context, changes);
+    const data = project.parse(
+      await administer(context, "rename", {
+        ...given({ name }),
+        ...rule !== undefined && { retention: rule && given(rule) },
+      }),
+    );
+    return success("update_project", data, "Changed.");
   },
   openapi: {
     ...oneProject,
     id: "updateProject",
-    summary: "Rename a project; a calling key needs the scope `admin`",
-    body: named,
-    example: { body: { name: "Research" } },
+    summary: "Rename a project, or say which versions go; a calling key needs the scope `admin`",
+    body: changes,
+    example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
     errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "PROJECT_NAME_TAKEN"],
   },
 });
@@ -136,6 +168,7 @@ const writes = z.array(z.object({
   size: z.int(),
   mimeType: z.string(),
   deleted: z.literal(true).optional(),
+  ...versionOrigin.shape,
   createdAt: z.iso.datetime(),
   keyId: z.uuid().nullable().meta({ description: "Null: written in the console." }),
 }));

@@ -11,7 +11,17 @@ import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, type Operation, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "./route.ts";
-import { EXAMPLE_RECORD, fileRecord, pageLimit, pageOffset, readRecord, wholeNumber } from "./schemas.ts";
+import {
+  cursor,
+  EXAMPLE_RECORD,
+  fileRecord,
+  moment,
+  pageLimit,
+  pageOffset,
+  readRecord,
+  versionOrigin,
+  wholeNumber,
+} from "./schemas.ts";
 
 const query = z.object({
   version: wholeNumber(1).optional(),
@@ -27,6 +37,13 @@ const query = z.object({
   }),
   limit: pageLimit,
   offset: pageOffset,
+  at: moment.optional().meta({
+    type: "string",
+    description: "The file as it was: a time, that instant included, or a cursor of the change feed.",
+  }),
+}).refine((fields) => fields.at === undefined || fields.version === undefined, {
+  path: ["at"],
+  message: "cannot be combined with version",
 });
 
 const flags = z.object({
@@ -42,10 +59,11 @@ const versionList = z.object({
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     deleted: z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." }),
-    keyId: z.uuid().optional().meta({
-      description:
-        "Shown to the project's owner: the key that wrote it; absent where it was written in the console.",
+    redactedAt: z.iso.datetime().optional().meta({
+      description: "Since when its content is gone for good.",
     }),
+    cursor: cursor.meta({ description: "Its place in the change feed." }),
+    ...versionOrigin.shape,
   })),
   total: z.int(),
   limit: z.int(),
@@ -81,12 +99,12 @@ function parse({ params, query: given, headers }: RequestData) {
 async function handle(context: Context, request: ReturnType<typeof parse>): Promise<Response> {
   if (request.mode === "content") return await readContent(context, request);
   const { gate, metadata, request: { headers } } = context;
-  const { path, version, limit, offset } = request;
+  const { path, version, limit, offset, at } = request;
   if (request.mode === "versions") {
-    const list = gate.unwrap(await metadata.versions(gate.caller, path, limit, offset));
+    const list = gate.unwrap(await metadata.versions(gate.caller, path, limit, offset, at));
     return success("get_file_versions", list, `${list.versions.length} of ${list.total} versions.`);
   }
-  const file = gate.unwrap(await metadata.record(gate.caller, path, version));
+  const file = gate.unwrap(await metadata.record(gate.caller, path, version, at));
   const tag = entityTag(file, "m");
   if (isNotModified(headers, file, "m")) return notModified(tag);
   const response = success("get_file_metadata", file, `Version ${file.version}.`, tag);
@@ -96,10 +114,10 @@ async function handle(context: Context, request: ReturnType<typeof parse>): Prom
 
 async function readContent(
   context: Context,
-  { path, version, encoding, lines }: ReturnType<typeof parse>,
+  { path, version, encoding, lines, at }: ReturnType<typeof parse>,
 ): Promise<Response> {
   const { gate, metadata, request: { headers } } = context;
-  const content = gate.unwrap(await metadata.content(gate.caller, path, version));
+  const content = gate.unwrap(await metadata.content(gate.caller, path, version, at));
   const isRaw = wantsRaw(headers.get("accept")) && lines === undefined;
   const representation = isRaw ? "r" : "j";
   if (isNotModified(headers, content.file, representation)) {
@@ -135,6 +153,7 @@ export const read = defineRoute({
       "VALIDATION_ERROR",
       "FILE_NOT_FOUND",
       "VERSION_NOT_FOUND",
+      "VERSION_REDACTED",
       "RANGE_NOT_SATISFIABLE",
       "NOT_TEXT",
       "CONTENT_CORRUPT",
@@ -150,6 +169,10 @@ export const read = defineRoute({
             size: 17,
             createdAt: EXAMPLE_RECORD.updatedAt,
             updatedAt: EXAMPLE_RECORD.updatedAt,
+            cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
+            operation: "edit",
+            runId: "nightly-42",
+            actor: "planner/2.1",
           }],
           total: 3,
           limit: 1,

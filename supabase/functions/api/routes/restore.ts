@@ -15,6 +15,7 @@ export const restore = defineRoute({
   pattern: "/files/restore/*",
   operation: "restore_file",
   credentials: "key",
+  makesVersions: true,
   parse: parseCommitRequest,
   async handle(context, request) {
     const fields = await readFields(context, body);
@@ -29,7 +30,14 @@ export const restore = defineRoute({
     body,
     headers: WRITE_HEADERS,
     answer: fileRecord,
-    errors: [...WRITE_ERRORS, ...BODY_ERRORS, "VERSION_NOT_FOUND", "VERSION_DELETED", "QUOTA_EXCEEDED"],
+    errors: [
+      ...WRITE_ERRORS,
+      ...BODY_ERRORS,
+      "VERSION_NOT_FOUND",
+      "VERSION_REDACTED",
+      "VERSION_DELETED",
+      "QUOTA_EXCEEDED",
+    ],
     example: { body: { version: 1 }, data: [EXAMPLE_RECORD] },
   },
 });

@@ -12,7 +12,7 @@ import type { ResponseHeader } from "./openapi_headers.ts";
 interface RouteProperties {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
-   * Below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id` and
+   * Below the function's address. A trailing `/*` matches the path of a file, slashes included; `:id`, `:runId` and
    * `:token` one segment.
    */
   readonly pattern: string;
@@ -23,6 +23,12 @@ interface RouteProperties {
   readonly credentials: Credentials;
   /** What a key must be allowed to do; by default `read` for GET, otherwise `write`. */
   readonly scopes?: readonly Scope[];
+  /** The same, where the query decides it. */
+  readonly scopesFor?: (query: Query) => readonly Scope[] | undefined;
+  /** Whether it makes versions, which keep what the request's headers say of the change. */
+  readonly makesVersions?: boolean;
+  /** Whether the window does not count a request with this query, where the project's owner sends it from the console. */
+  readonly isFreeForOwner?: (query: Query) => boolean;
   readonly openapi: OpenapiProperties;
 }
 
@@ -53,9 +59,12 @@ export function defineRoute<Parameters>(definition: RouteDefinition<Parameters>)
 export function noParameters(): void {}
 
 /** What a key must be allowed to do for a route about files. What keys may do with projects is decided in the database. */
-export function scopesOf({ scopes, method, credentials }: Route): readonly Scope[] {
+export function scopesOf(
+  { scopes, scopesFor, method, credentials }: Route,
+  query: Query = new Map(),
+): readonly Scope[] {
   if (credentials !== "key") return [];
-  return scopes ?? [method === "GET" ? "read" : "write"];
+  return scopesFor?.(query) ?? scopes ?? [method === "GET" ? "read" : "write"];
 }
 
 /** An error of a route; with a status where it is not the table's. */
@@ -75,6 +84,8 @@ export interface OpenapiProperties {
   readonly takesRaw?: boolean | "only";
   /** Whether the response may also be the bytes themselves, or a range of them, or is only ever that. */
   readonly returnsRaw?: boolean | "only";
+  /** The media type of a success that is neither JSON nor the bytes of a file. */
+  readonly mediaType?: string;
   /** Request headers that matter, besides the credentials. */
   readonly headers?: readonly string[];
   /** Headers of a success that not every response has. */

@@ -1,6 +1,8 @@
 /** The records of the contract: they validate requests, document responses and define the types. */
 import { z } from "zod";
 import { MEDIA_TYPES } from "../files/media_type.ts";
+import { isRunId, RUN_ID_RULE, RUN_ID_SHAPE } from "../http/provenance.ts";
+import { VERSION_OPERATIONS } from "../ports/files.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
 
 export const mediaType = z.enum(MEDIA_TYPES);
@@ -23,6 +25,52 @@ export const readRecord = fileRecord.extend({
   endLine: lineNumber.meta({ description: "With `lines=`: the last one." }),
   totalLines: lineNumber.meta({ description: "With `lines=`: of the whole version." }),
 }).meta({ id: "ReadRecord" });
+
+/** Postgres stores no NUL in a text. */
+export const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
+
+/** A position in the change feed. */
+export const cursor = z.string().regex(/^[0-9a-f]{32}$/);
+
+/** The id of a run, as a client has made it. */
+export const runId = z.string().refine(isRunId, RUN_ID_RULE).meta({ pattern: RUN_ID_SHAPE.source });
+
+/** What made a version, and what was said of it. */
+export const versionOrigin = z.object({
+  operation: z.enum(VERSION_OPERATIONS).meta({ description: "What made the version." }),
+  runId: z.string().optional().meta({ description: "`X-Run-Id` of the request." }),
+  actor: z.string().optional().meta({ description: "`X-Actor` of the request." }),
+  note: z.string().optional().meta({ description: "`X-Change-Note` of the request, decoded." }),
+  from: z.object({ path: z.string(), version: z.int().min(1) }).optional().meta({
+    description: "Of a copy, move or restore: where the content is from, if the key sees that path.",
+  }),
+  keyId: z.uuid().optional().meta({
+    description:
+      "For the owner, and keys with the scope `admin`: the key that wrote it; absent where it was the console.",
+  }),
+});
+
+const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
+
+/** An ISO 8601 date (midnight UTC) or date and time with a zone; parsed to ISO 8601 in UTC. */
+export const date = z.string().regex(DATE, "must be an ISO 8601 date, or date and time with a zone")
+  .transform((text, context) => {
+    const time = new Date(text.replace(" ", "T"));
+    const year = time.getUTCFullYear();
+    // A zone can move a time beyond the four digits of a year. NaN is in no range.
+    if (year >= 1 && year <= 9999 && isDay(text.slice(0, 10))) return time.toISOString();
+    context.addIssue({ code: "custom", message: "must be a valid date" });
+    return z.NEVER;
+  })
+  .meta({ type: "string", format: "date-time" });
+
+/** Whether the day exists: `Date` parses 30 February as 1 March. */
+function isDay(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+/** The project as it was: a time, parsed to ISO 8601 in UTC, or a cursor of the change feed. */
+export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
 
 /** For examples. */
 export const EXAMPLE_RECORD = {

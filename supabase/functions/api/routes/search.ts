@@ -11,15 +11,15 @@ import {
   SEARCH_GLOB_LENGTH_MAX,
   SEARCH_OFFSET_MAX,
   SEARCH_QUERY_LENGTH_MAX,
+  SEARCH_UNSEARCHED_PATHS_MAX,
+  SEARCH_WAIT_SECONDS_MAX,
+  SEARCH_WAITERS_MAX,
 } from "../limits.ts";
 import { planSearch } from "../search/plan.ts";
-import { rank } from "../search/rank.ts";
-import { scan } from "../search/scan.ts";
+import { UNSEARCHED_REASONS } from "../ports/search_index.ts";
+import { runSearch } from "../search/run.ts";
 import { defineRoute } from "./route.ts";
-import { EXAMPLE_RECORD, fileRecord, mediaType, pageLimit, wholeNumber } from "./schemas.ts";
-
-/** Postgres stores no NUL in a text. */
-const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
+import { EXAMPLE_RECORD, fileRecord, mediaType, pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
 
 const query = z.object({
   q: z.string().min(1, "must not be empty").max(SEARCH_QUERY_LENGTH_MAX).refine(...withoutNul),
@@ -39,6 +39,11 @@ const query = z.object({
     .default(true).meta({ type: "boolean", description: "In `text` and `regex`." }),
   limit: pageLimit,
   offset: wholeNumber(0, SEARCH_OFFSET_MAX).default(0),
+  wait: wholeNumber(0, SEARCH_WAIT_SECONDS_MAX).default(0).meta({
+    description:
+      `Seconds to wait until everything below the directory is indexed. At most ${SEARCH_WAITERS_MAX} searches of a ` +
+      "project wait in one instance of the service; others are answered at once.",
+  }),
 }).refine(({ q, mode }) => mode === "semantic" || mode === "hybrid" || !q.includes("\n"), {
   path: ["q"],
   message: "must be one line",
@@ -50,6 +55,28 @@ const match = z.object({
   snippet: z.string().meta({ description: "The line; of a long one the part around the match." }),
   before: z.array(z.string()),
   after: z.array(z.string()),
+  lines: z.string().meta({ description: "The lines of `text`, as `lines=` of a read takes them." }),
+  text: z.string().meta({
+    description:
+      "These lines as they are in the file, for `oldString` of an edit; where they are long, the snippet alone.",
+  }),
+});
+
+const notSearched = z.object({
+  files: z.int().min(1),
+  bytes: z.int().min(0),
+  paths: z.array(z.string()).max(SEARCH_UNSEARCHED_PATHS_MAX),
+  reasons: z.array(z.enum(UNSEARCHED_REASONS)).min(1).meta({
+    description:
+      "`too_large`: no search of this mode looks at so large a file. `bounds`: one search reads no more; narrow it by " +
+      "directory or glob. `pending`: not indexed yet. `not_indexable`: it could not be indexed, several times. " +
+      "`too_many_words`: only those of its beginning are indexed. `busy`: others were reading. `unreadable`: its " +
+      "content could not be read.",
+  }),
+}).meta({
+  description:
+    "Files with text below the directory that was not looked at, all of it or, with `too_many_words`, a part. Without " +
+    "this field nothing was left out: what is not found is not there.",
 });
 
 const answer = z.object({
@@ -72,22 +99,23 @@ const answer = z.object({
   indexed: z.object({
     pending: z.int().min(0).meta({ description: "Files whose latest version is not indexed yet." }),
   }),
+  notSearched: notSearched.optional(),
 }).meta({ id: "SearchResults" });
 
 function parse(data: RequestData) {
-  const { directory, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
-  return planSearch({ ...parameters, directory: normalizeDirectory(directory) });
+  const { directory, wait, ...parameters } = validate(query, pick(data.query, Object.keys(query.shape)));
+  return { plan: planSearch({ ...parameters, directory: normalizeDirectory(directory) }), wait };
 }
 
-async function handle(context: Context, plan: ReturnType<typeof parse>): Promise<Response> {
-  const found = plan.kind === "scan" ? await scan(context, plan) : await rank(context, plan);
-  const { results, mode, hasMore, pending } = found;
+async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>): Promise<Response> {
+  const { results, mode, hasMore, pending, notSearched } = await runSearch(context, plan, wait);
   const { limit, offset } = plan;
-  if (pending > 0) context.onPending();
   return success(
     "search_files",
-    { results, mode, hasMore, limit, offset, indexed: { pending } },
-    `${results.length} files.`,
+    { results, mode, hasMore, limit, offset, indexed: { pending }, ...notSearched && { notSearched } },
+    notSearched
+      ? `${results.length} files; ${notSearched.files} were not searched.`
+      : `${results.length} files.`,
   );
 }
 
@@ -109,7 +137,10 @@ export const search = defineRoute({
         results: [{
           ...EXAMPLE_RECORD,
           score: 1,
-          matches: [{ line: 2, column: 3, snippet: "- ship it", before: ["# Plan"], after: [] }],
+          matches: [{
+            ...{ line: 2, column: 3, snippet: "- ship it", before: ["# Plan"], after: [] },
+            ...{ lines: "1-2", text: "# Plan\n- ship it" },
+          }],
         }],
         mode: "text",
         hasMore: false,

@@ -44,6 +44,7 @@ export const write = defineRoute({
   pattern: "/files",
   operation: "write_file",
   credentials: "key",
+  makesVersions: true,
   parse,
   async handle(context, request) {
     const committed = await writeContent(context, body, request);

@@ -78,7 +78,7 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
   const failed: FailedFile[] = [];
   const read = await inParallel(files, SEARCH_READS_AT_ONCE, async (file) => {
     try {
-      return await readIndexedText(parts, file);
+      return await readIndexedText(parts, file, parts.embedder !== null);
     } catch (error) {
       log.backgroundFault("index", error);
       failed.push({ ...file, isFault: !isOutage(error) });
@@ -119,7 +119,11 @@ function lengthOf({ content }: IndexedText): number {
   return content?.length ?? 0;
 }
 
-async function readIndexedText(source: SegmentSource, file: ClaimedFile): Promise<IndexedText> {
+async function readIndexedText(
+  source: SegmentSource,
+  file: ClaimedFile,
+  hasModel: boolean,
+): Promise<IndexedText> {
   const { projectId, fileId, version, path, mimeType, isDeleted } = file;
   const base = {
     projectId,
@@ -138,7 +142,8 @@ async function readIndexedText(source: SegmentSource, file: ClaimedFile): Promis
   if (!file.segments.every((segment) => segment.isText)) return { ...base, skipped: "not_text" };
   if (file.tries > SEARCH_TRIES_MAX) return { ...base, skipped: "not_indexable" };
   const content = (await readText(source, file.segments)).replaceAll("\0", NUL_STAND_IN);
-  const chunks = splitChunks(content).map(({ firstLine, start, length }) =>
+  // Only a model needs chunks; the sweep queues texts again that were stored without one.
+  const chunks = (hasModel ? splitChunks(content) : []).map(({ firstLine, start, length }) =>
     [firstLine, start, length] as const
   );
   return { ...base, content, chunks };

@@ -1,5 +1,5 @@
 /** Compiles the parameters of a search into a query to the database and, for substrings and patterns, a matcher. */
-import { fail } from "../errors.ts";
+import { failField } from "../errors.ts";
 import { SEARCH_INDEXED_LENGTH_MIN } from "../limits.ts";
 import type { SearchFilter } from "../ports/search_index.ts";
 import { GlobError, globPattern } from "./glob.ts";
@@ -80,7 +80,6 @@ function compile<T>(parameter: string, make: () => T): T {
     return make();
   } catch (error) {
     if (!(error instanceof PatternError || error instanceof GlobError)) throw error;
-    const reason = error.message;
-    fail("VALIDATION_ERROR", `${parameter}: ${reason}.`, { issues: [{ path: parameter, reason }] });
+    failField(parameter, error.message);
   }
 }

@@ -9,6 +9,7 @@ import { findPassages } from "./passages.ts";
 import type { RankPlan } from "./plan.ts";
 import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
 import { substringSearch } from "./substring_search.ts";
+import { without } from "./unsearched.ts";
 
 /** Throws SEMANTIC_SEARCH_UNAVAILABLE, and for `semantic` SERVICE_UNAVAILABLE where the model is out of reach. */
 export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
@@ -18,7 +19,7 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
   const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
-      ...(plan.mode === "hybrid" && { words: plan.q }),
+      ...(plan.mode === "hybrid" ? { words: plan.q } : { names: plan.q }),
       ...(vector && { vector, model: embedder?.model }),
       directory: plan.directory,
       glob: plan.glob,
@@ -40,7 +41,12 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
     });
   }
   const mode = vector && page.hasVectors ? plan.mode : "lexical";
-  return { mode, results, hasMore: page.hasMore, pending: page.pending };
+  const { hasMore, pending, scope, stage, unsearched } = page;
+  return {
+    ...{ mode, results, hasMore, pending },
+    notSearched: unsearched && without(unsearched, page.isVectorCut),
+    scope: scope === null ? null : { scope, stage },
+  };
 }
 
 function throwUnconfigured(): never {

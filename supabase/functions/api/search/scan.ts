@@ -4,78 +4,107 @@ import {
   SEARCH_BATCH_BYTES,
   SEARCH_BATCH_FILES,
   SEARCH_CALLS_MAX,
-  SEARCH_MATCHES_PER_FILE_MAX,
+  SEARCH_LIVE_BYTES_MAX,
+  SEARCH_LIVE_FILE_BYTES_MAX,
+  SEARCH_LIVE_READS_MAX,
   SEARCH_READ_BYTES_MAX,
   SEARCH_UNITS_MAX,
   SEARCH_WALKS_MAX,
 } from "../limits.ts";
-import type { FoundFile, SearchPage } from "../ports/search_index.ts";
-import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
+import type { SearchPage } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
-import type { MatchingLine } from "./matching_lines.ts";
+import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
+import { LiveTexts } from "./live_texts.ts";
+import { matchFile, throwExhausted } from "./match_file.ts";
 import type { ScanPlan } from "./plan.ts";
-import { describeMatch } from "./snippet.ts";
 
-/** Of the text that the database returns this much is parsed in the time of one unit of work. */
-const CONTENT_LENGTH_PER_UNIT = 2;
+const LIVE_BOUNDS = {
+  fileBytes: SEARCH_LIVE_FILE_BYTES_MAX,
+  bytes: SEARCH_LIVE_BYTES_MAX,
+  reads: SEARCH_LIVE_READS_MAX,
+};
 
-/** The search has done SEARCH_UNITS_MAX of work. */
-class Exhausted extends Error {
-  override readonly name = "Exhausted";
+/** What one call of the database is asked for. */
+interface PageRequest {
+  readonly after?: string | undefined;
+  /** Results that are still wanted. */
+  readonly wanted: number;
+  /** Results that the database leaves out. */
+  readonly skip: number;
+  readonly known: readonly string[];
 }
 
 /**
- * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Throws
- * SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX, SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before
- * anything is found. None of them is a time, so the same search has the same answer however busy the database is.
+ * Returns one page, by path. It may be shorter than `limit` with more to come, where files are large. Files that are not
+ * in the index are read, within bounds of their own. Throws SEARCH_TOO_BROAD where SEARCH_READ_BYTES_MAX,
+ * SEARCH_UNITS_MAX, SEARCH_CALLS_MAX or SEARCH_WALKS_MAX is reached before anything is found. None of them is a time, so
+ * the same search has the same answer however busy the database is.
  */
-export async function scan(
-  searcher: Searcher,
-  plan: ScanPlan,
-): Promise<SearchAnswer> {
-  const work = new Work(SEARCH_UNITS_MAX, () => {
-    throw new Exhausted();
-  });
-  const { mode } = plan;
+export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAnswer> {
+  const { mode, offset, limit } = plan;
+  const live = new LiveTexts(searcher, plan.find);
+  let skip = plan.isExact && plan.isIndexed ? offset : 0;
+  let page = await nextPage(searcher, plan, { wanted: limit + 1 + offset - skip, skip, known: [] });
+  if (page.unsearched) await live.read(page.unsearched);
+  let calls = 1;
+  if (skip > 0 && live.known.length > 0) {
+    // The database has skipped without those that were read.
+    skip = 0;
+    calls++;
+    page = await nextPage(searcher, plan, { wanted: limit + 1 + offset, skip, known: live.known });
+    if (page.unsearched) live.note(page.unsearched);
+  }
+  const { pending, scope, stage } = page;
+  const work = new Work(SEARCH_UNITS_MAX, throwExhausted);
+  if (work.add(live.units)) await work.pause();
   const results: SearchResult[] = [];
-  let toSkip = plan.isExact && plan.isIndexed ? 0 : plan.offset;
+  const answer = (hasMore: boolean): SearchAnswer => ({
+    ...{ mode, results, hasMore, pending },
+    notSearched: live.notSearched,
+    scope: scope === null ? null : { scope, stage },
+  });
+  const unfinished = () => results.length === 0 ? throwTooBroad() : answer(true);
+  let toSkip = offset - skip;
+  /** Whether the page is full, and this one is the first of the next. */
+  const isBeyond = (result: SearchResult) => {
+    if (toSkip-- > 0) return false;
+    if (results.length === limit) return true;
+    results.push(result);
+    return false;
+  };
   let bytes = 0;
   let walks = 0;
-  let after: string | undefined;
-  for (let calls = 1;; calls++) {
-    const { files, next, walked, pending } = await nextPage(
-      searcher,
-      plan,
-      after,
-      Math.max(toSkip, 0) + plan.limit - results.length + 1,
-    );
-    const unfinished = () => {
-      if (results.length === 0) throwTooBroad();
-      return { mode, results, hasMore: true, pending };
-    };
-    for (const found of files) {
+  for (;; calls++) {
+    for (const found of page.files) {
+      for (let read = live.next(found.file.path); read; read = live.next(found.file.path)) {
+        if (isBeyond(read)) return answer(true);
+      }
       bytes += found.file.size;
-      const result = await matchFile(found, plan, work);
+      if (live.has(found.file.id)) continue;
+      const result = await matchFile(found, plan.find, work);
       if (result === "exhausted") return unfinished();
-      if (result === null || toSkip-- > 0) continue;
-      if (results.length === plan.limit) return { mode, results, hasMore: true, pending };
-      results.push(result);
+      if (result && isBeyond(result)) return answer(true);
     }
-    if (next === null) return { mode, results, hasMore: false, pending };
-    if (walked) walks++;
-    if (bytes > SEARCH_READ_BYTES_MAX || calls === SEARCH_CALLS_MAX || walks === SEARCH_WALKS_MAX) {
+    const after = page.next;
+    if (after === null) break;
+    if (page.walked) walks++;
+    if (bytes > SEARCH_READ_BYTES_MAX || calls >= SEARCH_CALLS_MAX || walks === SEARCH_WALKS_MAX) {
       return unfinished();
     }
-    after = next;
+    const wanted = Math.max(toSkip, 0) + limit - results.length + 1;
+    page = await nextPage(searcher, plan, { after, wanted, skip: 0, known: live.known });
+    if (page.unsearched) live.note(page.unsearched);
   }
+  for (let read = live.next(); read; read = live.next()) if (isBeyond(read)) return answer(true);
+  return answer(false);
 }
 
 async function nextPage(
   { gate, metadata }: Searcher,
-  { directory, glob, contentType, clauses, caseSensitive, isExact, isIndexed, offset }: ScanPlan,
-  after: string | undefined,
-  wanted: number,
+  { directory, glob, contentType, clauses, caseSensitive, isExact }: ScanPlan,
+  { after, wanted, skip, known }: PageRequest,
 ): Promise<SearchPage> {
+  const isFirst = after === undefined && known.length === 0;
   return gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "scan",
@@ -86,33 +115,11 @@ async function nextPage(
       contentType,
       after,
       files: isExact ? Math.min(wanted, SEARCH_BATCH_FILES) : SEARCH_BATCH_FILES,
-      skip: isExact && isIndexed && after === undefined ? offset : 0,
+      skip,
       bytes: SEARCH_BATCH_BYTES,
+      ...isFirst ? { live: LIVE_BOUNDS } : { known },
     }),
   );
-}
-
-async function matchFile(
-  { file, skipped, content }: FoundFile,
-  { find }: ScanPlan,
-  work: Work,
-): Promise<SearchResult | null | "exhausted"> {
-  const lines: MatchingLine[] = [];
-  let count = 0;
-  try {
-    if (work.add(content.length / CONTENT_LENGTH_PER_UNIT)) await work.pause();
-    for (const line of find(content, work)) {
-      if (line === null) await work.pause();
-      else if (count++ < SEARCH_MATCHES_PER_FILE_MAX) lines.push(line);
-    }
-  } catch (error) {
-    if (error instanceof Exhausted) return "exhausted";
-    throw error;
-  }
-  if (count === 0) return null;
-  // The content of a skipped file is its path.
-  if (skipped) return { ...file, score: 0, matches: [], skipped };
-  return { ...file, score: count, matches: lines.map((line) => describeMatch(content, line)) };
 }
 
 function throwTooBroad(): never {

@@ -1,5 +1,5 @@
 /** A match as the wire shows it: its line, the column, and the lines around it. */
-import { SEARCH_CONTEXT_LINES, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
+import { SEARCH_CONTEXT_LINES, SEARCH_MATCH_TEXT_LENGTH_MAX, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 
 export interface Match {
@@ -11,18 +11,29 @@ export interface Match {
   readonly snippet: string;
   readonly before: readonly string[];
   readonly after: readonly string[];
+  /** `from-to`, for a read of these lines. */
+  readonly lines: string;
+  /** The text of these lines, for an edit: as it is in the file. Of long lines the snippet. */
+  readonly text: string;
 }
 
 /** Replaces NUL, which Postgres cannot store, in the index. No query can contain it. */
 export const NUL_STAND_IN = "\uFFFE";
 
 export function describeMatch(text: string, { line, from, to, at }: MatchingLine): Match {
+  const snippet = excerpt(text.slice(from, to), at - from);
+  const before = linesBefore(text, from);
+  const after = linesAfter(text, to);
+  const around = [...before, text.slice(from, to), ...after].join("\n");
+  const isShort = around.length <= SEARCH_MATCH_TEXT_LENGTH_MAX;
   return {
     line,
     column: at - from + 1,
-    snippet: excerpt(text.slice(from, to), at - from),
-    before: linesBefore(text, from).map((one) => excerpt(one, 0)),
-    after: linesAfter(text, to).map((one) => excerpt(one, 0)),
+    snippet,
+    before: before.map((one) => excerpt(one, 0)),
+    after: after.map((one) => excerpt(one, 0)),
+    lines: isShort ? `${line - before.length}-${line + after.length}` : `${line}-${line}`,
+    text: isShort ? around.replaceAll(NUL_STAND_IN, "\0") : snippet,
   };
 }
 

@@ -91,7 +91,7 @@ async function explain(
       `Your content is already the end of version ${latest.file.version} of ${path}`,
     );
   }
-  if (expected === 0) return existsRefusal(path, latest, error.details);
+  if (expected === 0) return await existsRefusal(context, path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
     await wasMade(context, path, expected, (next) => endsWith(context, next, bytes));
   const advice = isOld

@@ -1,43 +1,93 @@
 import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { ApiError, fail } from "../../errors.ts";
 import { commit } from "../../files/commit.ts";
+import { commitMany } from "../../files/commit_many.ts";
 import { commitBasis } from "../../files/commit_request.ts";
-import { ApiError } from "../../errors.ts";
-import { path, whole } from "../arguments.ts";
+import { flag, path, whole } from "../arguments.ts";
+import { ToolRefusal } from "../failures.ts";
 import { alreadyRefusal, isMiss, latestContent, versionRefusal } from "../misses.ts";
+import { counted, Lines } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const deleteFile = defineTool({
   name: "delete_file",
   title: "Delete a file",
   description:
-    "Deletes a file. Its versions stay: file_history shows them, and restore_file brings one back. A folder is gone " +
-    "when its last file is.",
+    "Deletes a file, or with recursive=true every file in a folder. The versions stay: file_history shows them, and " +
+    "restore_file brings one back. A folder is gone when its last file is.",
   scopes: ["write"],
   effect: "replaces",
   input: z.object({
     path: path(),
-    expected_version: whole("Delete only where this is the latest version.", 1).optional(),
+    recursive: flag("Whether path is a folder whose files are all to be deleted."),
+    expected_version: whole("Delete only where this is the latest version of the file.", 1).optional(),
   }),
-  async run(context, { path, expected_version: expected }) {
-    try {
-      const basis = await commitBasis({ path, idempotencyKey: undefined, ifVersion: expected }, "delete", {});
-      const { file } = await commit(context, { kind: "delete", ...basis });
-      return `Deleted ${path}: version ${file.version} marks that. restore_file with version=${
-        file.version - 1
-      } ` +
-        "brings it back.";
-    } catch (error) {
-      const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
-      if (typeof deletedVersion === "number") {
-        throw alreadyRefusal(
-          "FILE_NOT_FOUND",
-          `${path} is deleted already: version ${deletedVersion} marks that`,
-        );
-      }
-      if (expected === undefined || !isMiss(error)) throw error;
-      const latest = await latestContent(context, path);
-      const advice = "Delete it if that is still right.";
-      throw await versionRefusal(context, latest, { path, expected, details: error.details, advice });
+  async run(context, { path, recursive, expected_version: expected }) {
+    if (recursive && expected !== undefined) {
+      fail("VALIDATION_ERROR", "expected_version is about one file, so not with recursive=true");
     }
+    return recursive ? await deleteFolder(context, path) : await deleteOne(context, path, expected);
   },
 });
+
+async function deleteOne(context: Context, path: string, expected: number | undefined): Promise<string> {
+  try {
+    const basis = await commitBasis({ path, idempotencyKey: undefined, ifVersion: expected }, "delete", {});
+    const { file } = await commit(context, { kind: "delete", ...basis });
+    return `Deleted ${path}: version ${file.version} marks that. restore_file with version=${
+      file.version - 1
+    } ` +
+      "brings it back.";
+  } catch (error) {
+    const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
+    const isMissing = error instanceof ApiError && error.code === "FILE_NOT_FOUND";
+    const below = isMissing ? await filesBelow(context, path) : 0;
+    if (below > 0) {
+      const is = `${path} is a folder of ${counted(below, "file")}.`;
+      throw new ToolRefusal("FILE_NOT_FOUND", `${is} Send recursive=true to delete all of them.`);
+    }
+    if (typeof deletedVersion === "number") {
+      const what = `${path} is deleted already: version ${deletedVersion} marks that`;
+      throw alreadyRefusal("FILE_NOT_FOUND", what);
+    }
+    if (expected === undefined || !isMiss(error)) throw error;
+    const latest = await latestContent(context, path);
+    const advice = "Delete it if that is still right.";
+    throw await versionRefusal(context, latest, { path, expected, details: error.details, advice });
+  }
+}
+
+/** A folder that has no file is no folder: then the path is taken for that of a file. */
+async function deleteFolder(context: Context, path: string): Promise<string> {
+  try {
+    const { value } = await commitMany(context, undefined, { kind: "delete_folder", path });
+    const lines = new Lines(300);
+    for (const file of value.files) {
+      if (!lines.add(`${file.path} — version ${file.version}`)) break;
+    }
+    const left = value.files.length - lines.count;
+    const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
+    return `Deleted the ${
+      counted(value.count, "file")
+    } of ${path}: these versions mark that. restore_file with one ` +
+      `version less brings a file back.\n${lines}${more}`;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "FILE_NOT_FOUND") throw error;
+    return await deleteOne(context, path, undefined);
+  }
+}
+
+/** How many files a folder has, as far as the key may know. */
+async function filesBelow({ gate, metadata }: Context, directory: string): Promise<number> {
+  if (!gate.grant?.scopes.includes("read")) return 0;
+  const page = {
+    deleted: false,
+    recursive: true,
+    limit: 1,
+    offset: 0,
+    sortBy: "path",
+    sortOrder: "asc",
+  } as const;
+  return gate.unwrap(await metadata.list(gate.caller, { directory, ...page })).total ?? 0;
+}

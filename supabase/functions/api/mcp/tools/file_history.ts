@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { MCP_HISTORY_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, Lines, shortTime } from "../text.ts";
+import { counted, describeProvenance, Lines, shortTime } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const fileHistory = defineTool({
   name: "file_history",
   title: "Versions of a file",
   description:
-    "Lists the versions of a file, newest first, also of a deleted one. Then read_file with version shows one, " +
+    "Lists the versions of a file, newest first, also of a deleted one: what made each, and who. Then read_file with version shows one, " +
     "diff_versions compares two, and restore_file brings one back.",
   scopes: ["read"],
   effect: "reads",
@@ -19,11 +19,20 @@ export const fileHistory = defineTool({
   async run({ gate, metadata }, { path, limit }) {
     const { versions, total } = gate.unwrap(await metadata.versions(gate.caller, path, limit, 0));
     const lines = new Lines(path.length + 200);
-    for (const [index, { version, size, updatedAt, deleted }] of versions.entries()) {
+    for (
+      const [index, { version, size, updatedAt, deleted, operation, from, ...said }] of versions.entries()
+    ) {
       const what = deleted ? "deleted" : counted(size, "byte");
-      lines.add(`version ${version}: ${what}, ${shortTime(updatedAt)}${index === 0 ? " (latest)" : ""}`);
+      const made = operation === "delete" ? "" : `, ${operation}`;
+      const origin = from ? ` from ${from.path === path ? "" : `${from.path} `}version ${from.version}` : "";
+      const isAdded = lines.add(
+        `version ${version}: ${what}, ${shortTime(updatedAt)}${made}${origin}${describeProvenance(said)}${
+          index === 0 ? " (latest)" : ""
+        }`,
+      );
+      if (!isAdded) break;
     }
-    const more = total - versions.length;
+    const more = total - lines.count;
     const rest = more === 0
       ? ""
       : `\n${counted(more, "older version")}: ${

@@ -13,6 +13,7 @@ import { planSearch, type ScanPlan } from "../../search/plan.ts";
 import { scan } from "../../search/scan.ts";
 import { flag, folder, glob, plainText, whole } from "../arguments.ts";
 import { counted, cut, Lines } from "../text.ts";
+import { describeUnsearched } from "../unsearched.ts";
 import { defineTool } from "../tool.ts";
 
 export const grepFiles = defineTool({
@@ -55,10 +56,15 @@ async function scanBelowOrIn(context: Context, plan: ScanPlan): Promise<SearchAn
   const found = await scan(context, plan);
   const { directory } = plan;
   if (found.results.length > 0 || directory === "" || plan.glob !== undefined) return found;
-  return await scan(context, { ...plan, directory: directoryOf(directory), glob: pathPattern(directory) });
+  const inFile = await scan(context, {
+    ...plan,
+    directory: directoryOf(directory),
+    glob: pathPattern(directory),
+  });
+  return { ...inFile, notSearched: inFile.notSearched ?? found.notSearched };
 }
 
-function describe({ results, hasMore, pending }: SearchAnswer, limit: number): string {
+function describe({ results, hasMore, notSearched }: SearchAnswer, limit: number): string {
   const lines = new Lines(1000);
   let isCut = hasMore;
   const unsearched: string[] = [];
@@ -82,13 +88,15 @@ function describe({ results, hasMore, pending }: SearchAnswer, limit: number): s
     }
   }
   return [
-    lines.count === 0 && !isCut ? "No line matches." : `${lines}`,
+    lines.count === 0 && !isCut ? noLine(notSearched) : `${lines}`,
     ...isCut ? ["More lines match: raise limit, or narrow it with path, glob or a longer pattern."] : [],
     ...unsearched.length > 0
-      ? [cut(`Only the names of these were searched (binary or large): ${unsearched.join(", ")}`, 800)]
+      ? [cut(`Only the names of these were searched: ${unsearched.join(", ")}`, 800)]
       : [],
-    ...pending > 0
-      ? [`${counted(pending, "file")} changed just now and may be missing here: try again in a few seconds.`]
-      : [],
+    ...notSearched ? [describeUnsearched(notSearched)] : [],
   ].join("\n");
+}
+
+function noLine(notSearched: SearchAnswer["notSearched"]): string {
+  return notSearched ? "No line matches in what was searched." : "No line matches.";
 }

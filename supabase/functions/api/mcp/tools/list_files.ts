@@ -138,7 +138,7 @@ function describe(
     break;
   }
   const shown = lines.count - (folders.length - left);
-  const total = isFiltered || from !== undefined
+  const total = isFiltered || from !== undefined || page.total === undefined
     ? counted(shown, "file")
     : `${counted(page.total, "file")}${recursive ? "" : ` and ${counted(folders.length, "folder")}`}`;
   return `${name} — ${total}\n${lines}${last === null ? "" : `\nmore files: after ${JSON.stringify(last)}`}`;

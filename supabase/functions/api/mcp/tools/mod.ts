@@ -10,8 +10,10 @@ import { grepFiles } from "./grep_files.ts";
 import { listFiles } from "./list_files.ts";
 import { moveFile } from "./move_file.ts";
 import { readFile } from "./read_file.ts";
+import { recentChanges } from "./recent_changes.ts";
 import { restoreFile } from "./restore_file.ts";
 import { searchFiles } from "./search_files.ts";
+import { undoRun } from "./undo_run.ts";
 import { writeFile } from "./write_file.ts";
 
 export const TOOLS: readonly Tool[] = [
@@ -27,5 +29,7 @@ export const TOOLS: readonly Tool[] = [
   fileHistory,
   diffVersions,
   restoreFile,
+  recentChanges,
+  undoRun,
   createLink,
 ];

@@ -27,13 +27,11 @@ export const moveFile = defineTool({
         destination,
         overwrite,
       });
-      const sourceCommitId = crypto.randomUUID();
       const { file } = await commit(context, {
         kind: "move",
         ...basis,
         destination,
         overwrite,
-        sourceCommitId,
       });
       return `Moved ${path} to ${destination}: version ${file.version} there.`;
     } catch (error) {

@@ -4,7 +4,8 @@ import type { SearchAnswer } from "../../search/answer.ts";
 import { planSearch } from "../../search/plan.ts";
 import { rank } from "../../search/rank.ts";
 import { folder, glob, plainText, whole } from "../arguments.ts";
-import { counted, Lines } from "../text.ts";
+import { Lines } from "../text.ts";
+import { describeUnsearched } from "../unsearched.ts";
 import { defineTool } from "../tool.ts";
 
 export const searchFiles = defineTool({
@@ -38,7 +39,7 @@ export const searchFiles = defineTool({
   },
 });
 
-function describe({ results, hasMore, pending }: SearchAnswer): string {
+function describe({ results, hasMore, notSearched }: SearchAnswer): string {
   const lines = new Lines(500);
   let isCut = false;
   for (const { path, version, matches } of results) {
@@ -49,8 +50,6 @@ function describe({ results, hasMore, pending }: SearchAnswer): string {
   return [
     results.length === 0 ? "No file was found. Try other words, or list_files." : `${lines}`,
     ...hasMore || isCut ? ["More files were found: narrow it with path, glob or other words."] : [],
-    ...pending > 0
-      ? [`${counted(pending, "file")} changed just now and may be missing here: try again in a few seconds.`]
-      : [],
+    ...notSearched ? [describeUnsearched(notSearched)] : [],
   ].join("\n");
 }

@@ -86,7 +86,7 @@ async function explain(
   if (latest && await equals(context, latest, bytes)) {
     return alreadyRefusal(error.code, `Your content is already version ${latest.file.version} of ${path}`);
   }
-  if (expected === 0) return existsRefusal(path, latest, error.details);
+  if (expected === 0) return await existsRefusal(context, path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
     await wasMade(context, path, expected, (next) => equals(context, next, bytes));
   const advice = isOld

@@ -1,0 +1,336 @@
+/** Several operations as one commit: their content is stored, edits are made of what the earlier ones leave, all or none. */
+import type { Gate } from "../auth/gate.ts";
+import { ApiError, unavailable } from "../errors.ts";
+import { idempotency } from "../http/conditions.ts";
+import { BATCH_UPLOADS_AT_ONCE, EDIT_CONFLICT_TRIES_MAX, OPERATIONS_PER_REQUEST } from "../limits.ts";
+import type { Answer, Refusal } from "../ports/answer.ts";
+import type { BatchCommitted, BatchOperation } from "../ports/commit.ts";
+import type { Content } from "../ports/files.ts";
+import type { Metadata } from "../ports/metadata.ts";
+import type { Segment } from "../ports/segments.ts";
+import { inParallel } from "../runtime/in_parallel.ts";
+import { sha256Hex } from "../runtime/sha256.ts";
+import { Work } from "../runtime/work.ts";
+import type { Committer } from "./commit.ts";
+import { compactSegments } from "./compact.ts";
+import { type Edit, editWork, TextEditor } from "./edit_text.ts";
+import { ensureWithinTier } from "./file_size_limit.ts";
+import { detectMediaType } from "./media_type.ts";
+import { ensureEditable } from "./presentation.ts";
+import { discard, storeContent } from "./upload.ts";
+
+/** One operation, as the client sent it. */
+export type Operation =
+  & { readonly path: string; readonly ifVersion?: number | undefined }
+  & (
+    | { readonly kind: "write"; readonly content: Uint8Array; readonly contentType?: string | undefined }
+    | { readonly kind: "overwrite" | "append"; readonly content: Uint8Array }
+    | { readonly kind: "edit"; readonly edits: readonly Edit[] }
+    | { readonly kind: "delete" }
+    | { readonly kind: "restore"; readonly version: number }
+    | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
+  );
+
+export interface BatchContext extends Committer {
+  readonly gate: Gate;
+  readonly metadata: Pick<Metadata, "commitBatch" | "compact" | "commit" | "content">;
+}
+
+/** A path as the operations so far leave it: its latest version, 0 for none, and what is there. */
+interface State {
+  readonly version: number;
+  readonly live: (Pick<Content, "segments"> & { readonly mimeType: string }) | null;
+}
+
+/** What marks a refusal as that of an edit which does not apply to the content. */
+const FAILED: Refusal = { code: "VERSION_CONFLICT", details: { failed: true } };
+
+/** How many requests of the window a commit of so many files or operations counts as. */
+export function requestsOf(operations: number): number {
+  return Math.max(1, Math.ceil(operations / OPERATIONS_PER_REQUEST));
+}
+
+/**
+ * Commits. Throws what the first operation that fails is refused with, and `details.index`; then nothing is done, and
+ * nothing left in storage.
+ */
+export async function commitBatch(
+  context: BatchContext,
+  operations: readonly Operation[],
+  idempotencyKey: string | undefined,
+): Promise<BatchCommitted> {
+  const once = await idempotency(idempotencyKey, "batch", "", await fingerprints(operations, idempotencyKey));
+  // What reads before it commits is counted by what it reads.
+  const needsReading = operations.some(({ kind }) => kind === "edit");
+  if (needsReading) await context.gate.count(requestsOf(operations.length));
+  const batch = new OpenBatch(context, operations);
+  let isLost = false;
+  try {
+    for (let tries = 1;; tries++) {
+      const answer = await batch.commit(once);
+      isLost ||= answer.isAmbiguous;
+      if (answer.ok) {
+        // A lost try of this very commit may be what was found.
+        if (!answer.value.isReplayed) context.onCommit();
+        else if (!isLost) await batch.discard();
+        return answer.value;
+      }
+      const { refusal } = answer;
+      if (isLost || !await batch.mayTryAgain(refusal, tries)) return batch.refuse(refusal);
+    }
+  } catch (error) {
+    // What was committed is kept; whether a lost try was, nobody knows.
+    if (!isLost && !(error instanceof ApiError && error.status === 503)) await batch.discard();
+    throw error;
+  }
+}
+
+/** What tells the operations of two requests apart. Each by itself: together they may be 10 million characters. */
+async function fingerprints(
+  operations: readonly Operation[],
+  idempotencyKey: string | undefined,
+): Promise<string[]> {
+  if (idempotencyKey === undefined) return [];
+  const sums: string[] = [];
+  for (const operation of operations) {
+    const content = "content" in operation ? await sha256Hex(operation.content) : undefined;
+    sums.push(await sha256Hex(new TextEncoder().encode(JSON.stringify({ ...operation, content }))));
+  }
+  return sums;
+}
+
+class OpenBatch {
+  /** Of the operations that have content, by index. */
+  private stored: readonly (readonly Segment[])[] | undefined;
+  /** Of the edits of the latest try, by index. */
+  private edited: Segment[][] = [];
+  private readonly made = new Map<number, State>();
+  private readonly read = new Map<string, State>();
+  private readonly work: Work = editWork();
+  /** What the edit at which the latest try ended failed with. */
+  private failure: ApiError | undefined;
+
+  constructor(private readonly context: BatchContext, private readonly operations: readonly Operation[]) {}
+
+  /** Stores what is not stored yet, makes the edits, and commits. */
+  async commit(once: Awaited<ReturnType<typeof idempotency>>): Promise<Answer<BatchCommitted>> {
+    const { gate, metadata } = this.context;
+    this.stored ??= await this.store();
+    this.failure = undefined;
+    this.made.clear();
+    this.read.clear();
+    const operations: BatchOperation[] = [];
+    for (let index = 0; index < this.operations.length && this.failure === undefined; index++) {
+      operations.push(await this.prepare(index));
+    }
+    const batch = { commitId: crypto.randomUUID(), idempotency: once, operations };
+    const requests = requestsOf(this.operations.length);
+    return gate.observe(await metadata.commitBatch(gate.caller, batch, requests));
+  }
+
+  /** Whether what the refusal was about is gone. What only this try stored is removed. */
+  async mayTryAgain({ code, details, segments }: Refusal, tries: number): Promise<boolean> {
+    const { context } = this;
+    const isStale = code === "VERSION_CONFLICT" && details["failed"] !== true;
+    if (code !== "SEGMENT_LIST_FULL" && !isStale) return false;
+    if (tries >= EDIT_CONFLICT_TRIES_MAX || context.deadline.remainingMilliseconds <= 0) return false;
+    await discard(context.segments, this.edited.splice(0).flat());
+    if (!isStale) await this.makeRoom(Number(details["index"]), segments ?? []);
+    return true;
+  }
+
+  /** Compacts the file that an append found full, as far as the batch has not filled it itself. */
+  private async makeRoom(index: number, full: readonly Segment[]): Promise<void> {
+    const own = new Set(this.stored?.flat().map(({ id }) => id));
+    const before = full.filter(({ id }) => !own.has(id));
+    const path = this.operations[index]?.path ?? "";
+    const isMade = before.length > 1 && await compactSegments(this.context, path, before, true);
+    if (!isMade) {
+      throw unavailable("The file is written to faster than its segments are compacted. Try again.");
+    }
+  }
+
+  /** Throws the refusal of an operation, or of the request. */
+  refuse(refusal: Refusal): never {
+    const { gate } = this.context;
+    const { index, failed, ...details } = refusal.details;
+    if (failed === true && this.failure) {
+      throw new ApiError(this.failure.code, this.failure.message, { ...this.failure.details, index });
+    }
+    const operation = typeof index === "number" ? this.operations[index] : undefined;
+    const wasCondition = refusal.code === "FILE_ALREADY_EXISTS" && operation?.ifVersion === 0;
+    const where = index === undefined ? {} : { index };
+    return gate.throwRefusal(
+      { ...refusal, details: { ...details, ...where } },
+      wasCondition ? 412 : undefined,
+    );
+  }
+
+  /** Removes what was stored. */
+  async discard(): Promise<void> {
+    await discard(this.context.segments, [...this.stored ?? [], ...this.edited].flat());
+  }
+
+  /** The content of all operations. If one fails, nothing is left. */
+  private async store(): Promise<readonly (readonly Segment[])[]> {
+    const stored: (readonly Segment[])[] = this.operations.map(() => []);
+    const withContent = [...this.operations.entries()].filter(([, operation]) => "content" in operation);
+    try {
+      await inParallel(withContent, BATCH_UPLOADS_AT_ONCE, async ([index, operation]) => {
+        if (!("content" in operation)) return;
+        const { content } = operation;
+        refuseAt(index, () => ensureWithinTier(this.context.gate, content.length));
+        // What the store is given is freed once it is stored.
+        if (content.length > 0) stored[index] = await storeContent(this.context, [content.slice()]);
+      });
+    } catch (error) {
+      await discard(this.context.segments, stored.flat());
+      throw error;
+    }
+    return stored;
+  }
+
+  /** The operation for the database. Of an edit that fails, one that fails there, if it comes so far. */
+  private async prepare(index: number): Promise<BatchOperation> {
+    const operation = this.operations[index];
+    if (!operation) throw new RangeError(`there is no operation ${index}`);
+    const { path, ifVersion } = operation;
+    const segments = this.stored?.[index] ?? [];
+    switch (operation.kind) {
+      case "write":
+        return { kind: "write", path, ifVersion, segments, mimeType: typeOf(operation, segments) };
+      case "overwrite":
+      case "append":
+        return { kind: operation.kind, path, ifVersion, segments };
+      case "edit":
+        return { path, ifVersion, ...await this.edit(index, path, operation.edits) };
+      case "delete":
+        return { kind: "delete", path, ifVersion };
+      case "restore":
+        return { kind: "restore", path, ifVersion, version: operation.version };
+      case "copy":
+      case "move": {
+        const { kind, destination, overwrite } = operation;
+        return { kind, path, ifVersion, destination, overwrite };
+      }
+    }
+  }
+
+  private async edit(index: number, path: string, edits: readonly Edit[]) {
+    const { live: base, version } = await this.stateAt(path, index);
+    const baseSegmentIds = base?.segments.map(({ id }) => id) ?? [];
+    const unchanged = { kind: "edit", segments: [], baseSegmentIds, segmentIds: baseSegmentIds } as const;
+    // The database knows whether the file is still missing.
+    if (!base) return unchanged;
+    try {
+      const { replacements, segments, segmentIds } = await this.applyEdits(base, version, edits);
+      this.edited.push(segments);
+      const known = new Map([...base.segments, ...segments].map((segment) => [segment.id, segment]));
+      const all = segmentIds.flatMap((id) => known.get(id) ?? []);
+      this.made.set(index, { live: { segments: all, mimeType: base.mimeType }, version: version + 1 });
+      return { kind: "edit", segments, baseSegmentIds, segmentIds, extra: { replacements } } as const;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      this.failure = error;
+      return { ...unchanged, failure: FAILED };
+    }
+  }
+
+  private async applyEdits(
+    { segments, mimeType }: NonNullable<State["live"]>,
+    version: number,
+    edits: readonly Edit[],
+  ) {
+    const { context, work } = this;
+    ensureEditable({ file: { mimeType }, segments }, version);
+    const checkSize = (sizeBytes: number) => ensureWithinTier(context.gate, sizeBytes);
+    return await new TextEditor(context, segments, version, checkSize, work).make(edits);
+  }
+
+  /** A path as the operations before `end` leave it. */
+  private async stateAt(path: string, end: number): Promise<State> {
+    for (let index = end - 1; index >= 0; index--) {
+      const operation = this.operations[index];
+      if (operation && touches(operation, path)) return await this.stateAfter(index, operation, path);
+    }
+    return await this.current(path);
+  }
+
+  private async stateAfter(index: number, operation: Operation, path: string): Promise<State> {
+    const made = this.made.get(index);
+    if (made) return made;
+    const before = await this.stateAt(path, index);
+    return {
+      version: before.version + 1,
+      live: await this.contentAfter(index, operation, path, before.live),
+    };
+  }
+
+  private async contentAfter(
+    index: number,
+    operation: Operation,
+    path: string,
+    before: State["live"],
+  ): Promise<State["live"]> {
+    const segments = this.stored?.[index] ?? [];
+    switch (operation.kind) {
+      case "write":
+        return { segments, mimeType: typeOf(operation, segments) };
+      case "overwrite":
+        return before && { ...before, segments };
+      case "append":
+        return before && { ...before, segments: [...before.segments, ...segments] };
+      case "restore":
+        return (await this.current(path, operation.version)).live;
+      case "copy":
+      case "move":
+        return operation.destination === path ? (await this.stateAt(operation.path, index)).live : null;
+      default:
+        return null;
+    }
+  }
+
+  /** As it is stored. */
+  private async current(path: string, version?: number): Promise<State> {
+    const { gate, metadata } = this.context;
+    const name = `${version ?? ""}:${path}`;
+    const known = this.read.get(name);
+    if (known !== undefined) return known;
+    const answer = gate.observe(await metadata.content(gate.caller, path, version));
+    const state = answer.ok ? stateOf(answer.value) : this.missing(answer.refusal);
+    this.read.set(name, state);
+    return state;
+  }
+
+  private missing(refusal: Refusal): State {
+    const { code, details } = refusal;
+    if (code !== "FILE_NOT_FOUND" && code !== "VERSION_NOT_FOUND") this.context.gate.throwRefusal(refusal);
+    return { version: Number(details["deletedVersion"] ?? 0), live: null };
+  }
+}
+
+function stateOf({ file: { version, mimeType }, segments }: Content): State {
+  return { version, live: { segments, mimeType } };
+}
+
+function touches(operation: Operation, path: string): boolean {
+  if ("destination" in operation && operation.destination === path) return true;
+  return operation.path === path && operation.kind !== "copy";
+}
+
+function typeOf(
+  { path, contentType }: { readonly path: string; readonly contentType?: string | undefined },
+  segments: readonly Segment[],
+): string {
+  return contentType ?? detectMediaType(path, segments.every((segment) => segment.isText));
+}
+
+/** Adds to what `check` throws which operation it is about. */
+export function refuseAt<T>(index: number, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, error.message, { ...error.details, index });
+  }
+}

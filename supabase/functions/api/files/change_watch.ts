@@ -1,0 +1,18 @@
+/** Requests that wait for changes. */
+import { CHANGES_POLL_MILLISECONDS, CHANGES_WAITERS_MAX } from "../limits.ts";
+import type { Metadata } from "../ports/metadata.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { ProjectWatch } from "../runtime/project_watch.ts";
+
+/** Waits until a project has a change after the position that was read. */
+export class ChangeWatch extends ProjectWatch<number> {
+  /** `connect` returns what one question uses, with a deadline of its own. */
+  constructor(connect: () => Pick<Metadata, "newestChange">, clock: Clock) {
+    const ask = async (projectId: string, positions: readonly number[]) => {
+      // What one of them has read is there for all, so only what follows needs to be looked for.
+      const newest = await connect().newestChange(projectId, Math.max(...positions));
+      return positions.map((position) => newest > position);
+    };
+    super(ask, { pollMilliseconds: CHANGES_POLL_MILLISECONDS, waitersMax: CHANGES_WAITERS_MAX }, clock);
+  }
+}

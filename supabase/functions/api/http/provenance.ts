@@ -1,0 +1,68 @@
+/** What a client says of the changes that it makes: X-Run-Id, X-Actor, X-Change-Note. */
+import { failField } from "../errors.ts";
+import { ACTOR_LENGTH_MAX, CHANGE_NOTE_LENGTH_MAX, RUN_ID_LENGTH_MAX } from "../limits.ts";
+import type { Provenance } from "../ports/answer.ts";
+
+/** The request headers of every operation that makes versions. */
+export const PROVENANCE_HEADERS = ["X-Run-Id", "X-Actor", "X-Change-Note"] as const;
+
+/** The ids of runs. */
+export const RUN_ID_SHAPE = new RegExp(`^[A-Za-z0-9._:-]{1,${RUN_ID_LENGTH_MAX}}$`);
+const ACTOR = new RegExp(`^[\\x20-\\x7e]{1,${ACTOR_LENGTH_MAX}}$`);
+const CONTROL = /\p{Cc}/u;
+
+export const RUN_ID_RULE =
+  `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`;
+
+/** Whether a text may be the id of a run. */
+export function isRunId(text: string): boolean {
+  return RUN_ID_SHAPE.test(text);
+}
+
+/** The run that a path names. Throws VALIDATION_ERROR where it cannot be the id of one. */
+export function parseRunId(segment: string): string {
+  let runId = "";
+  try {
+    runId = decodeURIComponent(segment);
+  } catch {
+    // A malformed escape is part of no run's id.
+  }
+  return isRunId(runId) ? runId : failField("runId", RUN_ID_RULE);
+}
+
+/** Undefined where the request has none of the headers. Throws VALIDATION_ERROR, naming the header. */
+export function parseProvenance(headers: Headers): Provenance | undefined {
+  const runId = headers.get("X-Run-Id") ?? undefined;
+  const actor = headers.get("X-Actor") ?? undefined;
+  const encoded = headers.get("X-Change-Note");
+  if (runId === undefined && actor === undefined && encoded === null) return undefined;
+  if (runId !== undefined && !isRunId(runId)) failField("X-Run-Id", RUN_ID_RULE);
+  if (actor !== undefined && !ACTOR.test(actor)) {
+    failField("X-Actor", `must be 1 to ${ACTOR_LENGTH_MAX} printable ASCII characters`);
+  }
+  return { runId, actor, note: encoded === null ? undefined : decodeNote(encoded) };
+}
+
+function decodeNote(encoded: string): string | undefined {
+  let note: string;
+  try {
+    note = decodeURIComponent(encoded);
+  } catch {
+    failField("X-Change-Note", "must be percent-encoded UTF-8");
+  }
+  // Bytes above 127 that were not encoded: each would count as a character of Latin-1.
+  if (/[^\x20-\x7e]/.test(encoded)) failField("X-Change-Note", "must be percent-encoded UTF-8");
+  if ([...note].length > CHANGE_NOTE_LENGTH_MAX) {
+    failField("X-Change-Note", `must have at most ${CHANGE_NOTE_LENGTH_MAX} characters`);
+  }
+  if (CONTROL.test(note)) failField("X-Change-Note", "must have no control characters");
+  return note === "" ? undefined : note;
+}
+
+/** What an MCP client says of itself, as an actor: cut and cleaned to fit. Undefined where nothing is left. */
+export function actorOf(name: string, version: string): string | undefined {
+  const cleaned = (text: string) => text.replaceAll(/[^\x20-\x7e]+/g, "").trim();
+  const [left, right] = [cleaned(name), cleaned(version)];
+  const actor = right === "" ? left : `${left}/${right}`;
+  return left === "" ? undefined : actor.slice(0, ACTOR_LENGTH_MAX).trim();
+}

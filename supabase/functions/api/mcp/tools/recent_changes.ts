@@ -1,0 +1,123 @@
+import { z } from "zod";
+import type { Context } from "../../context.ts";
+import { isRunId } from "../../http/provenance.ts";
+import {
+  CHANGES_LOOKED_AT_MAX,
+  MCP_CHANGES_DEFAULT,
+  PAGE_LIMIT_MAX,
+  RUN_ID_LENGTH_MAX,
+} from "../../limits.ts";
+import type { Change, ChangePage, RunDetails } from "../../ports/changes.ts";
+import { folder, text, whole } from "../arguments.ts";
+import { counted, describeProvenance, grouped, Lines, shortTime } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+/** Left out, or empty. */
+const optional = (description: string, isValid: (given: string) => boolean, reason: string) =>
+  text(description).refine((given) => given === "" || isValid(given), reason).optional()
+    .transform((given) => given === "" ? undefined : given);
+
+export const recentChanges = defineTool({
+  name: "recent_changes",
+  title: "Recent changes",
+  description:
+    "Lists what was changed of late, by people and agents alike: when, what, which version, who, in which run. Its " +
+    "last line says with which since to call it again for what comes next. run shows what one run did to which files.",
+  scopes: ["read"],
+  effect: "reads",
+  input: z.object({
+    since: optional(
+      "Only what came after: the 32 digits that an earlier result ended with.",
+      (given) => /^[0-9a-f]{32}$/.test(given),
+      "must be the 32 digits of an earlier result",
+    ),
+    run: optional(
+      "Only what this run did, such as nightly-42.",
+      isRunId,
+      `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
+    ),
+    path: folder("Only this file, or files below this folder; empty for all."),
+    limit: whole("How many changes to show.", 1, PAGE_LIMIT_MAX).default(MCP_CHANGES_DEFAULT),
+  }),
+  async run(context, { since, run, path, limit }) {
+    const { gate, metadata } = context;
+    if (run !== undefined && since === undefined && path === "") {
+      return await describeRun(context, run, limit);
+    }
+    const page = gate.unwrap(
+      await metadata.changes(gate.caller, {
+        after: since,
+        limit,
+        run,
+        place: path === "" ? undefined : path,
+        newestFirst: since === undefined ? true : undefined,
+      }),
+    );
+    return describe(page, since !== undefined, run !== undefined || path !== "");
+  },
+});
+
+/** The last changes, or those since a cursor, in their order. */
+function describe({ changes, cursor, hasMore }: ChangePage, isSince: boolean, isFiltered: boolean): string {
+  const lines = new Lines(500);
+  // Of what does not fit, the newest are shown; those since a cursor continue with the others.
+  const given = changes.map(describeChange);
+  const shown: string[] = [];
+  for (const line of isSince ? given : given.toReversed()) {
+    if (!lines.add(line)) break;
+    shown.push(line);
+  }
+  const left = changes.length - shown.length;
+  const next = isSince && left > 0 ? changes[shown.length - 1]?.cursor ?? cursor : cursor;
+  const isMore = hasMore || left > 0;
+  const looked = isFiltered ? ` Looked at the last ${grouped(CHANGES_LOOKED_AT_MAX)} changes at most.` : "";
+  if (isSince) {
+    const head = shown.length === 0
+      ? isMore ? "Nothing yet; there is more to look at." : "Nothing has changed since."
+      : `${counted(shown.length, "change")} since, in their order`;
+    return join(head, shown, `${isMore ? "more changes" : "later changes"}: since=${next}`);
+  }
+  const head = shown.length === 0
+    ? `Nothing was changed.${looked}`
+    : `${
+      isMore ? `The last ${counted(shown.length, "change")}` : counted(shown.length, "change")
+    }, oldest first.${looked}`;
+  return join(head, shown.toReversed(), `later changes: since=${next}`);
+}
+
+function join(head: string, lines: readonly string[], last: string): string {
+  return [head, ...lines, last].join("\n");
+}
+
+/** `2026-11-20T10:15:30Z edit notes/plan.md — version 7 by planner/2.1 in run nightly-42`. */
+function describeChange({ createdAt, operation, path, version, deleted, from, ...said }: Change): string {
+  const what = deleted ? `deleted, version ${version}` : `version ${version}`;
+  const origin = from ? ` from ${from.path === path ? "" : `${from.path} `}version ${from.version}` : "";
+  return `${shortTime(createdAt)} ${operation} ${path ?? "(a purged file)"} — ${what}${origin}${
+    describeProvenance(said)
+  }`;
+}
+
+async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {
+  const { files, hasMore, ...summary }: RunDetails = gate.unwrap(await metadata.run(gate.caller, run, limit));
+  const { fileCount, versionCount, actors, firstAt, lastAt } = summary;
+  const lines = new Lines(3000);
+  for (const { path, firstVersion, lastVersion, operation } of files) {
+    const versions = firstVersion === lastVersion
+      ? `version ${lastVersion}`
+      : `versions ${firstVersion}–${lastVersion}`;
+    if (!lines.add(`${path} — ${versions}, last ${operation}`)) break;
+  }
+  const who = actors.length === 0 ? "" : ` by ${actors.join(", ")}`;
+  const left = fileCount - lines.count;
+  const isFull = hasMore && lines.count === files.length && limit < PAGE_LIMIT_MAX;
+  const more = left === 0
+    ? ""
+    : `\n${counted(left, "more file")}: ${
+      isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder"
+    }`;
+  return `run ${run} — ${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ${
+    shortTime(firstAt)
+  } ` +
+    `to ${shortTime(lastAt)}\n${lines}${more}`;
+}

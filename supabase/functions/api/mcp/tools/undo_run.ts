@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { ApiError } from "../../errors.ts";
+import { commitBack, planBack } from "../../files/commit_many.ts";
+import { isRunId } from "../../http/provenance.ts";
+import { RUN_ID_LENGTH_MAX } from "../../limits.ts";
+import type { BackAnswer } from "../../ports/commit_many.ts";
+import { text } from "../arguments.ts";
+import { ToolRefusal } from "../failures.ts";
+import { counted, describeProvenance, Lines } from "../text.ts";
+import { defineTool } from "../tool.ts";
+
+export const undoRun = defineTool({
+  name: "undo_run",
+  title: "Undo a run",
+  description:
+    "Takes back what a run did: each of its files becomes what it was before. With dry_run=true, which is the default, " +
+    "it only says what would be done: look at that, then call it again with dry_run=false. Nothing is lost, since what " +
+    "was latest stays a version. recent_changes shows the runs.",
+  scopes: ["write"],
+  effect: "replaces",
+  input: z.object({
+    run: text("The run, such as nightly-42.", 1).refine(
+      isRunId,
+      `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`,
+    ),
+    dry_run: z.boolean("must be true or false").default(true).meta({
+      description: "Only say what would be done.",
+    }),
+  }),
+  async run(context, { run, dry_run: isPlan }) {
+    const { gate } = context;
+    const undo = { kind: "undo", run, onConflict: "refuse" } as const;
+    if (isPlan) return describe(await planBack(context, undo), run);
+    // The undo is a run of its own, also where the session's is the one that is undone.
+    if (gate.provenance?.runId === run) gate.provenance = { ...gate.provenance, runId: undefined };
+    try {
+      return describe((await commitBack(context, undefined, undo)).value, run);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "RUN_CONFLICT") throw error;
+      const plan = await planBack(context, undo);
+      throw new ToolRefusal(
+        "RUN_CONFLICT",
+        `Others have changed files of the run since. ${conflictsOf(plan)}`,
+      );
+    }
+  },
+});
+
+type Action = BackAnswer["actions"][number];
+
+function describe(answer: BackAnswer, run: string): string {
+  const { runId, actions, unchanged, conflicts } = answer;
+  const isPlan = runId === null;
+  if (conflicts.length > 0) return `Undoing run ${run} is not possible yet. ${conflictsOf(answer)}`;
+  if (actions.length === 0) {
+    return `Nothing is left to undo: ${counted(unchanged.length, "file")} of run ${run} ${
+      unchanged.length === 1 ? "is" : "are"
+    } as before it.`;
+  }
+  const lines = new Lines(400);
+  for (const action of actions) if (!lines.add(describeAction(action))) break;
+  const left = actions.length - lines.count;
+  const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
+  const same = unchanged.length === 0 ? "" : `\n${counted(unchanged.length, "file")} as before already`;
+  const [head, next] = isPlan
+    ? [`Undoing run ${run} would change ${counted(actions.length, "file")}:`, "To do it: dry_run=false"]
+    : [`Undid run ${run}, as run ${runId}:`, `To take that back: undo_run with run=${runId}`];
+  return `${head}\n${lines}${more}${same}\n${next}`;
+}
+
+/** `notes/plan.md — back to version 2, from version 4`. */
+function describeAction({ path, action, from, to, version }: Action): string {
+  const made = version === undefined ? "" : `, as version ${version}`;
+  if (action === "delete") return `${path} — deleted${made}: it was made by the run`;
+  return `${path} — back to version ${to}, from version ${from}${made}`;
+}
+
+function conflictsOf({ conflicts }: BackAnswer): string {
+  const lines = new Lines(600);
+  for (const { path, version, actor, runId, reason } of conflicts) {
+    const said = describeProvenance({ actor: actor ?? undefined, runId: runId ?? undefined });
+    const why = reason === "gone"
+      ? "what it was before is not there any more"
+      : reason === "moved"
+      ? "the file at the other end of its move is out of reach"
+      : `version ${version}${said} came after`;
+    if (!lines.add(`${path} — ${why}`)) break;
+  }
+  return "Nothing was done. Look at them with diff_versions, and bring files back one by one with restore_file:\n" +
+    `${lines}`;
+}

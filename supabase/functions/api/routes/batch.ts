@@ -1,0 +1,214 @@
+/** POST /batch: several operations as one commit. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { ApiError, fail, failField } from "../errors.ts";
+import { commitBatch, type Operation, refuseAt } from "../files/batch.ts";
+import { Base64Decoder } from "../http/base64.ts";
+import { isLargeBody } from "../http/body.ts";
+import { idempotencyKey } from "../http/conditions.ts";
+import { readBody, textField } from "../http/json_request.ts";
+import { checkPath } from "../http/path.ts";
+import { endOfPart, success } from "../http/respond.ts";
+import {
+  BATCH_BYTES_MAX,
+  BATCH_OPERATIONS_MAX,
+  CONTENT_LENGTH_MAX,
+  INTEGER_MAX,
+  OPERATIONS_PER_REQUEST,
+} from "../limits.ts";
+import { concatenate } from "../runtime/concatenate.ts";
+import { Work } from "../runtime/work.ts";
+import { parseDestination } from "./copy_body.ts";
+import { editFields, parseEdits } from "./edit_body.ts";
+import { defineRoute } from "./route.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType } from "./schemas.ts";
+
+const NO_BYTES = new Uint8Array();
+/** Content is encoded in parts of this length. */
+const PART_LENGTH = 256 * 1024;
+/** Units of work for each character that is encoded, or decoded from base64. */
+const ENCODE_UNITS = 4;
+
+const common = {
+  path: z.string().meta({ minLength: 1 }),
+  ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({
+    description: "The version that the file at `path` must be at; 0: there must be none.",
+  }),
+};
+const content = { content: textField(0, CONTENT_LENGTH_MAX), isBase64: z.boolean().nullish() };
+const destination = { destination: z.string().meta({ minLength: 1 }), overwrite: z.boolean().nullish() };
+
+const operation = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("write"), ...common, ...content, contentType: mediaType.nullish() }),
+  z.object({ op: z.literal("append"), ...common, ...content, content: textField(1, CONTENT_LENGTH_MAX) }),
+  z.object({ op: z.literal("overwrite"), ...common, ...content }),
+  z.object({ op: z.literal("edit"), ...common, ...editFields }),
+  z.object({ op: z.literal("delete"), ...common }),
+  z.object({ op: z.literal("restore"), ...common, version: z.int().min(1).max(INTEGER_MAX) }),
+  z.object({ op: z.literal("copy"), ...common, ...destination }),
+  z.object({ op: z.literal("move"), ...common, ...destination }),
+]);
+
+const body = z.object({
+  operations: z.array(operation).min(1).max(BATCH_OPERATIONS_MAX).meta({
+    description: "In order: each sees what the earlier ones did.",
+  }),
+});
+
+async function handle(context: Context, key: string | undefined): Promise<Response> {
+  const { gate } = context;
+  const operations = await readOperations(context);
+  const scopes = operations.some(({ kind }) => kind === "edit")
+    ? ["read", "write"] as const
+    : ["write"] as const;
+  await gate.require(scopes);
+  const { results, isReplayed } = await commitBatch(context, operations, key);
+  const response = success("batch", { results }, `${results.length} operations, all of them done.`);
+  if (isReplayed) response.headers.set("Idempotency-Replayed", "true");
+  return response;
+}
+
+/** The validated body. How many requests it counts as is known once it is read; a faulty one counts as one. */
+async function readOperations(context: Context): Promise<Operation[]> {
+  const { gate, request: { headers } } = context;
+  if (gate.grant === undefined || isLargeBody(headers)) await gate.look();
+  const { fields } = await readBody(context, body, null, BATCH_BYTES_MAX, BATCH_BYTES_MAX);
+  const length = fields.operations.reduce((sum, one) => sum + ("content" in one ? one.content.length : 0), 0);
+  if (length > CONTENT_LENGTH_MAX) {
+    const limits = { limit: CONTENT_LENGTH_MAX, length };
+    fail("CONTENT_TOO_LARGE", "The content of the operations is too long for one request.", limits);
+  }
+  const work = new Work();
+  const operations: Operation[] = [];
+  for (const [index, one] of fields.operations.entries()) {
+    const content = "content" in one ? await bytesOf(one, index, work) : NO_BYTES;
+    operations.push(refuseAt(index, () => parseOperation(one, content, index)));
+  }
+  return operations;
+}
+
+function parseOperation(
+  { ifVersion: given, ...one }: z.infer<typeof operation>,
+  content: Uint8Array,
+  index: number,
+): Operation {
+  const path = checkedPath(one.path, `operations.${index}.path`);
+  const ifVersion = given ?? undefined;
+  switch (one.op) {
+    case "write":
+      return {
+        kind: "write",
+        path,
+        ifVersion,
+        content,
+        contentType: one.contentType ?? undefined,
+      };
+    case "append":
+    case "overwrite":
+      return { kind: one.op, path, ifVersion, content };
+    case "edit":
+      return { kind: "edit", path, ifVersion, edits: parseEdits(one, `operations.${index}.`).edits };
+    case "delete":
+      return { kind: "delete", path, ifVersion };
+    case "restore":
+      return { kind: "restore", path, ifVersion, version: one.version };
+    case "copy":
+    case "move": {
+      checkedPath(one.destination, `operations.${index}.destination`);
+      return { kind: one.op, path, ifVersion, ...parseDestination(path, one, `operations.${index}.`) };
+    }
+  }
+}
+
+function checkedPath(path: string, field: string): string {
+  try {
+    return checkPath(path);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, `${field}: ${error.message}`, error.details);
+  }
+}
+
+async function bytesOf(
+  { content, isBase64 }: { readonly content: string; readonly isBase64?: boolean | null | undefined },
+  index: number,
+  work: Work,
+): Promise<Uint8Array> {
+  const decoder = new Base64Decoder();
+  const parts: Uint8Array[] = [];
+  for (let from = 0; from < content.length;) {
+    const to = endOfPart(content, from, PART_LENGTH);
+    const bytes = new TextEncoder().encode(content.slice(from, to));
+    parts.push(isBase64 ? decoder.push(bytes) ?? throwInvalidBase64(index) : bytes);
+    if (work.add(ENCODE_UNITS * (to - from))) await work.pause();
+    from = to;
+  }
+  if (isBase64 && !decoder.finish()) throwInvalidBase64(index);
+  return concatenate(parts);
+}
+
+function throwInvalidBase64(index: number): never {
+  const reason = "must be base64 in the standard alphabet, with padding";
+  failField(`operations.${index}.content`, reason, { index });
+}
+
+const answer = z.object({
+  results: z.array(fileRecord.extend({
+    deleted: z.literal(true).optional(),
+    replacements: z.int().min(1).optional().meta({ description: "Of an edit." }),
+  })),
+}).meta({ id: "BatchResults", description: "The record that each operation made, in their order." });
+
+export const batch = defineRoute({
+  method: "POST",
+  pattern: "/batch",
+  operation: "batch",
+  credentials: "key",
+  makesVersions: true,
+  parse: ({ headers }) => idempotencyKey(headers),
+  handle,
+  openapi: {
+    id: "batch",
+    summary: "Several operations as one commit: all of them are done, or none",
+    description:
+      `Readers see all of it or nothing. It counts as one request for each ${OPERATIONS_PER_REQUEST} operations begun. The first ` +
+      "operation that fails is named by `details.index`, besides its own details.",
+    body,
+    headers: ["Idempotency-Key"],
+    answer,
+    errors: [
+      ...BODY_ERRORS,
+      "INVALID_PATH",
+      "VALIDATION_ERROR",
+      "FILE_NOT_FOUND",
+      "VERSION_NOT_FOUND",
+      "VERSION_DELETED",
+      "VERSION_REDACTED",
+      "FILE_ALREADY_EXISTS",
+      ["FILE_ALREADY_EXISTS", 412],
+      "PRECONDITION_FAILED",
+      "VERSION_CONFLICT",
+      "NOT_TEXT",
+      "STRING_NOT_FOUND",
+      "STRING_NOT_UNIQUE",
+      "SEARCH_TOO_BROAD",
+      "QUOTA_EXCEEDED",
+      "IDEMPOTENCY_KEY_IN_USE",
+      "IDEMPOTENCY_KEY_REUSED",
+    ],
+    example: {
+      body: {
+        operations: [
+          { op: "append", path: "notes/log.md", content: "- planned\n" },
+          { op: "move", path: "notes/plan.md", destination: "archive/plan.md" },
+        ],
+      },
+      data: [{
+        results: [{ ...EXAMPLE_RECORD, path: "notes/log.md" }, {
+          ...EXAMPLE_RECORD,
+          path: "archive/plan.md",
+        }],
+      }],
+    },
+  },
+});

@@ -1,0 +1,129 @@
+/** GET /changes: what happened, in an order that a follower can rely on. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { checkPath, normalizeDirectory } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
+import {
+  ACTOR_LENGTH_MAX,
+  CHANGES_LIMIT_DEFAULT,
+  CHANGES_LIMIT_MAX,
+  CHANGES_LOOKED_AT_MAX,
+  CHANGES_WAIT_SECONDS_MAX,
+  CHANGES_WAITERS_MAX,
+} from "../limits.ts";
+import type { ChangePage } from "../ports/changes.ts";
+import { VERSION_OPERATIONS } from "../ports/files.ts";
+import { defineRoute } from "./route.ts";
+import { cursor, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
+
+const query = z.object({
+  after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
+    description:
+      "Only what follows this cursor. `now`: no changes, the cursor of the present. Absent: from the beginning.",
+  }),
+  limit: wholeNumber(1, CHANGES_LIMIT_MAX).default(CHANGES_LIMIT_DEFAULT),
+  wait: wholeNumber(0, CHANGES_WAIT_SECONDS_MAX).default(0).meta({
+    description:
+      `Seconds to wait for a change where there is none yet. At most ${CHANGES_WAITERS_MAX} requests of a project ` +
+      "wait in one instance of the service; others are answered at once.",
+  }),
+  run: runId.optional().meta({ description: "Only versions of this run." }),
+  actor: z.string().min(1).max(ACTOR_LENGTH_MAX).regex(/^[\x20-\x7e]*$/, "must be printable ASCII")
+    .optional(),
+  keyId: z.uuid().optional().meta({
+    description: "Only versions written with this key; for the owner, and keys with the scope `admin`.",
+  }),
+  path: z.string().optional().meta({ description: "Only versions of the file at this path." }),
+  directory: z.string().optional().meta({ description: "Only versions of files below this directory." }),
+  operation: z.enum(VERSION_OPERATIONS).optional(),
+});
+
+const change = z.object({
+  cursor,
+  path: z.string().optional().meta({ description: "Absent: the file was purged." }),
+  fileId: z.uuid(),
+  version: z.int().min(1),
+  size: z.int().min(0),
+  mimeType: z.string(),
+  deleted: z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." }),
+  commitId: z.uuid().meta({ description: "The versions of one transaction share it." }),
+  ...versionOrigin.shape,
+  createdAt: z.iso.datetime(),
+}).meta({ id: "Change" });
+
+const answer = z.object({
+  changes: z.array(change),
+  cursor: cursor.meta({ description: "`after` of the next page." }),
+  hasMore: z.boolean(),
+}).meta({ id: "ChangePage" });
+
+function parse({ query: given }: RequestData) {
+  const { path, directory, ...rest } = validate(query, pick(given, Object.keys(query.shape)));
+  const below = directory === undefined ? "" : normalizeDirectory(directory);
+  return {
+    ...rest,
+    path: path === undefined ? undefined : checkPath(path),
+    // The root is no filter.
+    directory: below === "" ? undefined : below,
+  };
+}
+
+/** A request that waits makes no call meanwhile; that there is something new is found out for all of them together. */
+async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<ChangePage> {
+  const { gate, metadata, changeWatch, clock, request: { signal } } = context;
+  const until = clock.now() + 1000 * wait;
+  let page = gate.unwrap(await metadata.changes(gate.caller, query));
+  if (query.after === "now") return page;
+  while (page.changes.length === 0 && !page.hasMore) {
+    if (!await changeWatch.wait(gate.projectId, page.position, until - clock.now(), signal)) break;
+    page = gate.unwrap(await metadata.changes(gate.caller, { ...query, after: page.cursor }));
+  }
+  return page;
+}
+
+export const changes = defineRoute({
+  method: "GET",
+  pattern: "/changes",
+  operation: "list_changes",
+  credentials: "key",
+  // The owner follows in the console, beside the agents.
+  isFreeForOwner: (query) => query.has("wait"),
+  parse,
+  async handle(context, parameters) {
+    const { changes, cursor, hasMore } = await read(context, parameters);
+    return success("list_changes", { changes, cursor, hasMore }, `${changes.length} changes.`);
+  },
+  openapi: {
+    id: "listChanges",
+    summary: "What happened, version by version, in an order to follow",
+    description:
+      "Whoever continues with `cursor` gets each version once, those of a file in their order; no version appears " +
+      "before a cursor that was returned. A page with filters, or for a key with a path prefix, looks at " +
+      `${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty with more to come (\`hasMore\`).`,
+    query,
+    answer,
+    errors: ["INVALID_PATH", "VALIDATION_ERROR"],
+    example: {
+      data: [{
+        changes: [{
+          cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
+          path: EXAMPLE_RECORD.path,
+          fileId: EXAMPLE_RECORD.id,
+          version: EXAMPLE_RECORD.version,
+          size: EXAMPLE_RECORD.size,
+          mimeType: EXAMPLE_RECORD.mimeType,
+          commitId: "7c3d4e5f-0190-4a1b-8a9b-0c1d2e3f4a5b",
+          operation: "edit",
+          runId: "nightly-42",
+          actor: "planner/2.1",
+          createdAt: EXAMPLE_RECORD.updatedAt,
+        }],
+        cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978",
+        hasMore: false,
+      }],
+    },
+  },
+});

@@ -1,0 +1,67 @@
+/** DELETE /project and DELETE /account: for good, with everything that they hold. */
+import { z } from "zod";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
+import { ACCOUNT_ERRORS, ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
+import { defineRoute } from "./route.ts";
+import { withoutNul } from "./schemas.ts";
+
+const ended = z.object({ id: z.uuid(), deletedAt: z.iso.datetime() });
+const EXAMPLE = { id: "0d4a9a4e-2f0b-4d0c-9f33-4d3a5f3c1f3e", deletedAt: "2026-11-23T09:00:00.000Z" };
+
+const confirmation = (what: string) =>
+  z.object({ confirm: z.string().min(1).refine(...withoutNul).meta({ description: what }) });
+const projectQuery = confirmation("The project's name, exactly as it is.");
+const accountQuery = confirmation("The account's e-mail address.");
+
+const parseConfirmation = (schema: typeof projectQuery) => ({ query }: RequestData) =>
+  validate(schema, pick(query, ["confirm"]));
+
+export const deleteProject = defineRoute({
+  method: "DELETE",
+  pattern: "/project",
+  operation: "delete_project",
+  credentials: "account or key",
+  parse: parseConfirmation(projectQuery),
+  async handle(context, { confirm }) {
+    const deletion = { confirm, deletionId: crypto.randomUUID() };
+    const data = ended.parse(await administer(context, "delete", deletion));
+    return success("delete_project", data, "Deleted. Its keys are refused; the sweep removes what it held.");
+  },
+  openapi: {
+    id: "deleteProject",
+    summary: "Delete a project for good, with everything in it; a calling key needs the scope `admin`",
+    description:
+      "Keys, links and console sessions of the project are refused from then on. Its files, their versions and all else go with the sweep.",
+    headers: PROJECT_HEADERS,
+    query: projectQuery,
+    answer: ended.meta({ id: "DeletedProject" }),
+    errors: ACCOUNT_OR_KEY_ERRORS,
+    example: { data: [EXAMPLE] },
+  },
+});
+
+export const deleteAccount = defineRoute({
+  method: "DELETE",
+  pattern: "/account",
+  operation: "delete_account",
+  credentials: "account",
+  parse: parseConfirmation(accountQuery),
+  async handle({ gate, accounts, metadata, log }, { confirm }) {
+    const data = ended.parse(gate.unwrapAccount(await accounts.deleteAccount(gate.accessToken, confirm)));
+    // It is refused from now on; where Auth is out of reach, the sweep removes it later.
+    await metadata.removeAccount(data.id).catch((error) => log.backgroundFault("account", error));
+    return success("delete_account", data, "Deleted, with all of its projects.");
+  },
+  openapi: {
+    id: "deleteAccount",
+    summary: "Delete the signed-in account for good, with all of its projects",
+    description: "Refused while the operator has suspended one of its projects.",
+    query: accountQuery,
+    answer: ended.meta({ id: "DeletedAccount" }),
+    errors: [...ACCOUNT_ERRORS, "VALIDATION_ERROR", "FORBIDDEN_SCOPE"],
+    example: { data: [EXAMPLE] },
+  },
+});

@@ -1,0 +1,68 @@
+/** The body of an edit: one pair of strings, or several. */
+import { z } from "zod";
+import type { Edit } from "../files/edit_text.ts";
+import { textField } from "../http/json_request.ts";
+import { validate } from "../http/validate.ts";
+import { EDIT_STRING_LENGTH_MAX, EDITS_MAX } from "../limits.ts";
+
+const pair = z.object({
+  oldString: textField(1, EDIT_STRING_LENGTH_MAX),
+  newString: textField(0, EDIT_STRING_LENGTH_MAX).meta({
+    description: "Literal: no character has a special meaning.",
+  }),
+  replaceAll: z.boolean().nullish().meta({
+    description: "Replace every occurrence instead of the only one.",
+  }),
+  expectedOccurrences: z.int().min(1).nullish()
+    .meta({
+      description:
+        "The edit is refused unless the old string occurs exactly this often; all occurrences are replaced.",
+    }),
+});
+const dryRun = z.boolean().nullish().meta({ description: "Return the diff without creating a version." });
+
+function isChange(fields: { oldString: string; newString: string }): boolean {
+  return fields.oldString !== fields.newString;
+}
+const noChange = { path: ["newString"], message: "must differ from oldString" };
+
+const one = pair.extend({ dryRun }).refine(isChange, noChange);
+const several = z.object({
+  edits: z.array(pair.refine(isChange, noChange)).min(1).max(EDITS_MAX)
+    .meta({ description: "Instead of one pair: applied in order, all or none." }),
+  oldString: z.null("must not be combined with edits").optional(),
+  newString: z.null("must not be combined with edits").optional(),
+  dryRun,
+});
+
+/** The fields of an edit in a batch, of which `parseEdits` checks what they must be together. */
+export const editFields = {
+  ...pair.partial().shape,
+  edits: z.array(pair).min(1).max(EDITS_MAX).nullish().meta({ description: "Instead of one pair." }),
+  dryRun: z.literal(false, "a batch has no dry run").nullish(),
+};
+
+/** For the documents: `parseEdits` decides which of the two a body is, so that its faults are named. */
+export const editBody = z.union([one, several]);
+
+/** The edits of a body, which has `edits` or is one edit itself; `prefix` stands before the names of faulty fields. */
+export function parseEdits(fields: unknown, prefix = ""): { edits: Edit[]; dryRun: boolean } {
+  const hasEdits = typeof fields === "object" && fields !== null && "edits" in fields &&
+    fields.edits !== null;
+  const { edits, dryRun } = hasEdits
+    ? validate(several, fields, prefix)
+    : singleEdit(validate(one, fields, prefix));
+  return {
+    edits: edits.map((edit) => ({
+      oldString: edit.oldString,
+      newString: edit.newString,
+      replaceAll: edit.replaceAll ?? false,
+      expectedOccurrences: edit.expectedOccurrences ?? undefined,
+    })),
+    dryRun: dryRun ?? false,
+  };
+}
+
+function singleEdit(edit: z.infer<typeof one>) {
+  return { edits: [edit], dryRun: edit.dryRun };
+}

@@ -1,0 +1,67 @@
+/** GET /export: the files of a directory as one ZIP archive. */
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { attachment } from "../http/content_disposition.ts";
+import { normalizeDirectory } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { streamResponse } from "../http/stream_response.ts";
+import { validate } from "../http/validate.ts";
+import { EXPORT_BYTES_MAX, EXPORT_FILES_MAX, EXPORT_SEGMENTS_MAX, READ_AT_ONCE_BYTES } from "../limits.ts";
+import { defineRoute } from "./route.ts";
+import { moment } from "./schemas.ts";
+
+const query = z.object({
+  directory: z.string().default("/").meta({
+    description: "With all that is below it. Leading and trailing slashes are tolerated.",
+  }),
+  at: moment.optional().meta({
+    type: "string",
+    description: "The directory as it was: a time, that instant included, or a cursor of the change feed.",
+  }),
+});
+
+function parse({ query: given }: RequestData) {
+  const { directory, at } = validate(query, pick(given, Object.keys(query.shape)));
+  return { directory: normalizeDirectory(directory), at };
+}
+
+async function handle(context: Context, { directory, at }: ReturnType<typeof parse>): Promise<Response> {
+  const { gate, metadata, request } = context;
+  const contents = gate.unwrap(await metadata.exported(gate.caller, directory, at));
+  // Loaded on demand, so that no other route's cold start pays for it.
+  const { archiveBytes, zipArchive } = await import("../files/zip_archive.ts");
+  const length = archiveBytes(contents);
+  const headers = {
+    "Content-Type": "application/zip",
+    "Content-Length": String(length),
+    "Content-Disposition": attachment(`${directory === "" ? "files" : directory}.zip`),
+    "Cache-Control": "private, no-cache, no-transform",
+    // What is read again may be another archive.
+    "Accept-Ranges": "none",
+    "X-Content-Type-Options": "nosniff",
+  };
+  if (request.method === "HEAD") return new Response(null, { headers });
+  return await streamResponse(zipArchive(context, contents), length <= READ_AT_ONCE_BYTES, { headers });
+}
+
+export const exportFiles = defineRoute({
+  method: "GET",
+  pattern: "/export",
+  operation: "export_files",
+  credentials: "key",
+  parse,
+  handle,
+  openapi: {
+    id: "exportFiles",
+    summary: "The files below a directory as a ZIP archive",
+    description:
+      "Stored, not compressed, under their whole paths, with the times of their versions in UTC. At most " +
+      `${EXPORT_FILES_MAX} files with ${EXPORT_BYTES_MAX} bytes, in ${EXPORT_SEGMENTS_MAX} stored pieces. ` +
+      "A file whose version of the time `at` is gone refuses the whole, so that no archive lacks one.",
+    query,
+    mediaType: "application/zip",
+    responseHeaders: ["Content-Disposition", "Accept-Ranges", "X-Content-Type-Options"],
+    errors: ["INVALID_PATH", "VALIDATION_ERROR", "FILE_NOT_FOUND", "EXPORT_TOO_LARGE", "CONTENT_CORRUPT"],
+  },
+});

@@ -1,0 +1,151 @@
+/** Folders: every file below, as one commit. */
+import { z } from "zod";
+import { readFields } from "../auth/read_fields.ts";
+import { failField } from "../errors.ts";
+import { commitMany } from "../files/commit_many.ts";
+import { idempotencyKey } from "../http/conditions.ts";
+import { normalizeDirectory } from "../http/path.ts";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { manyResponse, type Operation } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
+import { COMMIT_FILES_MAX } from "../limits.ts";
+import type { FolderCommitted } from "../ports/commit_many.ts";
+import { defineRoute } from "./route.ts";
+import { BODY_ERRORS, moment } from "./schemas.ts";
+
+const body = z.object({
+  path: z.string().meta({ minLength: 1, description: "The folder." }),
+  destination: z.string().meta({ minLength: 1, description: "The folder that its files go to." }),
+  overwrite: z.boolean().nullish().meta({
+    description: "Add a version to files that exist at the destination.",
+  }),
+});
+
+const query = z.object({
+  at: moment.optional().meta({
+    type: "string",
+    description: "The folder as it was: a time, that instant included, or a cursor of the change feed.",
+  }),
+});
+
+const answer = z.object({
+  count: z.int(),
+  files: z.array(z.object({ path: z.string(), version: z.int().min(1) })),
+  trimmed: z.array(z.string()).optional().meta({
+    description: "With `at`: files that were left out, since their version of that time is gone.",
+  }),
+}).meta({ id: "FolderCommit" });
+
+const EXAMPLE = { count: 1, files: [{ path: "archive/plan.md", version: 1 }] };
+const ERRORS = [
+  "INVALID_PATH",
+  "VALIDATION_ERROR",
+  "FILE_NOT_FOUND",
+  "VERSION_CONFLICT",
+  "IDEMPOTENCY_KEY_IN_USE",
+  "IDEMPOTENCY_KEY_REUSED",
+  "TOO_MANY_FILES",
+] as const;
+
+/** Source and destination. Throws VALIDATION_ERROR where one cannot be copied to the other. */
+function parseFolders(fields: z.infer<typeof body>) {
+  const path = normalizeDirectory(fields.path);
+  if (path === "") failField("path", "must not be the root");
+  const destination = normalizeDirectory(fields.destination);
+  if (destination === "") failField("destination", "must not be the root");
+  if (destination === path || destination.startsWith(`${path}/`)) {
+    failField("destination", "must not be the folder itself, or inside it");
+  }
+  return { path, destination, overwrite: fields.overwrite ?? false };
+}
+
+function respond(operation: Operation, verb: string, { value, isReplayed }: FolderCommitted): Response {
+  return manyResponse(operation, value, isReplayed, `${verb} ${value.count} files.`);
+}
+
+const parse = ({ headers }: RequestData) => ({ key: idempotencyKey(headers) });
+
+export const copyFolder = defineRoute({
+  method: "POST",
+  pattern: "/folders/copy",
+  operation: "copy_folder",
+  credentials: "key",
+  makesVersions: true,
+  parse: ({ headers, query: given }: RequestData) => ({
+    key: idempotencyKey(headers),
+    at: validate(query, pick(given, ["at"])).at,
+  }),
+  async handle(context, { key, at }) {
+    const fields = { ...parseFolders(await readFields(context, body)), at };
+    return respond(
+      "copy_folder",
+      "Copied",
+      await commitMany(context, key, { kind: "copy_folder", ...fields }),
+    );
+  },
+  openapi: {
+    id: "copyFolder",
+    summary: "Copy a folder",
+    description: `Every file below, up to ${COMMIT_FILES_MAX}, in one transaction. Moves no bytes.`,
+    query,
+    body,
+    headers: ["Idempotency-Key"],
+    answer,
+    errors: [...ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
+    example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
+  },
+});
+
+export const moveFolder = defineRoute({
+  method: "POST",
+  pattern: "/folders/move",
+  operation: "move_folder",
+  credentials: "key",
+  makesVersions: true,
+  parse,
+  async handle(context, { key }) {
+    const fields = parseFolders(await readFields(context, body));
+    return respond(
+      "move_folder",
+      "Moved",
+      await commitMany(context, key, { kind: "move_folder", ...fields }),
+    );
+  },
+  openapi: {
+    id: "moveFolder",
+    summary: "Move a folder",
+    description:
+      `Every file below, up to ${COMMIT_FILES_MAX}, in one transaction; each leaves a tombstone. Moves no bytes.`,
+    body,
+    headers: ["Idempotency-Key"],
+    answer,
+    errors: [...ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
+    example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
+  },
+});
+
+export const deleteFolder = defineRoute({
+  method: "DELETE",
+  pattern: "/folders/*",
+  operation: "delete_folder",
+  credentials: "key",
+  makesVersions: true,
+  parse: ({ params, headers }: RequestData) => ({ path: params.path, key: idempotencyKey(headers) }),
+  async handle(context, { path, key }) {
+    return respond(
+      "delete_folder",
+      "Deleted",
+      await commitMany(context, key, { kind: "delete_folder", path }),
+    );
+  },
+  openapi: {
+    id: "deleteFolder",
+    summary: "Delete a folder",
+    description: `A tombstone for every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
+    headers: ["Idempotency-Key"],
+    answer,
+    errors: ERRORS,
+    example: { data: [EXAMPLE] },
+  },
+});

@@ -1,0 +1,72 @@
+/** POST /files/redact/{path}: the content of versions is erased for good; their numbers stay. */
+import { z } from "zod";
+import { readFields } from "../auth/read_fields.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { success } from "../http/respond.ts";
+import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_REMAINING_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
+import { defineRoute } from "./route.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
+
+const body = z.object({
+  versions: z.array(z.int().min(1).max(INTEGER_MAX)).min(1).max(REDACT_VERSIONS_MAX),
+  note: z.string().refine((note) => !/\p{Cc}/u.test(note), "must have no control characters").refine(
+    (note) => [...note].length <= CHANGE_NOTE_LENGTH_MAX,
+    "is too long",
+  )
+    .nullish().meta({
+      maxLength: CHANGE_NOTE_LENGTH_MAX,
+      description: "Takes the place of the versions' notes, which are erased, too.",
+    }),
+});
+
+const answer = z.object({
+  path: z.string(),
+  versions: z.array(z.int().min(1)),
+  remaining: z.array(z.object({ path: z.string(), version: z.int().min(1) })).meta({
+    description:
+      `Versions that can still be read and share a stored piece with what was erased, at most ${REDACT_REMAINING_MAX}: ` +
+      "other versions of the file, and copies. They may hold the same text.",
+  }),
+}).meta({ id: "Redaction" });
+
+export const redact = defineRoute({
+  method: "POST",
+  pattern: "/files/redact/*",
+  operation: "redact_versions",
+  credentials: "key",
+  scopes: ["admin"],
+  parse: ({ params }: RequestData) => ({ path: params.path }),
+  async handle(context, { path }) {
+    const { versions, note } = await readFields(context, body);
+    const { gate, metadata } = context;
+    const redaction = { path, versions, note: note ?? undefined };
+    const redacted = gate.unwrap(await metadata.redact(gate.caller, redaction));
+    const message = `Erased the content of ${redacted.versions.length} versions for good.`;
+    return success("redact_versions", { path, ...redacted }, message);
+  },
+  openapi: {
+    id: "redactVersions",
+    summary: "Erase the content of versions for good",
+    description:
+      "Not of the current one, unless the file is deleted. The versions stay in the list, with `redactedAt`; reading, " +
+      "restoring or comparing one is `VERSION_REDACTED`. A repeat is harmless.",
+    body,
+    answer,
+    errors: [
+      "INVALID_PATH",
+      "VALIDATION_ERROR",
+      "FILE_NOT_FOUND",
+      "VERSION_NOT_FOUND",
+      "VERSION_CURRENT",
+      ...BODY_ERRORS,
+    ],
+    example: {
+      body: { versions: [2], note: "a password" },
+      data: [{
+        path: EXAMPLE_RECORD.path,
+        versions: [2],
+        remaining: [{ path: "archive/plan.md", version: 1 }],
+      }],
+    },
+  },
+});

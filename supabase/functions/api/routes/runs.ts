@@ -1,0 +1,110 @@
+/** GET /runs and GET /runs/{runId}: what clients did under one `X-Run-Id`. */
+import { z } from "zod";
+import { parseRunId } from "../http/provenance.ts";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { success } from "../http/respond.ts";
+import { validate } from "../http/validate.ts";
+import { RUN_ACTORS_MAX, RUN_FILES_MAX } from "../limits.ts";
+import { VERSION_OPERATIONS } from "../ports/files.ts";
+import { defineRoute } from "./route.ts";
+import { cursor, EXAMPLE_RECORD, pageLimit, runId, wholeNumber } from "./schemas.ts";
+
+const run = z.object({
+  runId,
+  actors: z.array(z.string()).meta({ description: `At most ${RUN_ACTORS_MAX}.` }),
+  fileCount: z.int().min(1),
+  versionCount: z.int().min(1),
+  firstAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+}).meta({ id: "Run" });
+
+const EXAMPLE_RUN = {
+  runId: "nightly-42",
+  actors: ["planner/2.1"],
+  fileCount: 1,
+  versionCount: 2,
+  firstAt: EXAMPLE_RECORD.createdAt,
+  lastAt: EXAMPLE_RECORD.updatedAt,
+};
+
+const page = z.object({
+  limit: pageLimit,
+  after: cursor.optional().meta({ description: "`cursor` of the previous page." }),
+});
+
+export const listRuns = defineRoute({
+  method: "GET",
+  pattern: "/runs",
+  operation: "list_runs",
+  credentials: "key",
+  parse: ({ query }) => validate(page, pick(query, ["limit", "after"])),
+  async handle({ gate, metadata }, { limit, after }) {
+    const found = gate.unwrap(await metadata.runs(gate.caller, limit, after));
+    return success("list_runs", found, `${found.runs.length} runs.`);
+  },
+  openapi: {
+    id: "listRuns",
+    summary: "Runs, the newest first",
+    description:
+      "A run is all that was written under one `X-Run-Id`, as far as the key sees it. A page may have fewer runs than " +
+      "`limit`, even none, and more to come (`hasMore`): where they have very many versions, or the key sees nothing of them.",
+    query: page,
+    answer: z.object({ runs: z.array(run), cursor, hasMore: z.boolean() }).meta({ id: "RunPage" }),
+    errors: ["VALIDATION_ERROR"],
+    example: {
+      data: [{ runs: [EXAMPLE_RUN], cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978", hasMore: false }],
+    },
+  },
+});
+
+const files = z.object({
+  limit: wholeNumber(1, RUN_FILES_MAX).default(RUN_FILES_MAX),
+  after: z.uuid().optional().meta({ description: "`fileId` of the last file of the previous page." }),
+});
+
+export const getRun = defineRoute({
+  method: "GET",
+  pattern: "/runs/:runId",
+  operation: "get_run",
+  credentials: "key",
+  parse({ params: { id }, query }: RequestData) {
+    return {
+      runId: parseRunId(id),
+      ...validate(files, pick(query, ["limit", "after"])),
+    };
+  },
+  async handle({ gate, metadata }, { runId, limit, after }) {
+    const found = gate.unwrap(await metadata.run(gate.caller, runId, limit, after));
+    return success("get_run", found, `${found.fileCount} files.`);
+  },
+  openapi: {
+    id: "getRun",
+    summary: "One run, with its files in the order of their ids",
+    query: files,
+    answer: run.extend({
+      files: z.array(z.object({
+        path: z.string(),
+        fileId: z.uuid(),
+        firstVersion: z.int().min(1).meta({ description: "The run's first version of the file." }),
+        lastVersion: z.int().min(1).meta({ description: "Its last one." }),
+        operation: z.enum(VERSION_OPERATIONS).meta({ description: "What made the last one." }),
+      })),
+      hasMore: z.boolean(),
+    }).meta({ id: "RunDetails" }),
+    errors: ["VALIDATION_ERROR", "RUN_NOT_FOUND"],
+    example: {
+      data: [{
+        ...EXAMPLE_RUN,
+        files: [{
+          path: EXAMPLE_RECORD.path,
+          fileId: EXAMPLE_RECORD.id,
+          firstVersion: 2,
+          lastVersion: EXAMPLE_RECORD.version,
+          operation: "edit",
+        }],
+        hasMore: false,
+      }],
+    },
+  },
+});

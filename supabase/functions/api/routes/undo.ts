@@ -1,0 +1,192 @@
+/** Taking back: POST /runs/{runId}/undo, and POST /restore for a folder as it was. */
+import { z } from "zod";
+import { readFields } from "../auth/read_fields.ts";
+import type { Context } from "../context.ts";
+import { failField } from "../errors.ts";
+import { commitBack, planBack } from "../files/commit_many.ts";
+import { idempotencyKey } from "../http/conditions.ts";
+import { checkPath, normalizeDirectory } from "../http/path.ts";
+import { parseRunId } from "../http/provenance.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { manyResponse, type Operation } from "../http/respond.ts";
+import { COMMIT_FILES_MAX } from "../limits.ts";
+import { defineRoute } from "./route.ts";
+import { BODY_ERRORS, moment } from "./schemas.ts";
+
+const dryRun = z.boolean().nullish().meta({
+  default: true,
+  description: "**true** unless said otherwise: what would be done, and nothing is.",
+});
+
+const undoBody = z.object({
+  dryRun,
+  onConflict: z.enum(["refuse", "skip", "overwrite"]).nullish().meta({
+    default: "refuse",
+    description: "What to do with files that others have changed since.",
+  }),
+  paths: z.array(z.string()).min(1).max(COMMIT_FILES_MAX).nullish().meta({
+    description: "Only these files of the run.",
+  }),
+});
+
+const restoreBody = z.object({
+  directory: z.string().meta({
+    description: "Leading and trailing slashes are tolerated; `/` is the project.",
+  }),
+  at: moment.meta({
+    type: "string",
+    description: "A time, that instant included, or a cursor of the change feed.",
+  }),
+  dryRun,
+});
+
+const answer = z.object({
+  runId: z.string().nullable().meta({
+    description: "The run that this is itself: undo that to redo. Null in a plan.",
+  }),
+  undoneRunId: z.string().nullable(),
+  actions: z.array(z.object({
+    path: z.string(),
+    action: z.enum(["restore", "delete"]),
+    from: z.int().meta({ description: "The current version." }),
+    to: z.int().nullable().meta({
+      description: "The version whose content comes back; null: none, or a tombstone.",
+    }),
+    version: z.int().optional().meta({ description: "The new version; not in a plan." }),
+  })),
+  unchanged: z.array(z.string()).meta({ description: "Files that are equal already." }),
+  conflicts: z.array(z.object({
+    path: z.string(),
+    version: z.int(),
+    actor: z.string().nullable(),
+    runId: z.string().nullable(),
+    reason: z.enum(["gone", "moved"]).optional().meta({
+      description:
+        "`gone`: the content that would come back is not there any more. `moved`: the other file of the move is " +
+        "none of those that are meant. Absent: the version was made by others.",
+    }),
+  })),
+  trimmed: z.array(z.string()).optional().meta({
+    description: "Files that are left as they are, since their version of that time is gone.",
+  }),
+}).meta({ id: "UndoResult" });
+
+const EXAMPLE = {
+  runId: null,
+  undoneRunId: "nightly-7",
+  actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2 }],
+  unchanged: [],
+  conflicts: [],
+};
+
+/** The body may be omitted. */
+async function readUndo(context: Context): Promise<z.infer<typeof undoBody>> {
+  const { headers } = context.request;
+  const isAbsent = !headers.has("content-type") && Number(headers.get("content-length") ?? 0) === 0;
+  return isAbsent ? {} : await readFields(context, undoBody);
+}
+
+/** A plan, unless `dryRun` is false. */
+async function planOrCommit(
+  context: Context,
+  operation: Operation,
+  key: string | undefined,
+  change: Parameters<typeof planBack>[1],
+  dryRun: boolean | null | undefined,
+): Promise<Response> {
+  const isPlan = dryRun ?? true;
+  const { value, isReplayed } = isPlan
+    ? { value: await planBack(context, change), isReplayed: false }
+    : await commitBack(context, key, change);
+  const done = isPlan ? "would be changed" : "changed";
+  const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
+  return manyResponse(operation, value, isReplayed, message);
+}
+
+export const undoRun = defineRoute({
+  method: "POST",
+  pattern: "/runs/:runId/undo",
+  operation: "undo_run",
+  credentials: "key",
+  makesVersions: true,
+  parse({ params, headers }: RequestData) {
+    const run = parseRunId(params.id);
+    if (headers.get("X-Run-Id") === run) failField("X-Run-Id", "must not be the run that is undone");
+    return { run, key: idempotencyKey(headers) };
+  },
+  async handle(context, { run, key }) {
+    const fields = await readUndo(context);
+    const undo = {
+      kind: "undo",
+      run,
+      onConflict: fields.onConflict ?? "refuse",
+      paths: fields.paths?.map(checkPath),
+    } as const;
+    return await planOrCommit(context, "undo_run", key, undo, fields.dryRun);
+  },
+  openapi: {
+    id: "undoRun",
+    summary: "Take back what a run did",
+    description:
+      "Each file of the run goes back to what it was before the run's first version of it. A plan, unless `dryRun` is " +
+      "false. What others have changed since is a conflict. The undo is a run itself: undoing it redoes.",
+    body: undoBody,
+    isBodyOptional: true,
+    headers: ["Idempotency-Key"],
+    answer,
+    errors: [
+      "INVALID_PATH",
+      "VALIDATION_ERROR",
+      "RUN_NOT_FOUND",
+      "RUN_CONFLICT",
+      "VERSION_CONFLICT",
+      "IDEMPOTENCY_KEY_IN_USE",
+      "IDEMPOTENCY_KEY_REUSED",
+      "TOO_MANY_FILES",
+      "QUOTA_EXCEEDED",
+      ...BODY_ERRORS,
+    ],
+    example: { body: { dryRun: true }, data: [EXAMPLE] },
+  },
+});
+
+export const restoreFolder = defineRoute({
+  method: "POST",
+  pattern: "/restore",
+  operation: "restore_folder",
+  credentials: "key",
+  makesVersions: true,
+  parse: ({ headers }: RequestData) => ({ key: idempotencyKey(headers) }),
+  async handle(context, { key }) {
+    const fields = await readFields(context, restoreBody);
+    const restore = {
+      kind: "restore_folder",
+      directory: normalizeDirectory(fields.directory),
+      at: fields.at,
+    } as const;
+    return await planOrCommit(context, "restore_folder", key, restore, fields.dryRun);
+  },
+  openapi: {
+    id: "restoreFolder",
+    summary: "Make a folder what it was",
+    description:
+      "A plan, unless `dryRun` is false. Nothing is a conflict: what came later stays as versions.",
+    body: restoreBody,
+    headers: ["Idempotency-Key"],
+    answer,
+    errors: [
+      "INVALID_PATH",
+      "VALIDATION_ERROR",
+      "VERSION_CONFLICT",
+      "IDEMPOTENCY_KEY_IN_USE",
+      "IDEMPOTENCY_KEY_REUSED",
+      "TOO_MANY_FILES",
+      "QUOTA_EXCEEDED",
+      ...BODY_ERRORS,
+    ],
+    example: {
+      body: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
+      data: [{ ...EXAMPLE, undoneRunId: null }],
+    },
+  },
+});

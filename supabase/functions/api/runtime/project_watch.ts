@@ -1,0 +1,91 @@
+/** Requests that wait for something of their project: one question at a time serves all of them. */
+import type { Clock } from "./clock.ts";
+
+interface Waiter<Question> {
+  readonly question: Question;
+  readonly resolve: (isSo: boolean) => void;
+}
+
+interface Watch<Question> {
+  readonly waiters: Set<Waiter<Question>>;
+  /** When the back end was last asked. */
+  askedAt: number;
+}
+
+export interface WatchOptions {
+  /** The least time between two questions about a project. */
+  readonly pollMilliseconds: number;
+  /** Requests of one project that may wait at the same time. */
+  readonly waitersMax: number;
+}
+
+/** One per isolate and subject. Projects that nobody waits for take no memory, and nobody is asked about them. */
+export class ProjectWatch<Question> {
+  readonly #watches = new Map<string, Watch<Question>>();
+
+  /** `ask` tells of each question of a project whether it is so by now. Where it fails, it is asked again. */
+  constructor(
+    private readonly ask: (projectId: string, questions: readonly Question[]) => Promise<readonly boolean[]>,
+    private readonly options: WatchOptions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** How many requests wait for a project. */
+  waiters(projectId: string): number {
+    return this.#watches.get(projectId)?.waiters.size ?? 0;
+  }
+
+  /**
+   * Waits until it is so: true. False once the time is over, and at once where `waitersMax` wait already. Rejects with the
+   * signal's reason when it aborts.
+   */
+  async wait(
+    projectId: string,
+    question: Question,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    signal.throwIfAborted();
+    if (milliseconds <= 0 || this.waiters(projectId) >= this.options.waitersMax) return false;
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const watch = this.#watches.get(projectId);
+    const waiter = { question, resolve };
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort);
+    const cancel = this.clock.after(milliseconds, () => resolve(false));
+    if (watch) watch.waiters.add(waiter);
+    else this.#begin(projectId, waiter);
+    try {
+      return await promise;
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", abort);
+      this.#watches.get(projectId)?.waiters.delete(waiter);
+    }
+  }
+
+  #begin(projectId: string, waiter: Waiter<Question>): void {
+    const watch = { waiters: new Set([waiter]), askedAt: this.clock.now() };
+    this.#watches.set(projectId, watch);
+    this.#askLater(projectId, watch);
+  }
+
+  /** Whoever has just looked is told nothing new before a moment has passed. */
+  #askLater(projectId: string, watch: Watch<Question>): void {
+    const wait = Math.max(0, watch.askedAt + this.options.pollMilliseconds - this.clock.now());
+    this.clock.after(wait, () => void this.#ask(projectId, watch));
+  }
+
+  async #ask(projectId: string, watch: Watch<Question>): Promise<void> {
+    if (watch.waiters.size === 0) return void this.#watches.delete(projectId);
+    watch.askedAt = this.clock.now();
+    const asking = [...watch.waiters];
+    try {
+      const answers = await this.ask(projectId, asking.map(({ question }) => question));
+      for (const [index, { resolve }] of asking.entries()) if (answers[index]) resolve(true);
+    } catch {
+      // Out of reach, and logged with the call: it is asked again, as long as anybody waits.
+    }
+    this.#askLater(projectId, watch);
+  }
+}

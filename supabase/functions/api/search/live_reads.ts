@@ -1,0 +1,30 @@
+/** Turns at reading what the search index does not have. */
+import { SEARCH_LIVE_BUDGET_BYTES, SEARCH_LIVE_WAIT_MILLISECONDS } from "../limits.ts";
+import { ByteBudget, type Release } from "../runtime/byte_budget.ts";
+import type { Deadline } from "../runtime/deadline.ts";
+import { Turns } from "../runtime/turns.ts";
+
+/**
+ * One per isolate. One search of a project reads at a time, so that no project keeps others out, and all of them together
+ * have SEARCH_LIVE_BUDGET_BYTES in memory.
+ */
+export class LiveReads {
+  readonly #turns = new Turns(1);
+  readonly #budget = new ByteBudget(SEARCH_LIVE_BUDGET_BYTES);
+
+  /** Throws 503 `SERVICE_UNAVAILABLE` after SEARCH_LIVE_WAIT_MILLISECONDS, and the signal's reason when it aborts. */
+  async begin(projectId: string, bytes: number, deadline: Deadline, signal: AbortSignal): Promise<Release> {
+    const part = deadline.part(SEARCH_LIVE_WAIT_MILLISECONDS);
+    const endTurn = await this.#turns.take(projectId, part, signal);
+    try {
+      const release = await this.#budget.acquire(bytes, part.remainingMilliseconds, signal);
+      return () => {
+        release();
+        endTurn();
+      };
+    } catch (error) {
+      endTurn();
+      throw error;
+    }
+  }
+}

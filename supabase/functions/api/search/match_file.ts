@@ -1,0 +1,44 @@
+/** What a pattern finds in one text. */
+import { SEARCH_MATCHES_PER_FILE_MAX } from "../limits.ts";
+import type { FoundFile } from "../ports/search_index.ts";
+import type { Work } from "../runtime/work.ts";
+import type { SearchResult } from "./answer.ts";
+import type { Finder, MatchingLine } from "./matching_lines.ts";
+import { describeMatch } from "./snippet.ts";
+
+/** Of a text so much is parsed or decoded in the time of one unit of work. */
+const CONTENT_LENGTH_PER_UNIT = 2;
+
+/** The work of a search is used up. */
+export class Exhausted extends Error {
+  override readonly name = "Exhausted";
+}
+
+/** For the work of a search. */
+export function throwExhausted(): never {
+  throw new Exhausted();
+}
+
+/** Null: no line matches. */
+export async function matchFile(
+  { file, skipped, content }: Pick<FoundFile, "file" | "skipped" | "content">,
+  find: Finder,
+  work: Work,
+): Promise<SearchResult | null | "exhausted"> {
+  const lines: MatchingLine[] = [];
+  let count = 0;
+  try {
+    if (work.add(content.length / CONTENT_LENGTH_PER_UNIT)) await work.pause();
+    for (const line of find(content, work)) {
+      if (line === null) await work.pause();
+      else if (count++ < SEARCH_MATCHES_PER_FILE_MAX) lines.push(line);
+    }
+  } catch (error) {
+    if (error instanceof Exhausted) return "exhausted";
+    throw error;
+  }
+  if (count === 0) return null;
+  // The content of a skipped file is its path.
+  if (skipped) return { ...file, score: 0, matches: [], skipped };
+  return { ...file, score: count, matches: lines.map((line) => describeMatch(content, line)) };
+}

@@ -1,0 +1,88 @@
+/** `deno task verify`: whether every version of every project has its bytes in Storage. */
+import type { Administration } from "../admin/administration.ts";
+import { newVerification, type Verification, verification, verify } from "../admin/verification.ts";
+import { readJsonFile, writeJsonFile } from "../stack/json_file.ts";
+import { StartupError } from "../startup_error.ts";
+import { escapeControls, parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
+import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
+
+const USAGE = `deno task verify [--project PROJECT] [--sha256] [--repair] [--state FILE]
+
+  Looks for the bytes of every version in Storage, and reports versions that cannot be read, and objects that nothing
+  needs and the sweep does not take any more. Status 1 where a version cannot be read.
+
+  --project PROJECT  only this one, by id or name (default: all)
+  --owner ACCOUNT    whose project it is: e-mail address or id (default: none of an account)
+  --sha256           read the bytes and compare their sums, instead of asking whether they are there and how many
+  --repair           remove the objects that nothing needs; what a version needs is never touched
+  --state FILE       remember there how far it came, and go on from there after a break
+${CONNECTION_USAGE}`;
+
+const OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  project: { type: "string" },
+  owner: { type: "string" },
+  sha256: { type: "boolean" },
+  repair: { type: "boolean" },
+  state: { type: "string" },
+} as const;
+
+await run(async () => {
+  const { values, positionals } = parseCommand(Deno.args, OPTIONS, USAGE);
+  if (values.help) return printLine(`Usage: ${USAGE}`);
+  if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
+  if (values.owner !== undefined && values.project === undefined) {
+    throw new UsageError("--owner requires --project.", USAGE);
+  }
+  const to = await connect(values);
+  const projectId = await projectOf(to, values.project, values.owner);
+  const isHashed = values.sha256 ?? false;
+  const state = await begin(values.state, projectId ?? null, isHashed);
+  await verify(to, state, {
+    projectId,
+    repairs: values.repair ?? false,
+    onSlice: async (reached) => {
+      if (values.state !== undefined) await save(values.state, projectId ?? null, reached);
+      if (!values.json) {
+        printNotice(`Checked ${reached.versions} versions, ${reached.unreadableCount} without their bytes …`);
+      }
+    },
+  });
+  if (values.state !== undefined) await Deno.remove(values.state).catch(() => {});
+  report(state, values.json ?? false);
+  if (state.unreadableCount > 0) {
+    throw new StartupError(`${state.unreadableCount} of ${state.versions} versions cannot be read.`);
+  }
+});
+
+async function projectOf(to: Administration, name: string | undefined, owner: string | undefined) {
+  return name === undefined ? undefined : (await to.findProject(name, owner)).id;
+}
+
+/** A state that was saved for the same, or a new one. */
+async function begin(file: string | undefined, of: string | null, isHashed: boolean): Promise<Verification> {
+  if (file === undefined) return newVerification(isHashed);
+  const saved = await readJsonFile(file).catch(() => undefined);
+  if (saved === null) return newVerification(isHashed);
+  const found = verification.safeParse(Object(saved).state);
+  if (found.success && Object(saved).of === of && found.data.isHashed === isHashed) return found.data;
+  throw new StartupError(`${file} is not that of a verification of the same; name another file.`);
+}
+
+async function save(file: string, of: string | null, state: Verification): Promise<void> {
+  await writeJsonFile(file, { of, state });
+}
+
+function report(state: Verification, json: boolean): void {
+  const { versions, segments, unreadable, unreadableCount, unneeded, removed } = state;
+  if (json) {
+    return printLine(JSON.stringify({ versions, segments, unreadable, unreadableCount, unneeded, removed }));
+  }
+  for (const { projectId, path, version, reason } of unreadable) {
+    printLine(escapeControls(`Cannot be read: ${projectId} ${path}, version ${version}: ${reason}`));
+  }
+  printLine(
+    `${versions} versions checked, ${unreadableCount} without their bytes; ${segments} segments looked at; ` +
+      `${unneeded} objects that nothing needs, ${removed} of them removed.`,
+  );
+}

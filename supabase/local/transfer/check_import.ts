@@ -1,0 +1,179 @@
+/** What an import makes sure of before it changes anything: every line, every file, every byte. */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { z } from "zod";
+import { TRANSFER_PROBLEMS_SHOWN_MAX, TRANSFERS_AT_ONCE } from "../limits.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
+import { fileAddress, type FileApi, Refusal } from "./file_api.ts";
+import { inOrder } from "./in_order.ts";
+import {
+  comparePaths,
+  filesOf,
+  isStored,
+  MANIFEST,
+  type ManifestLine,
+  PARTIAL_MANIFEST,
+  provenance,
+  readManifest,
+  type StoredLine,
+} from "./manifest.ts";
+
+/** What is to be imported, once all of it is in order. */
+export interface CheckedImport {
+  readonly folder: string;
+  /** The manifest's file. */
+  readonly manifest: string;
+  /** Of its versions in any project: the same manifest has the same run. */
+  readonly runId: string;
+  readonly files: number;
+}
+
+/** Throws `StartupError` that names what is wrong, as far as 20 problems. */
+export async function checkImport(folder: string): Promise<CheckedImport> {
+  const manifest = join(folder, MANIFEST);
+  if (await Deno.lstat(join(folder, PARTIAL_MANIFEST)).then(() => true, () => false)) {
+    throw new StartupError(`The export in ${folder} is not complete; let it end first.`);
+  }
+  const info = await Deno.lstat(manifest).catch(() => null);
+  if (!info?.isFile) throw new StartupError(`${folder} holds no ${MANIFEST}.`);
+  const problems: string[] = [];
+  let [files, last] = [0, ""];
+  const checked = inOrder(readManifest(manifest), TRANSFERS_AT_ONCE, async (line) => ({
+    line,
+    problem: isStored(line) ? await problemOf(folder, line) : null,
+  }));
+  for await (const { line, problem } of checked) {
+    if (line.path !== last) files++;
+    last = line.path;
+    if (problem !== null && problems.push(problem) >= TRANSFER_PROBLEMS_SHOWN_MAX) break;
+  }
+  if (problems.length > 0) throw new StartupError(`Nothing was imported: ${problems.join("; ")}.`);
+  const digest = await digestOf(manifest);
+  return { folder, manifest, runId: `import-${digest.slice(0, 32)}`, files };
+}
+
+/** What is wrong with the bytes of a line. Symbolic links are not followed, wherever they are. */
+async function problemOf(folder: string, { stored, size, sha256 }: StoredLine): Promise<string | null> {
+  let place = folder;
+  const segments = stored.split("/");
+  for (const [index, segment] of segments.entries()) {
+    place = join(place, segment);
+    const info = await Deno.lstat(place).catch(() => null);
+    if (info === null) return `${stored} is missing`;
+    if (info.isSymlink) return `${stored} is behind a symbolic link`;
+    const isLast = index === segments.length - 1;
+    if (isLast ? !info.isFile : !info.isDirectory) return `${stored} is no file`;
+    if (isLast && info.size !== size) return `${stored} has ${info.size} bytes instead of ${size}`;
+  }
+  try {
+    return await digestOf(place) === sha256 ? null : `${stored} has another SHA-256`;
+  } catch (error) {
+    return `${stored} cannot be read (${messageOf(error)})`;
+  }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of (await Deno.open(file)).readable) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+/**
+ * The versions that an import makes of a file: those with bytes, and deletions of what is there. What was redacted, and a
+ * deletion of what is not in the manifest, is left out.
+ */
+export function effectiveLines(lines: readonly ManifestLine[]): readonly ManifestLine[] {
+  const kept: ManifestLine[] = [];
+  for (const line of lines) {
+    const previous = kept.at(-1);
+    if (isStored(line) || line.deleted && previous !== undefined && !previous.deleted) kept.push(line);
+  }
+  return kept;
+}
+
+const list = z.object({ files: z.array(z.object({ path: z.string() })), hasMore: z.boolean() });
+
+/** Throws `StartupError` where a file of the import exists that this import did not write. */
+export async function ensureNoneExists(api: FileApi, { manifest, runId }: CheckedImport): Promise<void> {
+  const existing: string[] = [];
+  for await (const path of inBoth(livePaths(api), pathsOf(manifest))) {
+    const { tail } = await destinationOf(api, path, runId);
+    if (tail === 0 && existing.push(path) >= TRANSFER_PROBLEMS_SHOWN_MAX) break;
+  }
+  if (existing.length === 0) return;
+  throw new StartupError(
+    `Nothing was imported: these files exist, and --overwrite is not given: ${existing.join(", ")}.`,
+  );
+}
+
+async function* livePaths(api: FileApi): AsyncGenerator<string, void, void> {
+  let after: string | undefined;
+  for (;;) {
+    const page = await api.data("/files", list, { query: { recursive: "true", limit: 100, after } });
+    for (const { path } of page.files) yield path;
+    if (!page.hasMore) return;
+    after = page.files.at(-1)?.path;
+  }
+}
+
+async function* pathsOf(manifest: string): AsyncGenerator<string, void, void> {
+  for await (const lines of filesOf(manifest)) {
+    const [line] = effectiveLines(lines);
+    if (line) yield line.path;
+  }
+}
+
+/** What two sorted streams have in common. */
+async function* inBoth(
+  left: AsyncGenerator<string, void, void>,
+  right: AsyncGenerator<string, void, void>,
+): AsyncGenerator<string, void, void> {
+  let [a, b] = [await left.next(), await right.next()];
+  while (!a.done && !b.done) {
+    const order = comparePaths(a.value, b.value);
+    if (order === 0) yield a.value;
+    if (order <= 0) a = await left.next();
+    if (order >= 0) b = await right.next();
+  }
+}
+
+const record = z.object({ id: z.string(), version: z.int() });
+const versions = z.object({
+  versions: z.array(z.object({ version: z.int(), ...provenance.shape })),
+  total: z.int(),
+});
+
+/** What is at a path of the project. */
+export interface Destination {
+  /** The live file; null: none, or a tombstone. */
+  readonly live: { readonly id: string; readonly version: number } | null;
+  /** How many of its newest versions this import has written. */
+  readonly tail: number;
+  /** The version before those; 0: none. */
+  readonly base: number;
+}
+
+export async function destinationOf(api: FileApi, path: string, runId: string): Promise<Destination> {
+  const live = await liveFile(api, path);
+  if (live === "never was") return { live: null, tail: 0, base: 0 };
+  let tail = 0;
+  let newest = 0;
+  for (let offset = 0;; offset += 100) {
+    const query = { versions: "", limit: 100, offset };
+    const page = await api.data(fileAddress(path), versions, { query });
+    newest ||= page.versions[0]?.version ?? 0;
+    const others = page.versions.findIndex((version) => version.runId !== runId);
+    tail += others < 0 ? page.versions.length : others;
+    if (others >= 0 || offset + 100 >= page.total) return { live, tail, base: newest - tail };
+  }
+}
+
+/** Null: there is a tombstone. */
+async function liveFile(api: FileApi, path: string): Promise<Destination["live"] | "never was"> {
+  try {
+    return await api.data(fileAddress(path), record, { query: { metadata: "" } });
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "FILE_NOT_FOUND") throw error;
+    return error.details["deletedVersion"] === undefined ? "never was" : null;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Where on disk the file of a path goes. Most go where their path says. Others cannot on every common system: names
+ * that are reserved or too long, that differ only by case or normalisation, or of a file that is also a folder. The
+ * manifest says where they went instead.
+ */
+import { createHash } from "node:crypto";
+import { DISK_NAME_BYTES_MAX, DISK_PATH_BYTES_MAX } from "../limits.ts";
+
+/** Names of devices on Windows, whatever follows a dot. */
+const RESERVED = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
+/** Characters that Windows has no names with; and none ends with a dot or a space there. */
+// deno-lint-ignore no-control-regex
+const UNHOLDABLE = /[<>:"|?*\\\x00-\x1f\x7f]|[. ]$/g;
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** What systems that ignore case and normalisation compare; as a number, which takes little room. */
+function folded(name: string): number {
+  return parseInt(digest(name.normalize("NFC").toLowerCase().normalize("NFC")).slice(0, 13), 16);
+}
+
+/** A name for a segment of a path that every common system holds. */
+function holdable(segment: string): string {
+  let name = segment.replaceAll(
+    UNHOLDABLE,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
+  if (RESERVED.test(name)) name = `_${name}`;
+  if (bytesOf(name) <= DISK_NAME_BYTES_MAX) return name;
+  const mark = `~${digest(segment).slice(0, 12)}`;
+  let kept = "";
+  for (const character of name) {
+    if (bytesOf(kept + character) > DISK_NAME_BYTES_MAX - mark.length) break;
+    kept += character;
+  }
+  return kept.replace(/[. ]+$/, "") + mark;
+}
+
+/** The names that an export has given. Each path is to be placed once. */
+export class DiskNames {
+  /** Two numbers a file and folder are all that it remembers. */
+  readonly #files = new Set<number>();
+  readonly #folders = new Set<number>();
+
+  /** A name below the export's folder for the file of this path, which no other one gets. */
+  place(path: string): string {
+    const segments = path.split("/").map(holdable);
+    let name = "";
+    for (const [index, segment] of segments.entries()) {
+      const isLast = index === segments.length - 1;
+      let next = join(name, segment);
+      while (this.#files.has(folded(next)) || isLast && this.#folders.has(folded(next))) next += "~";
+      name = next;
+    }
+    if (bytesOf(name) > DISK_PATH_BYTES_MAX) name = `~long/${digest(path)}`;
+    this.take(name);
+    return name;
+  }
+
+  /** Notes a name that was given earlier. */
+  take(name: string): void {
+    const segments = name.split("/");
+    for (let length = 1; length < segments.length; length++) {
+      this.#folders.add(folded(segments.slice(0, length).join("/")));
+    }
+    this.#files.add(folded(name));
+  }
+}
+
+function join(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}

@@ -1,0 +1,179 @@
+/** The folder that an export fills: content, manifest, and what lets it go on after a break. */
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { messageOf, StartupError } from "../startup_error.ts";
+import { DiskNames } from "./disk_names.ts";
+import { MANIFEST, type ManifestLine, manifestLine, PARTIAL_MANIFEST } from "./manifest.ts";
+
+/** Says what the export is of, and whether it is complete. */
+const STATE = "export.json";
+/** Downloads that are not in their place yet. */
+const DOWNLOADS = ".partial";
+
+const state = z.object({
+  format: z.literal(1),
+  directory: z.string(),
+  /** As asked: null is the present. */
+  asked: z.string().nullable(),
+  /** The moment that the export is of: a time, or a cursor of the change feed. */
+  at: z.string(),
+  history: z.boolean(),
+  startedAt: z.string(),
+  isComplete: z.boolean(),
+});
+export type ExportState = z.infer<typeof state>;
+
+export interface Wanted {
+  readonly directory: string;
+  readonly asked: string | null;
+  readonly history: boolean;
+}
+
+export class ExportFolder {
+  readonly #names = new DiskNames();
+  #manifest: Deno.FsFile | undefined;
+  /** Files that were exported before a break. */
+  filesBefore = 0;
+  /** The path of the last of them. */
+  lastPath: string | undefined;
+
+  private constructor(readonly path: string, readonly state: ExportState) {}
+
+  /** Begins, or goes on with what was begun for the same. Throws `StartupError` where the folder holds anything else. */
+  static async open(path: string, wanted: Wanted, presentOf: () => Promise<string>): Promise<ExportFolder> {
+    await Deno.mkdir(path, { recursive: true, mode: 0o700 }).catch((error) => {
+      throw new StartupError(`${path} is no folder that can be written (${messageOf(error)}).`);
+    });
+    const begun = await readState(path);
+    if (begun === null) {
+      for await (const { name } of Deno.readDir(path)) {
+        if (!name.startsWith(`${STATE}.`)) throw new StartupError(`${path} is not empty.`);
+      }
+    } else if (begun.isComplete) {
+      throw new StartupError(`${path} holds an export that is complete; take another folder.`);
+    } else if (
+      begun.directory !== wanted.directory || begun.asked !== wanted.asked || begun.history !== wanted.history
+    ) {
+      throw new StartupError(`${path} holds the beginning of another export; go on with its options.`);
+    }
+    const at = begun === null ? wanted.asked ?? await presentOf() : begun.at;
+    const folder = new ExportFolder(
+      path,
+      begun ?? { format: 1, ...wanted, at, startedAt: new Date().toISOString(), isComplete: false },
+    );
+    await folder.#begin(begun === null);
+    return folder;
+  }
+
+  async #begin(isNew: boolean): Promise<void> {
+    if (isNew) await this.#writeState(this.state);
+    await Deno.remove(join(this.path, DOWNLOADS), { recursive: true }).catch(() => {});
+    for (const name of [DOWNLOADS, "files"]) {
+      await Deno.mkdir(join(this.path, name), { recursive: true, mode: 0o700 });
+    }
+    // A break between the last two steps of `finish`.
+    if (await exists(join(this.path, MANIFEST))) {
+      await Deno.rename(join(this.path, MANIFEST), join(this.path, PARTIAL_MANIFEST));
+    }
+    const file = join(this.path, PARTIAL_MANIFEST);
+    this.#manifest = await Deno.open(file, { read: true, write: true, create: true });
+    const end = await this.#recover(file);
+    await this.#manifest.truncate(end);
+    await this.#manifest.seek(end, Deno.SeekMode.Start);
+  }
+
+  /**
+   * Reads what was written, and takes back the last path, of which lines or bytes may be missing: a line is written
+   * before its bytes get their name, so nothing is on disk that no line tells of. Returns where to go on.
+   */
+  async #recover(file: string): Promise<number> {
+    let [end, start] = [0, 0];
+    let last: ManifestLine[] = [];
+    let rest = new Uint8Array(0);
+    const accept = (lines: readonly ManifestLine[]) => {
+      for (const { stored } of lines) if (stored?.startsWith("files/")) this.#names.take(stored.slice(6));
+      if (lines.length > 0) this.filesBefore++;
+      this.lastPath = lines[0]?.path ?? this.lastPath;
+    };
+    for await (const chunk of (await Deno.open(file)).readable) {
+      const bytes = concatenated(rest, chunk);
+      let from = 0;
+      for (let to = bytes.indexOf(10); to >= 0; to = bytes.indexOf(10, from)) {
+        const line = manifestLine.parse(JSON.parse(new TextDecoder().decode(bytes.subarray(from, to))));
+        if (last[0]?.path !== line.path) {
+          accept(last);
+          [last, start] = [[], end];
+        }
+        last.push(line);
+        end += to + 1 - from;
+        from = to + 1;
+      }
+      rest = bytes.slice(from);
+    }
+    for (const { stored } of last) {
+      if (stored?.startsWith("files/")) await Deno.remove(join(this.path, stored)).catch(() => {});
+    }
+    return start;
+  }
+
+  /** A name for a download, which `add` gives its place. */
+  download(): string {
+    return join(this.path, DOWNLOADS, crypto.randomUUID());
+  }
+
+  /** Adds a version: the line, and then the bytes in their place. `isLast`: as the file that everybody sees. */
+  async add(line: Omit<ManifestLine, "stored">, download: string | null, isLast: boolean): Promise<void> {
+    const { sha256 = "" } = line;
+    const stored = download === null
+      ? undefined
+      : isLast
+      ? `files/${this.#names.place(line.path)}`
+      : `history/${sha256.slice(0, 2)}/${sha256}`;
+    const bytes = new TextEncoder().encode(JSON.stringify({ ...line, ...stored && { stored } }) + "\n");
+    for (let done = 0; done < bytes.length;) done += await this.#manifest?.write(bytes.subarray(done)) ?? NaN;
+    if (download === null || stored === undefined) return;
+    const place = join(this.path, stored);
+    await Deno.mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    await Deno.rename(download, place);
+  }
+
+  async finish(): Promise<void> {
+    await this.#manifest?.sync();
+    this.close();
+    await Deno.rename(join(this.path, PARTIAL_MANIFEST), join(this.path, MANIFEST));
+    await this.#writeState({ ...this.state, isComplete: true });
+    await Deno.remove(join(this.path, DOWNLOADS), { recursive: true });
+  }
+
+  close(): void {
+    this.#manifest?.close();
+    this.#manifest = undefined;
+  }
+
+  async #writeState(value: ExportState): Promise<void> {
+    const temporary = join(this.path, `${STATE}.${crypto.randomUUID()}`);
+    await Deno.writeTextFile(temporary, JSON.stringify(value, null, 2) + "\n");
+    await Deno.rename(temporary, join(this.path, STATE));
+  }
+}
+
+async function readState(path: string): Promise<ExportState | null> {
+  const file = join(path, STATE);
+  if (!await exists(file)) return null;
+  try {
+    return state.parse(JSON.parse(await Deno.readTextFile(file)));
+  } catch {
+    throw new StartupError(`${file} is not that of an export.`);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
+}
+
+function concatenated(first: Uint8Array<ArrayBuffer>, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

@@ -1,0 +1,122 @@
+/**
+ * Brings an export into a project, with new numbers and times. Every version says which import wrote it, so that an import
+ * can be run again after a break: it goes on after what it has written, and writes nothing twice.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { z } from "zod";
+import { TRANSFERS_AT_ONCE } from "../limits.ts";
+import { StartupError } from "../startup_error.ts";
+import {
+  type CheckedImport,
+  checkImport,
+  destinationOf,
+  effectiveLines,
+  ensureNoneExists,
+} from "./check_import.ts";
+import { type Call, fileAddress, type FileApi, Refusal } from "./file_api.ts";
+import { inOrder } from "./in_order.ts";
+import { filesOf, isStored, type ManifestLine } from "./manifest.ts";
+import { Progress } from "./progress.ts";
+
+export interface Imported {
+  readonly files: number;
+  /** Versions that were written; others were there from an earlier try. */
+  readonly versions: number;
+  readonly bytes: number;
+  /** The run that all of them belong to, which can be undone. */
+  readonly runId: string;
+}
+
+/** Throws `StartupError`; before anything is changed where the export is not in order, or files exist already. */
+export async function importFiles(
+  api: FileApi,
+  folder: string,
+  { overwrites }: { readonly overwrites: boolean },
+): Promise<Imported> {
+  const checked = await checkImport(folder);
+  if (!overwrites) await ensureNoneExists(api, checked);
+  const progress = new Progress("files", checked.files);
+  const done = { files: 0, versions: 0, bytes: 0 };
+  try {
+    const files = inOrder(
+      filesOf(checked.manifest),
+      TRANSFERS_AT_ONCE,
+      (lines) => importFile(api, checked, lines, overwrites),
+    );
+    for await (const { versions, bytes } of files) {
+      done.files++;
+      done.versions += versions;
+      done.bytes += bytes;
+      progress.add(1, bytes);
+    }
+  } finally {
+    progress.end();
+  }
+  return { ...done, runId: checked.runId };
+}
+
+const record = z.object({ id: z.string(), version: z.int() });
+
+/** Writes what is missing of one file, version by version, each on the one before. */
+async function importFile(
+  api: FileApi,
+  { folder, runId }: CheckedImport,
+  lines: readonly ManifestLine[],
+  overwrites: boolean,
+): Promise<{ versions: number; bytes: number }> {
+  const effective = effectiveLines(lines);
+  const [first] = effective;
+  const done = { versions: 0, bytes: 0 };
+  if (first === undefined) return done;
+  const { live, tail, base } = await destinationOf(api, first.path, runId);
+  if (live !== null && tail === 0 && !overwrites) throw changed(first.path);
+  let current = live;
+  for (const [index, line] of effective.entries()) {
+    if (index < tail) continue;
+    const headers = {
+      ...said(line, runId),
+      ...current === null ? { "if-none-match": "*" } : { "if-match": `"${current.id}.${current.version}.j"` },
+      "idempotency-key": keyOf(runId, line.path, base, index),
+    };
+    const written = await api.data(...callOf(line, folder, headers)).catch((error) => {
+      throw error instanceof Refusal && error.status === 412 ? changed(line.path) : error;
+    });
+    current = line.deleted ? null : written;
+    done.versions++;
+    done.bytes += line.size;
+  }
+  return done;
+}
+
+function changed(path: string): StartupError {
+  return new StartupError(`${path} was written by somebody else meanwhile. Run the import again.`);
+}
+
+/** The same for each try: an answer that was lost is given again. */
+function keyOf(runId: string, path: string, base: number, index: number): string {
+  const digest = createHash("sha256").update(path).digest("hex");
+  return `${runId}:${digest.slice(0, 32)}:${base}:${index}`;
+}
+
+/** Who made the version and why is kept; the run is the import's. */
+function said({ actor, note }: ManifestLine, runId: string): Record<string, string> {
+  return {
+    "x-run-id": runId,
+    ...actor !== undefined && { "x-actor": actor },
+    ...note !== undefined && { "x-change-note": encodeURIComponent(note) },
+  };
+}
+
+/** The request that makes the version. */
+function callOf(
+  line: ManifestLine,
+  folder: string,
+  headers: Record<string, string>,
+): [string, typeof record, Call] {
+  if (!isStored(line)) return [fileAddress(line.path), record, { method: "DELETE", headers }];
+  const query = { path: line.path, contentType: line.type };
+  const type = { "content-type": "application/octet-stream" };
+  const body = async () => (await Deno.open(join(folder, line.stored))).readable;
+  return ["/files", record, { method: "POST", query, headers: { ...headers, ...type }, body }];
+}

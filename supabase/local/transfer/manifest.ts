@@ -1,0 +1,144 @@
+/**
+ * The manifest of an export: a line of JSON for each version, by path and number. A version's bytes are in the file that
+ * `stored` names; a tombstone has none.
+ */
+import { z } from "zod";
+import { checkPath } from "../../functions/api/http/path.ts";
+import { MANIFEST_LINE_BYTES_MAX } from "../limits.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
+
+export const MANIFEST = "manifest.jsonl";
+/** While the export is not complete. */
+export const PARTIAL_MANIFEST = "manifest.jsonl.part";
+
+/** What made a version, and what was said of it. */
+export const provenance = z.object({
+  operation: z.string(),
+  runId: z.string().optional(),
+  actor: z.string().optional(),
+  note: z.string().optional(),
+  keyId: z.string().optional(),
+  from: z.object({ path: z.string(), version: z.number() }).optional(),
+});
+
+/** Below the export's folder, without a way out of it. */
+const stored = z.string().regex(
+  // deno-lint-ignore no-control-regex
+  /^(files|history)(\/(?!\.{1,2}(\/|$))[^/\\\x00]+)+$/,
+  "leads out of the export",
+);
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "is no SHA-256");
+
+export const manifestLine = z.object({
+  path: z.string().transform((path, context) => {
+    try {
+      return checkPath(path);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: messageOf(error) });
+      return z.NEVER;
+    }
+  }),
+  version: z.int().min(1),
+  size: z.int().min(0),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  ...provenance.shape,
+  type: z.string().optional(),
+  sha256: sha256.optional(),
+  stored: stored.optional(),
+  /** A tombstone. */
+  deleted: z.literal(true).optional(),
+  /** Its content was erased. */
+  redacted: z.literal(true).optional(),
+}).refine(
+  ({ deleted, redacted, sha256, stored }) =>
+    (deleted ?? redacted ?? false) === (stored === undefined && sha256 === undefined) &&
+    (stored === undefined) === (sha256 === undefined),
+  "a version has either bytes and their sum, or was deleted or redacted",
+);
+export type ManifestLine = z.infer<typeof manifestLine>;
+
+/** A line that has bytes. */
+export type StoredLine = ManifestLine & { readonly stored: string; readonly sha256: string };
+
+export function isStored(line: ManifestLine): line is StoredLine {
+  return line.stored !== undefined && line.sha256 !== undefined;
+}
+
+const encoder = new TextEncoder();
+
+/** By UTF-8 bytes, as the service sorts. */
+export function comparePaths(a: string, b: string): number {
+  const [left, right] = [encoder.encode(a), encoder.encode(b)];
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Its lines, which must be in order. Holds one of them. Throws `StartupError` that names the line. */
+export async function* readManifest(file: string): AsyncGenerator<ManifestLine, void, void> {
+  let number = 0;
+  let last: ManifestLine | undefined;
+  for await (const text of linesOf(file)) {
+    number++;
+    const line = parseLine(text, `${MANIFEST}, line ${number}`);
+    const order = last === undefined ? 1 : comparePaths(line.path, last.path) || line.version - last.version;
+    if (order <= 0) {
+      throw new StartupError(`${MANIFEST}, line ${number}: not in the order of paths and versions.`);
+    }
+    last = line;
+    yield line;
+  }
+}
+
+function parseLine(text: string, place: string): ManifestLine {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new StartupError(`${place}: no JSON.`);
+  }
+  const line = manifestLine.safeParse(json);
+  if (line.success) return line.data;
+  const [issue] = line.error.issues;
+  throw new StartupError(`${place}: ${issue?.path.join(".") || "line"} ${issue?.message ?? "is invalid"}.`);
+}
+
+/** Lines that end; what follows the last line feed is none. */
+async function* linesOf(file: string): AsyncGenerator<string, void, void> {
+  let rest = "";
+  const text = (await open(file)).readable.pipeThrough(new TextDecoderStream("utf-8", { fatal: true }));
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > MANIFEST_LINE_BYTES_MAX) {
+      throw new StartupError(`${MANIFEST} has a line that is too long.`);
+    }
+    yield* lines;
+  }
+  if (rest !== "") throw new StartupError(`${MANIFEST} ends in the middle of a line.`);
+}
+
+async function open(file: string): Promise<Deno.FsFile> {
+  try {
+    return await Deno.open(file);
+  } catch (error) {
+    throw new StartupError(`${file} cannot be read (${messageOf(error)}).`);
+  }
+}
+
+/** Whole versions by path: all lines of one file of the project. */
+export async function* filesOf(file: string): AsyncGenerator<readonly ManifestLine[], void, void> {
+  let lines: ManifestLine[] = [];
+  for await (const line of readManifest(file)) {
+    if (lines.length > 0 && lines[0]?.path !== line.path) {
+      yield lines;
+      lines = [];
+    }
+    lines.push(line);
+  }
+  if (lines.length > 0) yield lines;
+}

@@ -1,0 +1,144 @@
+/** The files of a project and their versions as an export takes them: page by page, by path. */
+import { z } from "zod";
+import { TRANSFERS_AT_ONCE } from "../limits.ts";
+import { type Call, fileAddress, type FileApi, Refusal } from "./file_api.ts";
+import { inOrder } from "./in_order.ts";
+import { comparePaths, provenance } from "./manifest.ts";
+
+const PAGE = 100;
+
+const list = z.object({
+  files: z.array(z.object({ path: z.string() })),
+  hasMore: z.boolean(),
+  next: z.string().optional(),
+  total: z.int().optional(),
+  trimmed: z.array(z.string()).optional(),
+});
+
+const version = z.object({
+  version: z.int(),
+  size: z.int(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  deleted: z.literal(true).optional(),
+  redactedAt: z.string().optional(),
+  ...provenance.shape,
+});
+type Version = z.infer<typeof version>;
+
+const versionPage = z.object({ versions: z.array(version), total: z.int() });
+type VersionPage = z.infer<typeof versionPage>;
+
+/** One version that is to be exported. */
+export interface VersionToExport {
+  readonly path: string;
+  readonly version: Version;
+  /** The latest of its file at the moment of the export. */
+  readonly isLast: boolean;
+}
+
+export interface Selection {
+  /** "" is the root. */
+  readonly directory: string;
+  /** A time or a cursor, which makes the export that of one moment. */
+  readonly at: string;
+  readonly hasHistory: boolean;
+}
+
+/** A cursor of the present. */
+export async function presentOf(api: FileApi): Promise<string> {
+  return (await api.data("/changes", z.object({ cursor: z.string() }), { query: { after: "now" } })).cursor;
+}
+
+/** About how many files an export has: those of now. */
+export async function countFiles(api: FileApi, { directory, hasHistory }: Selection): Promise<number> {
+  const count = async (deleted: string) =>
+    (await api.data("/files", list, listing({ directory, limit: 1, deleted }))).total ?? 0;
+  return await count("false") + (hasHistory ? await count("true") : 0);
+}
+
+export interface Sources {
+  /** Files whose version of that moment is gone. */
+  readonly onGone: (path: string) => void;
+  /** Only what comes after this path. */
+  readonly after: string | undefined;
+}
+
+/** The versions of a selection, by path and number. */
+export async function* versionsToExport(
+  api: FileApi,
+  selection: Selection,
+  sources: Sources,
+): AsyncGenerator<VersionToExport, void, void> {
+  const paths = selection.hasHistory
+    ? merged(pathsOf(api, selection, sources, "false"), pathsOf(api, selection, sources, "true"))
+    : pathsOf(api, selection, sources);
+  const opened = inOrder(paths, TRANSFERS_AT_ONCE, async (path) => ({
+    path,
+    page: await versionsOf(api, path, selection, 0).catch((error) => {
+      if (!(error instanceof Refusal) || error.code !== "FILE_NOT_FOUND") throw error;
+      if (error.details["trimmed"] !== undefined) sources.onGone(path);
+      return null;
+    }),
+  }));
+  for await (const { path, page } of opened) {
+    if (page === null) continue;
+    yield* ascending(api, path, page, selection);
+  }
+}
+
+/** From the oldest on. Holds one page. */
+async function* ascending(api: FileApi, path: string, first: VersionPage, selection: Selection) {
+  let last = 0;
+  const newest = first.versions[0]?.version;
+  const pages = selection.hasHistory ? Math.ceil(first.total / PAGE) : 1;
+  for (let index = pages - 1; index >= 0; index--) {
+    const page = index === 0 ? first : await versionsOf(api, path, selection, index * PAGE);
+    for (const version of page.versions.toReversed()) {
+      if (version.version <= last) continue;
+      last = version.version;
+      yield { path, version, isLast: version.version === newest };
+    }
+  }
+}
+
+function versionsOf(api: FileApi, path: string, { at, hasHistory }: Selection, offset: number) {
+  const query = { versions: "", limit: hasHistory ? PAGE : 1, offset, at };
+  return api.data(fileAddress(path), versionPage, { query });
+}
+
+function listing({ directory, ...query }: NonNullable<Call["query"]>): Call {
+  return { query: { recursive: "true", directory: directory === "" ? "/" : directory, ...query } };
+}
+
+/** Paths of files as they were, or, with `deleted`, of those that are live or deleted now. */
+async function* pathsOf(
+  api: FileApi,
+  { directory, at }: Selection,
+  { onGone, after }: Sources,
+  deleted?: "true" | "false",
+): AsyncGenerator<string, void, void> {
+  const which = deleted === undefined ? { at } : { deleted };
+  for (let from = after;;) {
+    const page = await api.data("/files", list, listing({ directory, limit: PAGE, after: from, ...which }));
+    for (const path of page.trimmed ?? []) onGone(path);
+    for (const { path } of page.files) yield path;
+    if (!page.hasMore) return;
+    from = page.next ?? page.files.at(-1)?.path;
+  }
+}
+
+/** Two streams of paths as one, each path once. */
+async function* merged(
+  left: AsyncGenerator<string, void, void>,
+  right: AsyncGenerator<string, void, void>,
+): AsyncGenerator<string, void, void> {
+  let [a, b] = [await left.next(), await right.next()];
+  while (!a.done || !b.done) {
+    const order = a.done ? 1 : b.done ? -1 : comparePaths(a.value, b.value);
+    const path = order <= 0 ? a.value : b.value;
+    if (path !== undefined) yield path;
+    if (order <= 0) a = await left.next();
+    if (order >= 0) b = await right.next();
+  }
+}

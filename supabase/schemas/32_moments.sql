@@ -1,0 +1,141 @@
+-- The project as it was: which version a file had at a moment, that instant included.
+
+create type filestore.moment as (
+  at timestamptz,
+  position bigint,
+  settled_at timestamptz,
+  refusal jsonb
+);
+comment on type filestore.moment is
+  'What `at=` names: a time, or a position of the change feed. With a refusal it is neither.';
+comment on column filestore.moment.settled_at is
+  'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
+  'cursor this is earlier, by a minute, than any commit takes.';
+
+create function filestore.refused_field(p_field text, p_reason text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+    'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
+end
+$$;
+comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
+call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+
+create function filestore.moment_of(p_session filestore.session, p_at text) returns filestore.moment
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment filestore.moment;
+  v_cursor_key bytea;
+begin
+  if p_at ~ '^[0-9a-f]{32}$' then
+    select p.cursor_key into v_cursor_key from filestore.projects p where p.id = p_session.project_id;
+    v_moment.position := filestore.position_of(v_cursor_key, p_at);
+    if v_moment.position is null then
+      v_moment.refusal := filestore.refused_field('at', 'must be a cursor of this project');
+    end if;
+    -- Inside a transaction, its end.
+    select coalesce(max(o.position), v_moment.position), min(v.created_at) - interval '1 minute'
+    into v_moment.position, v_moment.settled_at
+    from filestore.file_versions v
+    join filestore.file_versions o on o.project_id = v.project_id and o.commit_id = v.commit_id
+    where v.project_id = p_session.project_id and v.position = v_moment.position;
+  else
+    v_moment.at := p_at::timestamptz;
+    v_moment.settled_at := v_moment.at;
+    if v_moment.at > clock_timestamp() then
+      v_moment.refusal := filestore.refused_field('at', 'must not be in the future');
+    end if;
+  end if;
+  return v_moment;
+end
+$$;
+comment on function filestore.moment_of is
+  'The moment of an ISO 8601 time or a cursor. Refused: a time in the future, and a cursor of another project.';
+call filestore.grant_execute('filestore.moment_of', 'filestore_engine');
+
+create function filestore.file_at(
+  p_file filestore.files, p_moment filestore.moment,
+  out file filestore.files, out is_trimmed boolean, out is_redacted boolean
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Known to be of that moment or before, and known to be later; between them nothing at or below v_searched is there.
+  v_low integer := 0;
+  v_high integer := (p_file).version + 1;
+  v_searched integer := 0;
+  v_middle integer;
+  v_version integer;
+  v_is_later boolean;
+  v_then filestore.file_versions;
+begin
+  is_trimmed := false;
+  is_redacted := false;
+  if (p_file).updated_at <= p_moment.settled_at then
+    file := p_file;
+    return;
+  end if;
+  if p_moment.at is not null and (p_file).created_at > p_moment.at then return; end if;
+  -- Times and positions ascend with the numbers. The latest version first: where it is later, few may be.
+  v_middle := (p_file).version;
+  while v_searched < v_high - 1 loop
+    select v.version, coalesce(v.created_at > p_moment.at, v.position > p_moment.position)
+    into v_version, v_is_later
+    from filestore.file_versions v
+    where v.project_id = (p_file).project_id and v.file_id = (p_file).id
+      and v.version > v_searched and v.version <= v_middle
+    order by v.version desc limit 1;
+    if not found then
+      v_searched := v_middle;
+    elsif v_is_later then
+      v_high := v_version;
+    else
+      v_low := v_version;
+      v_searched := v_middle;
+    end if;
+    v_middle := (v_searched + v_high) / 2;
+  end loop;
+  is_trimmed := v_high > v_low + 1;
+  if v_low = 0 then return; end if;
+  file := p_file;
+  if v_low = (p_file).version then return; end if;
+  select * into v_then from filestore.file_versions v
+  where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = v_low;
+  file := filestore.at_version(p_file, v_then);
+  is_redacted := v_then.redacted_at is not null;
+end
+$$;
+comment on function filestore.file_at is
+  'The file as it was: null where it did not exist yet. Looks at as many versions as their number has binary digits. '
+  'is_trimmed: what it was is not known any more, since versions between two that are kept are gone. '
+  'is_redacted: its content is gone.';
+call filestore.grant_execute('filestore.file_at', 'filestore_admin', 'filestore_engine');
+
+create function filestore.record_at(p_session filestore.session, p_path text, p_at text, out file filestore.files,
+  out is_redacted boolean, out refusal jsonb)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment constant filestore.moment := filestore.moment_of(p_session, p_at);
+  v_file filestore.files;
+  v_then record;
+begin
+  if v_moment.refusal is not null then
+    refusal := v_moment.refusal;
+    return;
+  end if;
+  select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.path = p_path;
+  if found then
+    v_then := filestore.file_at(v_file, v_moment);
+    file := v_then.file;
+    is_redacted := v_then.is_redacted;
+    if v_then.is_trimmed then
+      refusal := filestore.refusal('FILE_NOT_FOUND', '{"trimmed": true}');
+      return;
+    end if;
+  end if;
+  if file.id is null then refusal := filestore.refusal('FILE_NOT_FOUND'); end if;
+end
+$$;
+comment on function filestore.record_at is
+  'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
+call filestore.grant_execute('filestore.record_at', 'filestore_engine');

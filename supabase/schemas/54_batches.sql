@@ -1,0 +1,188 @@
+-- Commits of several files: all of their versions, or none.
+
+create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  -- One version for each operation, in their order; a move has made a tombstone besides.
+  return jsonb_build_object('value', jsonb_build_object('results', (
+    select coalesce(jsonb_agg(
+      filestore.made_record(filestore.at_version(f, v.made))
+        || coalesce(p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra', '{}')
+      order by v.place), '[]')
+    from (
+      select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
+      where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
+        and not (c.operation = 'move' and c.is_deleted)
+    ) v
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id)));
+end
+$$;
+comment on function filestore.batch_results is
+  'The answer to a batch that was committed: the record of each operation.';
+call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
+
+create function filestore.is_committed(p_session filestore.session, p_commit jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid);
+end
+$$;
+comment on function filestore.is_committed is
+  'Whether an earlier attempt has made this commit. Called once its files are locked, when that attempt has ended.';
+call filestore.grant_execute('filestore.is_committed', 'filestore_engine');
+
+-- fence: files are looked up one by one. A plan that is kept must not scan the table, which may have been small.
+create function filestore.commit_time(p_project_id uuid, p_paths text[]) returns timestamptz
+language plpgsql volatile set search_path = '' as $$
+begin
+  return (
+    select greatest(date_trunc('milliseconds', clock_timestamp()), max(f.updated_at))
+    from unnest(p_paths) p (path)
+    cross join lateral (
+      select o.updated_at from filestore.files o
+      where o.project_id = p_project_id and o.path = p.path and o.version > 0 offset 0
+    ) f);
+end
+$$;
+comment on function filestore.commit_time is
+  'The time of a commit of these files, which are locked: no file''s versions go back in time.';
+call filestore.grant_execute('filestore.commit_time', 'filestore_engine');
+
+create function filestore.commit_batch(p_session filestore.session, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := p_session.project_id;
+  v_operations constant jsonb := p_commit -> 'operations';
+  v_paths constant text[] := array(
+    select distinct p.path collate "C" from jsonb_array_elements(v_operations) o
+    cross join lateral (values (o.value ->> 'path'), (o.value ->> 'destination')) p (path)
+    where p.path is not null order by 1);
+  v_segments constant jsonb := (
+    select coalesce(jsonb_agg(s.value), '[]') from jsonb_array_elements(v_operations) o
+    cross join lateral jsonb_array_elements(o.value -> 'segments') s);
+  v_change filestore.change := filestore.change_of('write', p_commit);
+  v_applied filestore.applied;
+  v_source filestore.files;
+  v_operation jsonb;
+  v_kind text;
+  v_index integer := 0;
+  v_cost bigint := 0;
+  v_versions integer := 0;
+  v_may_exceed boolean := true;
+begin
+  -- A path outside the key's prefix is not seen, and has no row to be made.
+  perform filestore.lock_paths(
+    v_project_id, v_paths,
+    array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
+  if filestore.is_committed(p_session, p_commit) then return filestore.batch_results(p_session, p_commit); end if;
+  v_change.committed_at := filestore.commit_time(v_project_id, v_paths);
+  perform filestore.add_segments(v_project_id, v_segments);
+  for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
+    v_kind := v_operation ->> 'kind';
+    v_source := filestore.lock_file(v_project_id, v_operation ->> 'path');
+    v_change.operation := v_kind;
+    if v_kind in ('copy', 'move') then
+      v_applied := filestore.apply_to_two(
+        p_session, v_source, filestore.lock_file(v_project_id, v_operation ->> 'destination'), v_kind, v_operation,
+        v_change);
+    else
+      v_applied := filestore.apply_to_file(p_session, v_source, v_kind, v_operation, v_change);
+    end if;
+    if v_applied.refusal is null and v_operation ? 'failure' then
+      v_applied.refusal := jsonb_build_object('refusal', v_operation -> 'failure');
+    end if;
+    if v_applied.refusal is not null then
+      return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(v_index));
+    end if;
+    v_index := v_index + 1;
+    v_cost := v_cost + v_applied.cost;
+    v_versions := v_versions + v_applied.versions;
+    v_may_exceed := v_may_exceed and v_kind = 'delete';
+  end loop;
+  if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
+  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_cost, v_versions, v_may_exceed);
+  return jsonb_set(filestore.batch_results(p_session, p_commit), '{value,stored}', jsonb_build_object(
+    'commitId', p_commit -> 'commitId', 'operations', (
+      select jsonb_agg(jsonb_build_object('extra', coalesce(o.value -> 'extra', '{}')) order by o.ordinality)
+      from jsonb_array_elements(v_operations) with ordinality o)));
+end
+$$;
+comment on function filestore.commit_batch is
+  'Applies operations in order, each seeing what the earlier ones did. One with a failure of its own is refused with '
+  'that, once it was found to apply. A refusal has details.index; it may leave versions: roll them back.';
+call filestore.grant_execute('filestore.commit_batch', 'filestore_engine');
+
+create function filestore.writes_inside(p_session filestore.session, p_commit jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return p_session.path_prefix is null or not exists (
+    select from jsonb_array_elements(p_commit -> 'operations') o
+    cross join lateral (
+      values (o.value ->> 'destination'), (case when o.value ->> 'kind' <> 'copy' then o.value ->> 'path' end)
+    ) p (path)
+    where not filestore.may_write(p_session, p.path));
+end
+$$;
+comment on function filestore.writes_inside is 'Whether a batch writes nothing outside the key''s prefix.';
+call filestore.grant_execute('filestore.writes_inside', 'filestore_engine');
+
+create function filestore.count_files(p_session filestore.session, p_files integer) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_limit constant integer := p_session.envelope #>> '{rate,limit}';
+  v_more constant integer := (p_files - 1) / (filestore.limits()).operations_per_request;
+  v_count filestore.request_count;
+begin
+  if v_limit is null or v_more <= 0 then return p_session.envelope #>> '{rate,remaining}'; end if;
+  v_count := filestore.count_requests(p_session.project_id, v_limit, gen_random_uuid(), v_more);
+  if not v_count.is_allowed then raise sqlstate 'FS004'; end if;
+  return v_count.remaining;
+end
+$$;
+comment on function filestore.count_files is
+  'Counts a request that was counted once as one for each ten files begun, and returns how many are left; raises FS004 '
+  'where so many are not left. Before any file is locked.';
+call filestore.grant_execute('filestore.count_files', 'filestore_engine');
+
+create function public.filestore_commit_many(
+  p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session filestore.session;
+  v_result jsonb;
+begin
+  -- Where too few requests are left nothing is counted: all is rolled back, to here.
+  begin
+    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
+    if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+    if not filestore.writes_inside(v_session, p_commit) then
+      return v_session.envelope || filestore.outside_prefix(v_session);
+    end if;
+    v_result := filestore.decided(filestore.commit_idempotent(v_session, p_kind, p_commit));
+    if v_result -> 'value' -> 'isReplayed' = 'true' then
+      v_result := jsonb_set(case p_kind
+        when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
+        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end,
+        '{value,isReplayed}', 'true');
+    end if;
+    if v_result #> '{value,remaining}' is not null then
+      v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
+    end if;
+  exception when sqlstate 'FS004' then
+    return jsonb_set(
+      v_session.envelope, '{rate,remaining}', to_jsonb((v_session.envelope #>> '{rate,remaining}')::integer + 1))
+      || filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || v_result;
+end
+$$;
+comment on function public.filestore_commit_many is
+  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
+call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');

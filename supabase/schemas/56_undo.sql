@@ -1,0 +1,516 @@
+-- Taking back what a run did, and restoring a folder to what it was.
+
+create function filestore.is_same_content(
+  p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[]
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_sizes integer[];
+  v_sums bytea[];
+begin
+  if p_segment_ids = p_other_ids then return true; end if;
+  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return null; end if;
+  for i in 1 .. cardinality(p_segment_ids) loop
+    continue when p_segment_ids[i] = p_other_ids[i];
+    select array_agg(distinct s.size), array_agg(distinct s.sha256) into v_sizes, v_sums
+    from filestore.segments s
+    where s.project_id = p_project_id and s.id in (p_segment_ids[i], p_other_ids[i]);
+    if cardinality(v_sizes) > 1 then return null; end if;
+    if cardinality(v_sums) > 1 then return false; end if;
+  end loop;
+  return true;
+end
+$$;
+comment on function filestore.is_same_content is
+  'Whether two segment lists hold the same bytes, by their checksums. Null: they are cut in other places, so that only '
+  'the bytes tell.';
+call filestore.grant_execute('filestore.is_same_content', 'filestore_engine');
+
+create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files, p_compared jsonb)
+returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_same boolean;
+begin
+  if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
+    return filestore.is_live(p_file) = filestore.is_live(p_then);
+  end if;
+  if (p_file).version = (p_then).version then return true; end if;
+  if (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size then return false; end if;
+  v_is_same := filestore.is_same_content(
+    (p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
+  if v_is_same is null and p_compared is not null then
+    v_is_same := p_compared @> jsonb_build_array(
+      jsonb_build_object('path', (p_file).path, 'from', (p_file).version, 'to', (p_then).version));
+  end if;
+  return v_is_same;
+end
+$$;
+comment on function filestore.is_unchanged is
+  'Whether a file is equal to what it was: in existence, bytes and type. Null is no file. p_compared lists versions '
+  'whose bytes the caller found equal; without it the answer may be null: the bytes are to be compared.';
+call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
+
+create function filestore.to_compare(p_file filestore.files, p_then filestore.files) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', (p_file).path, 'from', (p_file).version, 'to', (p_then).version,
+    'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids),
+    'otherSegments', filestore.segment_list((p_file).project_id, (p_then).segment_ids));
+end
+$$;
+comment on function filestore.to_compare is 'Two versions whose bytes the caller is to compare.';
+call filestore.grant_execute('filestore.to_compare', 'filestore_engine');
+
+create function filestore.undecided(p_files jsonb[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('UNDECIDED', jsonb_build_object('undecided', to_jsonb(p_files)));
+end
+$$;
+comment on function filestore.undecided is
+  'Not a refusal that a client sees: the caller compares the bytes of these files, and asks again.';
+call filestore.grant_execute('filestore.undecided', 'filestore_engine');
+
+create function filestore.decided(p_result jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when p_result #>> '{refusal,code}' = 'UNDECIDED'
+    then jsonb_build_object('value', p_result #> '{refusal,details}') else p_result end;
+end
+$$;
+comment on function filestore.decided is 'A result for the caller: what it is to compare is a value to it.';
+call filestore.grant_execute('filestore.decided', 'filestore_engine');
+
+create function filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)
+returns filestore.step
+language plpgsql immutable set search_path = '' as $$
+begin
+  return row ((p_file).id, (p_file).path, case when filestore.is_live(p_then)
+    then filestore.content_of(p_then) else filestore.tombstone_of(p_file) end)::filestore.step;
+end
+$$;
+comment on function filestore.back_step is 'The version that makes a file what it was.';
+call filestore.grant_execute('filestore.back_step', 'filestore_engine');
+
+create function filestore.back_action(p_file filestore.files, p_then filestore.files) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', (p_file).path, 'action', case when filestore.is_live(p_then) then 'restore' else 'delete' end,
+    'from', (p_file).version, 'to', case when filestore.is_live(p_then) then (p_then).version end);
+end
+$$;
+comment on function filestore.back_action is 'The same as a plan shows it.';
+call filestore.grant_execute('filestore.back_action', 'filestore_engine');
+
+create function filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case when filestore.is_live(p_then)
+    then filestore.too_large(p_session, (p_then).size, jsonb_build_object('path', (p_file).path)) end;
+end
+$$;
+comment on function filestore.back_refusal is 'Why a file cannot become what it was, where it is too large by now.';
+call filestore.grant_execute('filestore.back_refusal', 'filestore_engine');
+
+create function filestore.undoing_runs(p_project_id uuid, p_run_id text) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    with recursive own (run_id) as (
+      select p_run_id collate "C"
+      union
+      select u.run_id from own o
+      cross join lateral (
+        select n.run_id from filestore.run_undos n
+        where n.project_id = p_project_id and n.undone_run_id = o.run_id offset 0
+      ) u
+    )
+    select o.run_id from own o);
+end
+$$;
+comment on function filestore.undoing_runs is
+  'A run, the runs that have undone it, those that have undone these, and so on.';
+call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
+
+create function filestore.undo_files(
+  p_session filestore.session, p_run_id text, p_paths text[], p_before bigint,
+  out is_known boolean, out files bigint, out ids uuid[], out firsts integer[]
+)
+language plpgsql volatile
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  -- Of the files only those that the key sees. fence: they are looked up one by one by primary key.
+  select count(*) > 0, count(*) filter (where s.is_meant),
+         array_agg(s.file_id order by s.path) filter (where s.is_meant),
+         array_agg(s.first order by s.path) filter (where s.is_meant)
+  into is_known, files, ids, firsts
+  from (
+    select v.file_id, v.first, f.path, p_paths is null or f.path = any (p_paths) as is_meant
+    from (
+      select r.file_id, min(r.version) as first from filestore.file_versions r
+      where r.project_id = p_session.project_id and r.run_id = p_run_id
+        and (p_before is null or r.position < p_before)
+      group by r.file_id
+    ) v
+    cross join lateral (
+      select o.path from filestore.files o
+      where o.project_id = p_session.project_id and o.id = v.file_id offset 0
+    ) f
+  ) s;
+end
+$$;
+comment on function filestore.undo_files is
+  'The files that a run has changed, with its first version of each, by path. Reads its versions from an index.';
+call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
+
+create function filestore.split_moves(p_session filestore.session, p_run_id text, p_ids uuid[], p_before bigint)
+returns uuid[]
+language plpgsql volatile set search_path = '' as $$
+begin
+  return array(
+    select distinct case when v.file_id = any (p_ids) then v.file_id else v.source_file_id end
+    from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+      and v.source_file_id is not null and (p_before is null or v.position < p_before)
+      and (v.file_id = any (p_ids)) <> (v.source_file_id = any (p_ids)));
+end
+$$;
+comment on function filestore.split_moves is
+  'Those of the files that the run moved from or to a file that is none of them.';
+call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
+
+create function filestore.conflict_of(p_file filestore.files, p_version filestore.file_versions, p_reason text)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
+    || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
+end
+$$;
+comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
+call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
+
+create function filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)
+returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_run_id constant text := p_commit ->> 'run';
+  v_on_conflict constant text := p_commit ->> 'onConflict';
+  v_paths constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
+    then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
+  v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
+  v_moment filestore.moment;
+  v_run record;
+  v_split uuid[];
+  v_plan filestore.plan;
+  v_file filestore.files;
+  v_base filestore.file_versions;
+  v_then filestore.files;
+  v_foreign filestore.file_versions;
+  v_first integer;
+  v_reason text;
+  v_is_unchanged boolean;
+  v_undecided jsonb[] := '{}';
+  v_left bigint := (filestore.limits()).undo_compared_bytes_max;
+  v_actions jsonb[] := '{}';
+  v_unchanged text[] := '{}';
+  v_conflicts jsonb[] := '{}';
+begin
+  v_run := filestore.undo_files(p_session, v_run_id, v_paths, p_before);
+  if not v_run.is_known then
+    v_plan.refusal := filestore.refusal('RUN_NOT_FOUND');
+    return v_plan;
+  end if;
+  if v_run.files > (filestore.limits()).commit_files_max then
+    v_plan.refusal := filestore.too_many_files(v_run.files);
+    return v_plan;
+  end if;
+  v_plan.paths := '{}';
+  v_plan.new_paths := '{}';
+  v_plan.steps := '{}';
+  v_split := filestore.split_moves(p_session, v_run_id, v_run.ids, p_before);
+  v_moment.position := p_before - 1;
+  for i in 1 .. coalesce(cardinality(v_run.ids), 0) loop
+    v_first := v_run.firsts[i];
+    select * into v_file from filestore.files f
+    where f.project_id = p_session.project_id and f.id = v_run.ids[i];
+    v_plan.paths := v_plan.paths || v_file.path;
+    if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
+    -- What it was before the run: nothing, where the run made its first version.
+    v_then := null;
+    select * into v_base from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_first
+    order by v.version desc limit 1;
+    if v_base.version is not null then
+      v_then := filestore.at_version(v_file, v_base);
+    end if;
+    v_reason := null;
+    v_foreign := null;
+    if coalesce(v_base.version, 0) < v_first - 1 or v_base.redacted_at is not null and not v_base.is_deleted then
+      v_reason := 'gone';
+      v_foreign.version := v_first - 1;
+    else
+      v_is_unchanged := filestore.is_unchanged(v_file, v_then, p_commit -> 'equal');
+      if v_is_unchanged is null and v_file.size <= v_left then
+        v_left := v_left - v_file.size;
+        v_undecided := v_undecided || filestore.to_compare(v_file, v_then);
+        continue;
+      elsif v_is_unchanged then
+        v_unchanged := v_unchanged || v_file.path;
+        continue;
+      end if;
+      select * into v_foreign from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.file_id = v_file.id
+        and v.version > v_first and v.version <= v_file.version
+        and v.run_id is distinct from v_run_id and (v.undone_run_id is null or v.undone_run_id <> all (v_own))
+      order by v.version desc limit 1;
+      if not found and v_file.id = any (v_split) then
+        v_reason := 'moved';
+        select * into v_foreign from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
+          and v.run_id = v_run_id and v.operation = 'move'
+        order by v.version limit 1;
+      end if;
+    end if;
+    if v_foreign.version is not null then
+      v_conflicts := v_conflicts || filestore.conflict_of(v_file, v_foreign, v_reason);
+      continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
+    end if;
+    v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
+    v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then);
+    v_actions := v_actions || filestore.back_action(v_file, v_then);
+  end loop;
+  if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then
+    v_plan.refusal := filestore.refusal('RUN_CONFLICT', jsonb_build_object('conflicts', to_jsonb(v_conflicts)));
+  end if;
+  if cardinality(v_undecided) > 0 then v_plan.refusal := filestore.undecided(v_undecided); end if;
+  v_plan.value := jsonb_build_object(
+    'undoneRunId', v_run_id, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged),
+    'conflicts', to_jsonb(v_conflicts));
+  return v_plan;
+end
+$$;
+comment on function filestore.plan_undo is
+  'What takes a run back: each of its files becomes what it was before the run''s first version of it. A version since '
+  'then that neither the run made, nor an undo of it, nor an undo of that, is a conflict. Refusals: RUN_NOT_FOUND, '
+  'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
+call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
+
+create function filestore.changed_since(
+  p_session filestore.session, p_directory text, p_since timestamptz,
+  out files filestore.files[], out is_complete boolean
+)
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
+  v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
+  v_end constant text := nullif(p_directory, '') || '0';
+  v_examined integer;
+begin
+  -- Along the directory, unless it is large: then along what was changed last in the whole project.
+  select count(*), array_agg(f order by f.path) filter (where f.updated_at > p_since) into v_examined, files
+  from (
+    select o.* from filestore.files o
+    where o.project_id = p_session.project_id and o.version > 0
+      and o.path > v_start and o.path < coalesce(v_end, repeat(chr(1114111), 257))
+    order by o.path limit c_examined_max + 1
+  ) f;
+  if v_examined > c_examined_max then
+    select count(*),
+           array_agg(f order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
+    into v_examined, files
+    from (
+      (select o.* from filestore.files o
+       where o.project_id = p_session.project_id and not o.is_deleted and o.updated_at > p_since
+       order by o.updated_at limit c_examined_max + 1)
+      union all
+      (select o.* from filestore.files o
+       where o.project_id = p_session.project_id and o.is_deleted and o.updated_at > p_since and o.version > 0
+       order by o.updated_at limit c_examined_max + 1)
+    ) f;
+  end if;
+  is_complete := v_examined <= c_examined_max;
+  files := coalesce(files, '{}');
+end
+$$;
+comment on function filestore.changed_since is
+  'Files below a directory that were changed since a time, by path; incomplete where both ways to find them are too '
+  'long.';
+call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
+
+create function filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)
+returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_directory constant text := p_commit ->> 'directory';
+  v_moment constant filestore.moment := filestore.moment_of(p_session, p_commit ->> 'at');
+  v_since timestamptz := v_moment.at;
+  v_before filestore.moment;
+  v_changed record;
+  v_plan filestore.plan;
+  v_candidate filestore.files;
+  v_file filestore.files;
+  v_then record;
+  v_actions jsonb[] := '{}';
+  v_unchanged text[] := '{}';
+  v_trimmed text[] := '{}';
+  v_is_unchanged boolean;
+  v_undecided jsonb[] := '{}';
+  v_left bigint := (filestore.limits()).undo_compared_bytes_max;
+begin
+  if not filestore.may_write_below(p_session, v_directory) then
+    v_plan.refusal := filestore.outside_prefix(p_session);
+    return v_plan;
+  end if;
+  if v_moment.refusal is not null then
+    v_plan.refusal := v_moment.refusal;
+    return v_plan;
+  end if;
+  if v_moment.position is not null then
+    -- A commit takes its time before its positions, so a later position may have an earlier time, by a moment.
+    select v.created_at - interval '1 minute' into v_since from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.position <= v_moment.position
+    order by v.position desc limit 1;
+    v_since := coalesce(v_since, '-infinity');
+  end if;
+  v_changed := filestore.changed_since(p_session, v_directory, v_since);
+  if not v_changed.is_complete then
+    v_plan.refusal := filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
+    return v_plan;
+  end if;
+  v_plan.paths := '{}';
+  v_plan.new_paths := '{}';
+  v_plan.steps := '{}';
+  v_before.position := p_before - 1;
+  foreach v_candidate in array v_changed.files loop
+    v_file := v_candidate;
+    if p_before is not null then v_file := (filestore.file_at(v_candidate, v_before)).file; end if;
+    v_then := filestore.file_at(v_candidate, v_moment);
+    continue when v_file.id is null or v_file.version = (v_then.file).version;
+    v_plan.paths := v_plan.paths || v_file.path;
+    if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
+      v_trimmed := v_trimmed || v_file.path;
+      continue;
+    end if;
+    v_is_unchanged := filestore.is_unchanged(v_file, v_then.file, p_commit -> 'equal');
+    if v_is_unchanged is null and v_file.size <= v_left then
+      v_left := v_left - v_file.size;
+      v_undecided := v_undecided || filestore.to_compare(v_file, v_then.file);
+    elsif v_is_unchanged then
+      v_unchanged := v_unchanged || v_file.path;
+    else
+      v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
+      v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then.file);
+      v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+    end if;
+  end loop;
+  if cardinality(v_actions) > (filestore.limits()).commit_files_max then
+    v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
+  elsif cardinality(v_undecided) > 0 then
+    v_plan.refusal := filestore.undecided(v_undecided);
+  end if;
+  v_plan.value := jsonb_build_object(
+    'undoneRunId', null, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged), 'conflicts', '[]'::jsonb)
+    || case when cardinality(v_trimmed) > 0 then jsonb_build_object('trimmed', v_trimmed) else '{}'::jsonb end;
+  return v_plan;
+end
+$$;
+comment on function filestore.plan_restore is
+  'What makes a folder what it was at a moment: a version for each file that was changed since and is not the same '
+  'again. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, TOO_MANY_FILES, CONTENT_TOO_LARGE.';
+call filestore.grant_execute('filestore.plan_restore', 'filestore_engine');
+
+create function filestore.back_answer(
+  p_session filestore.session, p_plan filestore.plan, p_run_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- Each file gets the number after the one that it was at.
+  return p_plan.value || jsonb_build_object('runId', p_run_id) || case when p_run_id is null then '{}'::jsonb
+    else jsonb_build_object('actions', (
+      select coalesce(jsonb_agg(a.value || jsonb_build_object('version', (a.value ->> 'from')::integer + 1)
+        order by a.position), '[]')
+      from jsonb_array_elements(p_plan.value -> 'actions') with ordinality a (value, position))) end;
+end
+$$;
+comment on function filestore.back_answer is
+  'The answer of an undo or restore: of a plan, without a run, or of what was done.';
+call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
+
+create function filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_first bigint;
+  v_run_id text;
+begin
+  if p_kind not in ('undo', 'restore_folder') then
+    return jsonb_build_object('value', filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid));
+  end if;
+  select min(v.position), coalesce(min(v.run_id), p_commit #>> '{provenance,runId}') into v_first, v_run_id
+  from filestore.file_versions v
+  where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
+  return jsonb_build_object('value', filestore.back_answer(
+    p_session, filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_first), v_run_id));
+end
+$$;
+comment on function filestore.planned_answer is
+  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then.';
+call filestore.grant_execute('filestore.planned_answer', 'filestore_engine');
+
+create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := filestore.change_of(case p_kind
+    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
+    when 'restore_folder' then 'restore' else p_kind end, p_commit);
+  v_plan filestore.plan;
+  v_refusal jsonb;
+begin
+  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
+  v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
+  if v_plan is null or v_plan.refusal is not null and filestore.is_committed(p_session, p_commit) then
+    return filestore.planned_answer(p_session, p_kind, p_commit);
+  end if;
+  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
+  if v_refusal is not null then return v_refusal; end if;
+  return jsonb_build_object('value', jsonb_build_object(
+    'remaining', v_plan.remaining, 'stored', jsonb_build_object(
+      'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
+      'equal', coalesce(p_commit -> 'equal', '[]')))
+    || coalesce(v_plan.value, '{}')
+    || case when p_kind in ('undo', 'restore_folder')
+      then filestore.back_answer(p_session, v_plan, v_change.run_id)
+      else filestore.folder_answer(p_session, p_kind, v_change.commit_id) end);
+end
+$$;
+comment on function filestore.commit_planned is
+  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
+  'may leave versions made: roll it back.';
+call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
+
+create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_plan filestore.plan;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
+  -- It changes nothing, so it does not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true);
+  return v_session.envelope || filestore.decided(coalesce(
+    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null))));
+end
+$$;
+comment on function public.filestore_plan is
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Refusals: those of `plan_undo` and '
+  '`plan_restore`.';
+call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

@@ -1,0 +1,572 @@
+-- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
+--
+-- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
+-- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
+-- and that table tell which segments are dead, and none of them can come back: whoever brings a segment into a new
+-- version has it from one that is readable under the same locks. The rows are the engine's to read, and erasing them is
+-- done by functions that run as `filestore_admin`. See decision 0049.
+
+create function filestore.release_usage(
+  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
+) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_freed constant bigint := p_bytes + p_database_bytes;
+begin
+  -- What was granted goes with it: what other rows, and the account's other projects, count on stays true.
+  update filestore.project_usage u
+  set bytes = u.bytes - p_bytes, database_bytes = u.database_bytes - p_database_bytes,
+      versions = u.versions - p_versions, granted_bytes = u.granted_bytes - v_freed
+  where u.project_id = p_project_id and u.shard = (
+    select f.shard from filestore.project_usage f
+    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
+  if not found then
+    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions, granted_bytes)
+    values (p_project_id, floor(random() * (filestore.limits()).usage_shards)::integer, -p_bytes, -p_database_bytes,
+      -p_versions, -v_freed)
+    on conflict (project_id, shard) do update
+      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+          versions = u.versions + excluded.versions, granted_bytes = u.granted_bytes + excluded.granted_bytes;
+  end if;
+  update filestore.account_grants g set granted_bytes = greatest(g.granted_bytes - v_freed, 0)
+  where g.project_id = p_project_id;
+end
+$$;
+comment on function filestore.release_usage is
+  'Takes what went from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
+call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
+
+create function filestore.version_cost(p_version filestore.file_versions) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  c_listed constant integer := cardinality((p_version).segment_ids);
+begin
+  return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
+    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+      (p_version).run_id, (p_version).actor, (p_version).note))
+    + case when (p_version).source_file_id <> (p_version).file_id
+      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+end
+$$;
+comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
+call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
+
+create function filestore.bury_segments(
+  p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_segment_ids uuid[] := p_segment_ids;
+  v_buried bigint;
+begin
+  if exists (
+    select from unnest(p_segment_ids) i (id)
+    -- fence, here and below: rows are looked up one by one.
+    cross join lateral (
+      select from filestore.shared_segments h
+      where h.project_id = p_project_id and h.segment_id = i.id and h.file_id = p_file_id offset 0) h
+  ) then
+    -- Two files that lose a segment at once would each find the other one to have it.
+    perform pg_advisory_xact_lock(hashtextextended('erasure/' || p_project_id, 0));
+    delete from filestore.shared_segments h
+    where h.project_id = p_project_id and h.segment_id = any (p_segment_ids) and h.file_id = p_file_id;
+    v_segment_ids := array(
+      select i.id from unnest(p_segment_ids) i (id)
+      where not exists (
+        select from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = i.id));
+  end if;
+  with buried as (
+    insert into filestore.dead_segments (segment_id, project_id, stored_on)
+    select s.id, s.project_id, s.stored_on from unnest(v_segment_ids) i (id)
+    cross join lateral (
+      select * from filestore.segments o where o.id = i.id and o.project_id = p_project_id offset 0) s
+    on conflict do nothing
+    returning segment_id
+  )
+  select coalesce(sum(s.size), 0), count(*) into bytes, v_buried from buried b
+  cross join lateral (select * from filestore.segments o where o.id = b.segment_id offset 0) s;
+  database_bytes := v_buried * (filestore.limits()).tariff_segment_bytes;
+end
+$$;
+comment on function filestore.bury_segments is
+  'Segments that no readable version of a file has any more, and its current list neither: those that no other file '
+  'has are dead. Returns what they took.';
+call filestore.grant_execute('filestore.bury_segments', 'filestore_admin');
+
+create function filestore.remove_versions(
+  p_project_id uuid, p_file_id uuid, p_last integer, p_versions_max integer,
+  out versions bigint, out database_bytes bigint, out segment_ids uuid[]
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_through integer;
+begin
+  -- At least one, however long its list.
+  select coalesce(max(l.version) filter (where l.listed <= (filestore.limits()).erased_listed_segments_max),
+    min(l.version))
+  into v_through
+  from (
+    select v.version, sum(cardinality(v.segment_ids)) over (order by v.version) as listed
+    from (
+      select o.* from filestore.file_versions o
+      where o.project_id = p_project_id and o.file_id = p_file_id and o.version <= p_last
+        and o.operation <> 'purge'
+      order by o.version limit p_versions_max
+    ) v
+  ) l;
+  with removed as materialized (
+    delete from filestore.file_versions v
+    where v.project_id = p_project_id and v.file_id = p_file_id and v.version <= v_through and v.operation <> 'purge'
+    returning v as made
+  )
+  select count(*), coalesce(sum(filestore.version_cost(r.made)), 0),
+         array(select distinct s.id from removed o cross join unnest((o.made).segment_ids) s (id))
+  into versions, database_bytes, segment_ids from removed r;
+end
+$$;
+comment on function filestore.remove_versions is
+  'Removes versions of a file up to one of them, the first ones, at most so many. Returns what their rows count, and '
+  'their segments.';
+call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
+
+-- A file that goes whole ----------------------------------------------------------------------------------------------
+
+create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
+returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project_id constant uuid := (p_file).project_id;
+  v_file_id constant uuid := (p_file).id;
+  v_cursor_key constant bytea := (select p.cursor_key from filestore.projects p where p.id = v_project_id);
+  v_now constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at);
+  v_position constant bigint := filestore.next_position(v_project_id);
+  v_names constant text[] := string_to_array((p_file).path, '/');
+  v_first integer;
+  v_removed record;
+  v_segment_ids uuid[];
+  v_buried record;
+  v_versions bigint;
+begin
+  select min(v.version) into v_first from filestore.file_versions v
+  where v.project_id = v_project_id and v.file_id = v_file_id;
+  v_versions := (p_file).version - v_first + 1;
+  v_removed := filestore.remove_versions(
+    v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
+  with doubtful as (
+    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    returning d.segment_id
+  )
+  select array_agg(distinct s.id) into v_segment_ids from (
+    select unnest(v_removed.segment_ids) union all select unnest((p_file).segment_ids)
+    union all select d.segment_id from doubtful d) s (id);
+  v_buried := filestore.bury_segments(v_project_id, v_file_id, coalesce(v_segment_ids, '{}'));
+  -- From here on it has no path: readers do not see it, and a file that is made there is another one.
+  update filestore.files f
+  set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
+      is_text = true, segment_ids = '{}', created_at = v_now, updated_at = v_now
+  where f.project_id = v_project_id and f.id = v_file_id;
+  insert into filestore.file_versions (
+    project_id, file_id, version, mime_type, size, is_deleted, segment_ids, commit_id, position, operation, key_id,
+    actor, created_at)
+  values (
+    v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
+    'purge', p_key_id, p_actor, v_now);
+  insert into filestore.purged_files (
+    project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
+    answers_after, purged_at)
+  values (
+    v_project_id, v_file_id, filestore.place_hash(v_cursor_key, v_file_id, (p_file).path),
+    array(
+      select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
+      from generate_series(1, cardinality(v_names) - 1) n),
+    v_versions, v_buried.bytes, v_versions - v_removed.versions, v_versions - v_removed.versions, '-infinity', v_now);
+  -- After the path: whoever is storing its text has ended, or sees that there is none.
+  delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
+  delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
+  delete from filestore.edit_turns t where t.project_id = v_project_id and t.path = (p_file).path;
+  delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
+  -- The row of the file and the receipt stay.
+  perform filestore.release_usage(
+    v_project_id, v_buried.bytes,
+    v_removed.database_bytes + v_buried.database_bytes + filestore.file_cost((p_file).path)
+      - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
+      - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
+      + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
+        * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
+    v_removed.versions - 1);
+end
+$$;
+comment on function filestore.purge_file is
+  'Erases a locked file, its directory''s counts aside: every version becomes unreadable, the first ones and what they '
+  'need go at once, the others in slices. One receipt takes their place in the change feed.';
+call filestore.publish('filestore.purge_file', 'filestore_admin', 'filestore_engine');
+
+create function filestore.commit_purge(p_session filestore.session, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_commit_id constant uuid := p_commit ->> 'commitId';
+  v_path constant text := p_commit ->> 'path';
+  v_file filestore.files;
+  v_refusal jsonb;
+  v_answer jsonb;
+begin
+  -- Links before the file, as whoever writes through one takes them.
+  with removed as (
+    delete from filestore.links l where l.project_id = p_session.project_id and l.path = v_path returning l.id
+  )
+  delete from filestore.link_windows w using removed r
+  where w.project_id = p_session.project_id and w.link_id = r.id;
+  v_file := filestore.lock_file(p_session.project_id, v_path);
+  if not exists (
+    select from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge'
+  ) then
+    v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
+      else filestore.failed_precondition(v_file, p_commit) end;
+    if v_refusal is not null then return v_refusal; end if;
+    -- The directory first: what uses the usage comes last.
+    if filestore.is_live(v_file) then
+      perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, -1);
+    end if;
+    perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
+  end if;
+  select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
+  into v_answer
+  from filestore.file_versions v
+  join filestore.purged_files g on g.project_id = v.project_id and g.file_id = v.file_id
+  where v.project_id = p_session.project_id and v.commit_id = v_commit_id and v.operation = 'purge';
+  return jsonb_build_object('value', jsonb_build_object('file', v_answer));
+end
+$$;
+comment on function filestore.commit_purge is
+  'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
+call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
+
+create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
+end
+$$;
+comment on function public.filestore_purge is
+  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
+  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
+call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
+
+-- Content of versions that stay ---------------------------------------------------------------------------------------
+
+create function filestore.settle_segments(
+  p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
+  out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id constant uuid := (p_file).project_id;
+  v_file_id constant uuid := (p_file).id;
+  v_candidates uuid[];
+  v_buried record;
+begin
+  bytes := 0;
+  database_bytes := 0;
+  if (
+    select count(*) from (
+      select from filestore.file_versions v
+      where v.project_id = v_project_id and v.file_id = v_file_id limit p_versions_max + 1
+    ) v
+  ) > p_versions_max then
+    insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+    select v_project_id, v_file_id, s.id from unnest(p_segment_ids) s (id) on conflict do nothing;
+    insert into filestore.segment_scans as c (project_id, file_id) values (v_project_id, v_file_id)
+    on conflict (project_id, file_id) do update set scanned_through = 0;
+    return;
+  end if;
+  delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
+  with doubtful as (
+    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    returning d.segment_id
+  )
+  select array_agg(c.id) into v_candidates from (
+    (select s.id from unnest(p_segment_ids) s (id) union select d.segment_id from doubtful d)
+    except select s.id from unnest((p_file).segment_ids) s (id)
+    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+      where v.project_id = v_project_id and v.file_id = v_file_id
+  ) c;
+  if v_candidates is null then return; end if;
+  v_buried := filestore.bury_segments(v_project_id, v_file_id, v_candidates);
+  bytes := v_buried.bytes;
+  database_bytes := v_buried.database_bytes;
+end
+$$;
+comment on function filestore.settle_segments is
+  'Which segments of erased versions of a locked file are dead: those that neither its other versions nor its list '
+  'have. Where it has more versions than may be looked at, the sweep finds out.';
+call filestore.grant_execute('filestore.settle_segments', 'filestore_admin');
+
+create function filestore.redact_versions(p_file filestore.files, p_versions integer[], p_note text) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project_id constant uuid := (p_file).project_id;
+  v_file_id constant uuid := (p_file).id;
+  v_segment_ids uuid[];
+  v_freed bigint;
+  v_left bigint;
+  v_settled record;
+begin
+  select sum(filestore.version_cost(v)), array(
+    select distinct s.id from filestore.file_versions o cross join unnest(o.segment_ids) s (id)
+    where o.project_id = v_project_id and o.file_id = v_file_id and o.version = any (p_versions)
+      and o.redacted_at is null)
+  into v_freed, v_segment_ids from filestore.file_versions v
+  where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
+    and v.redacted_at is null;
+  with redacted as (
+    update filestore.file_versions v
+    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp()
+    where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
+      and v.redacted_at is null
+    returning v as made
+  )
+  select sum(filestore.version_cost(r.made)) into v_left from redacted r;
+  delete from filestore.search_texts t
+  where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
+  v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  perform filestore.release_usage(
+    v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
+end
+$$;
+comment on function filestore.redact_versions is
+  'Erases the content of versions of a locked file, none of them its current one; their notes give way to another one.';
+call filestore.publish('filestore.redact_versions', 'filestore_admin', 'filestore_engine');
+
+create function filestore.sharing_versions(p_session filestore.session, p_file filestore.files, p_segment_ids uuid[])
+returns jsonb
+language plpgsql volatile
+set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
+    from (
+      select f.path, v.version
+      from (
+        select (p_file).id as file_id
+        union all
+        select o.file_id from (
+          select distinct h.file_id from unnest(p_segment_ids) s (id)
+          -- fence, here and below: rows are looked up one by one.
+          cross join lateral (
+            select * from filestore.shared_segments g
+            where g.project_id = p_session.project_id and g.segment_id = s.id and g.file_id <> (p_file).id offset 0) h
+          limit (filestore.limits()).redact_remaining_max
+        ) o
+      ) i
+      -- What the key does not see is not named.
+      cross join lateral (
+        select o.path from filestore.files o where o.project_id = p_session.project_id and o.id = i.file_id offset 0
+      ) f
+      cross join lateral (
+        select n.version from (
+          select o.version, o.segment_ids from filestore.file_versions o
+          where o.project_id = p_session.project_id and o.file_id = i.file_id
+          order by o.version desc limit (filestore.limits()).erasure_slice_versions
+        ) n
+        where exists (
+          select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
+        order by n.version desc limit (filestore.limits()).redact_remaining_max
+      ) v
+      limit (filestore.limits()).redact_remaining_max
+    ) r);
+end
+$$;
+comment on function filestore.sharing_versions is
+  'Some versions that have one of these segments: of the file and of others that the key sees, among the latest of '
+  'each.';
+call filestore.grant_execute('filestore.sharing_versions', 'filestore_engine');
+
+create function public.filestore_redact(
+  p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+  v_file filestore.files;
+  v_version filestore.file_versions;
+  v_number integer;
+  v_segment_ids uuid[];
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  -- Links before the file, as whoever reads through one takes them.
+  perform from filestore.links l
+  where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions)
+  order by l.id for update;
+  v_file := filestore.lock_file(v_session.project_id, p_path);
+  if coalesce(v_file.version, 0) = 0 then return v_session.envelope || filestore.refusal('FILE_NOT_FOUND'); end if;
+  foreach v_number in array p_versions loop
+    select * into v_version from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_number;
+    if v_version.version is null then
+      return v_session.envelope || filestore.unreadable_version(v_file, v_number, v_version);
+    elsif v_number = v_file.version and filestore.is_live(v_file) then
+      return v_session.envelope || filestore.refusal('VERSION_CURRENT', jsonb_build_object('version', v_number));
+    end if;
+  end loop;
+  v_segment_ids := array(
+    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
+  delete from filestore.links l
+  where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
+  perform filestore.redact_versions(v_file, p_versions, p_note);
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'versions', (select jsonb_agg(n order by n) from (select distinct unnest(p_versions) as n) d),
+    'remaining', filestore.sharing_versions(v_session, v_file, v_segment_ids)));
+end
+$$;
+comment on function public.filestore_redact is
+  'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
+  'or the owner. Again is the same. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
+
+-- What follows in slices ----------------------------------------------------------------------------------------------
+
+create function filestore.sweep_purged_versions() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_purged filestore.purged_files;
+  v_removed record;
+  v_buried record;
+begin
+  select * into v_purged from filestore.purged_files g
+  where g.pending_versions > 0 order by g.purged_at limit 1 for update skip locked;
+  if not found then return false; end if;
+  v_removed := filestore.remove_versions(
+    v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
+  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
+  update filestore.purged_files g
+  set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
+  where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
+  perform filestore.release_usage(
+    v_purged.project_id, v_buried.bytes, v_removed.database_bytes + v_buried.database_bytes, v_removed.versions);
+  return true;
+end
+$$;
+comment on function filestore.sweep_purged_versions is
+  'Removes versions of a purged file that were too many for its commit. False: there are none.';
+call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
+
+create function filestore.sweep_answers() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_most constant integer := (filestore.limits()).erasure_slice_answers;
+  v_expired constant timestamptz :=
+    clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  v_purged filestore.purged_files;
+  v_cursor_key bytea;
+  v_looked_at integer;
+  v_last timestamptz;
+begin
+  -- The last one of a project: what is looked through for it is looked through for the earlier ones, too.
+  select * into v_purged from filestore.purged_files g
+  where g.answers_after is not null order by g.purged_at desc limit 1 for update skip locked;
+  if not found then return false; end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_purged.project_id;
+  with looked_at as materialized (
+    select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
+    where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
+      and i.created_at <= v_purged.purged_at + interval '1 second'
+    order by i.created_at limit c_most
+  ), removed as (
+    delete from filestore.idempotency_keys i using looked_at l
+    where i.project_id = v_purged.project_id and i.caller_id = l.caller_id and i.key = l.key and (
+      l.created_at < v_expired
+      or exists (
+        select from filestore.purged_files g
+        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id')
+      -- An undo names the versions that were compared for it.
+      or exists (
+        select from jsonb_array_elements(l.response -> 'equal') e
+        join filestore.purged_files g on g.project_id = v_purged.project_id
+          and g.path_hash = filestore.place_hash(v_cursor_key, g.file_id, e.value ->> 'path')))
+  )
+  select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
+  if v_looked_at < c_most then
+    update filestore.purged_files g set answers_after = null
+    where g.project_id = v_purged.project_id and g.purged_at <= v_purged.purged_at and g.answers_after is not null;
+  else
+    update filestore.purged_files g set answers_after = v_last
+    where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
+  end if;
+  return true;
+end
+$$;
+comment on function filestore.sweep_answers is
+  'Removes idempotency answers about purged files, which name their paths. False: there are none to look through.';
+call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
+
+create function filestore.sweep_scans() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_most constant integer := (filestore.limits()).erasure_scan_versions;
+  v_file filestore.files;
+  v_scan filestore.segment_scans;
+  v_through integer;
+  v_looked_at integer;
+  v_dead uuid[];
+  v_buried record;
+begin
+  select f.* into v_file from filestore.segment_scans c
+  join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
+  limit 1 for no key update of f skip locked;
+  if not found then return false; end if;
+  select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
+  if not found then return true; end if;
+  with looked_at as materialized (
+    select v.version, v.segment_ids from filestore.file_versions v
+    where v.project_id = v_file.project_id and v.file_id = v_file.id and v.version > v_scan.scanned_through
+    order by v.version limit c_most
+  ), needed as (
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
+      select unnest(l.segment_ids) from looked_at l)
+  )
+  select count(*), coalesce(max(l.version), v_scan.scanned_through) into v_looked_at, v_through from looked_at l;
+  update filestore.segment_scans c set scanned_through = v_through
+  where c.project_id = v_file.project_id and c.file_id = v_file.id;
+  if v_looked_at = c_most then return true; end if;
+  -- No version is left to be looked at, nor can one come while the file is locked.
+  with dead as (
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
+      select o.segment_id from filestore.doubtful_segments o
+      where o.project_id = v_file.project_id and o.file_id = v_file.id
+      limit (filestore.limits()).erasure_slice_versions)
+    returning d.segment_id
+  )
+  select array_agg(d.segment_id) into v_dead from dead d;
+  if v_dead is null then
+    delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
+    return true;
+  end if;
+  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, array(
+    select s.id from unnest(v_dead) s (id) except select s.id from unnest(v_file.segment_ids) s (id)));
+  perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
+  return true;
+end
+$$;
+comment on function filestore.sweep_scans is
+  'Looks through versions of a file, in order, for segments of erased versions that they need; what is left at the end '
+  'is dead. False: there is nothing to look for, or somebody else has the file.';
+call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
+
+create function public.filestore_sweep_erasures() returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
+    or filestore.sweep_retention();
+end
+$$;
+comment on function public.filestore_sweep_erasures is
+  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing.';
+call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');

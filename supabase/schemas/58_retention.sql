@@ -1,0 +1,149 @@
+-- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
+
+create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_days constant integer := p_rule ->> 'keepDays';
+  v_cut integer := (p_file).version - 1;
+  v_moment filestore.moment;
+begin
+  if not p_rule ?| '{keepVersions,keepDays}' then return 0; end if;
+  if p_rule ? 'keepVersions' then
+    v_cut := least(v_cut, (p_file).version - (p_rule ->> 'keepVersions')::integer);
+  end if;
+  if v_days is not null and v_cut > 0 then
+    -- The version of that moment was not superseded by then; those before it were.
+    v_moment.at := filestore.sweep_clock() - make_interval(days => v_days);
+    v_cut := least(v_cut, coalesce(((filestore.file_at(p_file, v_moment)).file).version, 0) - 1);
+  end if;
+  return v_cut;
+end
+$$;
+comment on function filestore.retention_cut is
+  'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
+call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
+
+create function filestore.trim_versions(
+  p_file filestore.files, p_cut integer, p_versions_max integer,
+  out versions bigint, out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_removed record;
+  v_settled record;
+begin
+  v_removed := filestore.remove_versions((p_file).project_id, (p_file).id, p_cut, p_versions_max);
+  delete from filestore.links l
+  where l.project_id = (p_file).project_id and l.path = (p_file).path and l.version <= p_cut;
+  delete from filestore.search_texts t
+  where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
+  v_settled := filestore.settle_segments(
+    p_file, v_removed.segment_ids, (filestore.limits()).erasure_scan_versions);
+  versions := v_removed.versions;
+  bytes := v_settled.bytes;
+  database_bytes := v_removed.database_bytes + v_settled.database_bytes;
+end
+$$;
+comment on function filestore.trim_versions is
+  'Removes versions of a locked file up to one of them, the first ones, at most so many.';
+call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
+
+create function filestore.next_retention(out project_id uuid, out rule jsonb)
+language plpgsql volatile set search_path = '' as $$
+begin
+  select p.id, p.retention into project_id, rule
+  from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
+  where p.retention is not null and (
+    r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+    or r.started_at < filestore.sweep_clock() - make_interval(
+      secs => (filestore.limits()).retention_pass_seconds)
+    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position)
+  order by r.started_at nulls first, p.id limit 1;
+end
+$$;
+comment on function filestore.next_retention is
+  'A project whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
+  'by since the last one began.';
+call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
+
+create function filestore.sweep_retention() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).retention_slice_files;
+  c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
+  v_next record;
+  v_pass filestore.retention_passes;
+  v_seen filestore.files;
+  v_file filestore.files;
+  v_trimmed record;
+  v_cut integer;
+  v_is_expired boolean;
+  v_files integer := 0;
+  v_versions bigint := 0;
+  v_bytes bigint := 0;
+  v_database_bytes bigint := 0;
+  v_after uuid;
+  v_is_full boolean := false;
+begin
+  v_next := filestore.next_retention();
+  if v_next.project_id is null then return false; end if;
+  if not pg_try_advisory_xact_lock(hashtextextended('retention/' || v_next.project_id, 0)) then return false; end if;
+  insert into filestore.retention_passes as r (project_id, position, started_at)
+  values (
+    v_next.project_id, filestore.last_position(v_next.project_id, 0, 9223372036854775807), filestore.sweep_clock())
+  on conflict (project_id) do update set position = excluded.position, started_at = excluded.started_at
+    where r.after_file is null;
+  select * into v_pass from filestore.retention_passes r where r.project_id = v_next.project_id;
+  v_after := v_pass.after_file;
+  for v_seen in
+    select * from filestore.files f
+    where f.project_id = v_next.project_id
+      and f.id > coalesce(v_pass.after_file, '00000000-0000-0000-0000-000000000000')
+    order by f.id limit c_files_max
+  loop
+    v_files := v_files + 1;
+    if v_seen.path is not null and v_seen.version > 0 then
+      v_is_expired := v_seen.is_deleted and v_seen.updated_at
+        < filestore.sweep_clock() - make_interval(days => (v_next.rule ->> 'deletedDays')::integer);
+      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_next.rule) end;
+      if v_is_expired or exists (
+        select from filestore.file_versions v
+        where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
+      ) then
+        -- Nobody is waited for: what somebody is writing is looked at again, since there is a new version then.
+        select * into v_file from filestore.files f
+        where f.project_id = v_seen.project_id and f.id = v_seen.id and f.version = v_seen.version
+          and f.path is not null for no key update skip locked;
+        if found and v_is_expired then
+          delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
+          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
+          perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = v_next.project_id;
+          return true;
+        elsif found then
+          v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
+          v_versions := v_versions + v_trimmed.versions;
+          v_bytes := v_bytes + v_trimmed.bytes;
+          v_database_bytes := v_database_bytes + v_trimmed.database_bytes;
+          v_is_full := v_versions >= c_versions_max;
+          -- Of this file there may be more.
+          exit when v_is_full;
+        end if;
+      end if;
+    end if;
+    v_after := v_seen.id;
+  end loop;
+  if v_versions > 0 then
+    perform filestore.release_usage(v_next.project_id, v_bytes, v_database_bytes, v_versions);
+  end if;
+  update filestore.retention_passes r
+  set after_file = case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
+    when v_files = c_files_max then v_after end
+  where r.project_id = v_next.project_id;
+  return true;
+end
+$$;
+comment on function filestore.sweep_retention is
+  'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
+  'removed, or one deleted file goes whole. False: no rule is to be applied.';
+call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');

@@ -1,0 +1,368 @@
+-- Deleting a project, and an account, for good.
+--
+-- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
+-- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
+-- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+
+create table filestore.project_deletions (
+  project_id uuid primary key references filestore.projects (id),
+  id uuid not null unique,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null,
+  visited_at timestamptz not null,
+  is_emptied boolean not null default false,
+  objects text[] not null default '{}'
+);
+comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on column filestore.project_deletions.id is
+  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
+comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
+comment on column filestore.project_deletions.visited_at is 'When a slice last began: projects take turns.';
+comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
+comment on column filestore.project_deletions.objects is
+  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
+  'the object and the row of its segment leaves no row that nothing leads to.';
+create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
+
+create table filestore.account_deletions (
+  account_id uuid primary key,
+  id uuid not null,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null
+);
+comment on table filestore.account_deletions is
+  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
+
+alter table filestore.project_deletions enable row level security;
+alter table filestore.account_deletions enable row level security;
+revoke all on filestore.project_deletions, filestore.account_deletions from public;
+create policy admin_all on filestore.project_deletions to filestore_admin using (true) with check (true);
+create policy admin_all on filestore.account_deletions to filestore_admin using (true) with check (true);
+grant select, insert, update, delete on filestore.project_deletions, filestore.account_deletions to filestore_admin;
+call filestore.add_policies(
+  'create policy account_insert on filestore.project_deletions for insert to filestore_account '
+  'with check (project_id = {project})');
+grant insert on filestore.project_deletions to filestore_account;
+grant update (owner_id, deleted_at) on filestore.projects to filestore_account;
+
+create function filestore.tables_of_projects(out name text, out key text) returns setof record
+language sql immutable set search_path = '' as $$
+  values
+    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
+    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
+    ('shared_segments', 'project_id, segment_id, file_id'), ('segment_scans', 'project_id, file_id'),
+    ('doubtful_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
+    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
+    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
+    ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
+    ('directory_changes', 'project_id, path, id'), ('directories', 'project_id, parent_id, name'),
+    ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
+    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'project_id'), ('api_keys', 'id'),
+    ('rate_windows', 'project_id, lane'), ('rate_counters', 'counter'), ('project_usage', 'project_id, shard'),
+    ('account_grants', 'project_id'), ('sweeps', 'project_id')
+$$;
+comment on function filestore.tables_of_projects is
+  'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
+  'their objects.';
+call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
+
+-- What is removed is seen and removed as the engine sees it: the rows of the one project that was opened.
+do $$
+declare
+  v_table record;
+  v_command text;
+begin
+  for v_table in
+    select t.name, t.key from filestore.tables_of_projects() t
+    union all values ('projects', 'id'), ('segments', 'id')
+  loop
+    foreach v_command in array array['select', 'delete'] loop
+      continue when exists (
+        select from pg_catalog.pg_policies p
+        where p.schemaname = 'filestore' and p.tablename = v_table.name and 'filestore_admin' = any (p.roles)
+          and p.cmd in (upper(v_command), 'ALL'));
+      call filestore.add_policies(format(
+        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin using (%3$s = {project})',
+        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end));
+    end loop;
+    execute format('grant delete on filestore.%I to filestore_admin', v_table.name);
+    if not has_table_privilege('filestore_admin', 'filestore.' || v_table.name, 'select') then
+      execute format(
+        'grant select (%s) on filestore.%I to filestore_admin',
+        (select string_agg(distinct c.name, ', ')
+         from regexp_split_to_table('project_id, ' || v_table.key, ', ') c (name)), v_table.name);
+    end if;
+  end loop;
+end
+$$;
+
+-- Ending a project ----------------------------------------------------------------------------------------------------
+
+create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_now constant timestamptz(3) := clock_timestamp();
+begin
+  perform set_config('filestore.project_id', p_project_id::text, true);
+  -- The name is free at once, and goes with the rest of what was said.
+  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
+  where p.id = p_project_id and p.deleted_at is null;
+  if not found then return null; end if;
+  insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
+  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, '-infinity');
+  return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
+end
+$$;
+comment on function filestore.end_project is
+  'Ends a project in a commit of bounded cost: nobody can use or see it any more, and the sweep removes what it holds.';
+call filestore.grant_execute('filestore.end_project', 'filestore_account', 'filestore_admin');
+
+create function filestore.delete_project(p_project_id uuid, p_parameters jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_name constant text := (select p.name from filestore.projects p where p.id = p_project_id for no key update);
+  v_ended jsonb;
+begin
+  if v_name is distinct from p_parameters ->> 'confirm' then
+    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+  end if;
+  v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
+  return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
+    else jsonb_build_object('value', v_ended) end;
+end
+$$;
+comment on function filestore.delete_project is
+  'Deletes an opened project whose name is given as `confirm`. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+call filestore.grant_execute('filestore.delete_project', 'filestore_account');
+
+create function filestore.repeated_deletion(p_action text, p_parameters jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if p_action <> 'delete' then return null; end if;
+  return (
+    select jsonb_build_object('id', d.project_id, 'deletedAt', filestore.iso(d.deleted_at))
+    from filestore.project_deletions d where d.id = (p_parameters ->> 'deletionId')::uuid);
+end
+$$;
+comment on function filestore.repeated_deletion is
+  'What an earlier attempt at this deletion answered, or null. Its id is a secret of who asked for it, whose key is '
+  'refused by now.';
+call filestore.publish(
+  'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
+
+create function public.filestore_admin_delete_project(p_id uuid, p_confirm text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project filestore.projects;
+begin
+  select * into v_project from filestore.projects p where p.id = p_id and p.deleted_at is null for no key update;
+  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
+  if v_project.name is distinct from p_confirm then
+    return filestore.error('NOT_CONFIRMED', format(
+      'Nothing was deleted: the name of the project is %s.', quote_literal(v_project.name)));
+  end if;
+  return filestore.end_project(p_id, null);
+end
+$$;
+comment on function public.filestore_admin_delete_project is
+  'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
+call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');
+
+-- Ending an account ---------------------------------------------------------------------------------------------------
+
+create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_now constant timestamptz(3) := clock_timestamp();
+begin
+  insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
+  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
+  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
+end
+$$;
+comment on function filestore.end_account is
+  'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
+call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
+
+create function filestore.repeated_account_deletion(p_deletion_id uuid) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('id', d.account_id, 'deletedAt', filestore.iso(d.deleted_at))
+    from filestore.account_deletions d
+    where d.id = p_deletion_id and d.account_id = filestore.claimed_account_id());
+end
+$$;
+comment on function filestore.repeated_account_deletion is
+  'What an earlier attempt at this deletion answered, or null.';
+call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
+
+create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
+  v_account_id constant uuid := filestore.current_account_id();
+  v_entry jsonb;
+  v_email text;
+  v_project_id uuid;
+begin
+  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
+  v_entry := filestore.enter_account();
+  if v_entry ? 'refusal' then return v_entry; end if;
+  -- Who signed in without an address confirms by the id.
+  v_email := (
+    select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
+  if lower(p_confirm) is distinct from lower(v_email) then
+    return v_entry || filestore.validation_refusal(
+      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+  end if;
+  perform filestore.lock_account();
+  -- What the operator keeps for a reason is not the owner's to remove.
+  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  end if;
+  for v_project_id in
+    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
+  loop
+    perform filestore.end_project(v_project_id, null);
+  end loop;
+  return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
+end
+$$;
+comment on function public.filestore_account_delete is
+  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
+  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
+call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
+
+create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
+language sql volatile security definer set search_path = ''
+as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
+comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
+call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
+
+-- What the sweep removes ----------------------------------------------------------------------------------------------
+
+create function filestore.next_deletion() returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_account_id uuid;
+  v_deletion filestore.project_deletions;
+begin
+  -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
+  update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
+  where d.account_id = (
+    select o.account_id from filestore.account_deletions o where o.due_at <= filestore.sweep_clock()
+    order by o.due_at limit 1 for update skip locked)
+  returning d.account_id into v_account_id;
+  if found then return jsonb_build_object('deletedAccountId', v_account_id); end if;
+  select * into v_deletion from filestore.project_deletions d where d.due_at <= filestore.sweep_clock()
+  order by d.visited_at limit 1 for update skip locked;
+  if not found then return null; end if;
+  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
+  return jsonb_build_object(
+    'deletedProjectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
+    'isEmptied', v_deletion.is_emptied);
+end
+$$;
+comment on function filestore.next_deletion is
+  'The account that Auth is to remove, or the deleted project that is to be swept; null where there is neither.';
+call filestore.grant_execute('filestore.next_deletion', 'filestore_admin');
+
+create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
+language sql volatile security definer set search_path = '' as $$
+  update filestore.project_deletions d
+  set objects = array(select unnest(d.objects) union select unnest(p_objects))
+  where d.project_id = p_project_id
+$$;
+comment on function public.filestore_sweep_note_objects is
+  'Notes objects of a deleted project that are about to be removed. Several slices may note theirs.';
+call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform filestore.open_deletion(p_project_id);
+  delete from filestore.segments s
+  where s.project_id = p_project_id and s.id = any (array(
+    select m.id[1]::uuid
+    from unnest(p_objects) o (name), regexp_match(o.name, '/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$') m (id)
+    where m.id is not null));
+  update filestore.project_deletions d
+  set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
+end
+$$;
+comment on function public.filestore_sweep_forget_segments is
+  'Removes the segments whose objects were removed, of a deleted project.';
+call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
+
+create function filestore.open_deletion(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.project_id', (
+    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
+end
+$$;
+comment on function filestore.open_deletion is
+  'Opens the rows of a project for the rest of the transaction, if it was deleted.';
+call filestore.grant_execute('filestore.open_deletion', 'filestore_admin');
+
+create function public.filestore_sweep_remove_rows(p_project_id uuid) returns integer
+language plpgsql volatile security definer
+-- The rows of a slice are found by index, whatever the statistics of the table say.
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  v_table record;
+  v_removed integer := 0;
+  v_count integer;
+begin
+  perform filestore.open_deletion(p_project_id);
+  update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
+  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
+    execute format(
+      'delete from filestore.%1$I where (%2$s) in ('
+      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
+    using p_project_id, c_rows - v_removed;
+    get diagnostics v_count = row_count;
+    v_removed := v_removed + v_count;
+    exit when v_removed >= c_rows;
+  end loop;
+  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
+  return v_removed;
+exception when foreign_key_violation then
+  -- A request that was under way has just stored what refers to it: that goes first.
+  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
+  where d.project_id = p_project_id;
+  return 0;
+end
+$$;
+comment on function public.filestore_sweep_remove_rows is
+  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
+  'the project is swept again later, or goes.';
+call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
+
+create function filestore.end_of_deletion(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
+begin
+  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
+  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
+  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
+  if v_deletion.due_at >= v_last then
+    delete from filestore.project_deletions d where d.project_id = p_project_id;
+    delete from filestore.projects p where p.id = p_project_id;
+  else
+    update filestore.project_deletions d
+    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
+      then d.deleted_at + interval '1 hour' else v_last end
+    where d.project_id = p_project_id;
+  end if;
+end
+$$;
+comment on function filestore.end_of_deletion is
+  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
+call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
