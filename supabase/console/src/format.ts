@@ -14,6 +14,35 @@ export function formatBytes(bytes: number): string {
   return `${text} ${UNITS[unit]}`;
 }
 
+/** What an operation did, for people. */
+const DONE: Readonly<Record<string, string>> = {
+  write: "written",
+  append: "appended to",
+  overwrite: "overwritten",
+  edit: "edited",
+  delete: "deleted",
+  restore: "restored",
+  copy: "copied",
+  move: "moved",
+  undo: "undone",
+  purge: "purged",
+};
+
+/** `edited`, `copied from notes/a.md`, `restored from version 3`. */
+export function describeOperation(
+  path: string,
+  { operation, deleted, from }: {
+    readonly operation: string;
+    readonly deleted?: boolean | undefined;
+    readonly from?: { readonly path: string; readonly version: number } | undefined;
+  },
+): string {
+  if (operation === "move" && deleted) return "moved away";
+  const done = DONE[operation] ?? operation;
+  if (from === undefined) return done;
+  return `${done} from ${from.path === path ? `version ${from.version}` : from.path}`;
+}
+
 const numbers = new Intl.NumberFormat("en");
 
 export function formatNumber(value: number): string {

@@ -8,6 +8,10 @@ export const FILES_PER_PAGE = 100;
 export const VERSIONS_PER_PAGE = 50;
 /** Entries of the activity list: the maximum of the API. */
 export const ACTIVITY_ENTRIES = 50;
+/** Runs on a page of them. */
+export const RUNS_PER_PAGE = 50;
+/** Files of each kind that the dialog of an undo names. */
+export const UNDO_FILES_SHOWN_MAX = 20;
 /** Results on a page of a search. */
 export const SEARCH_RESULTS_PER_PAGE = 20;
 

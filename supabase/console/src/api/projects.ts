@@ -4,6 +4,7 @@ import { call } from "./client.ts";
 import {
   type ActivityEntry,
   activitySchema,
+  deletedSchema,
   type Key,
   keySchema,
   keysSchema,
@@ -31,6 +32,16 @@ export function renameProject(projectId: string, name: string): Promise<Project>
   return call({ method: "PATCH", path: "/project", projectId, body: { name } }, projectSchema);
 }
 
+/** For good, with everything in it. `confirm` is its name. */
+export async function deleteProject(projectId: string, confirm: string): Promise<void> {
+  await call({ method: "DELETE", path: "/project", projectId, query: { confirm } }, deletedSchema);
+}
+
+/** For good, with all of its projects. `confirm` is its e-mail address. */
+export async function deleteAccount(confirm: string): Promise<void> {
+  await call({ method: "DELETE", path: "/account", query: { confirm } }, deletedSchema);
+}
+
 /** Newest first, including revoked and expired keys. */
 export async function listKeys(projectId: string, signal?: AbortSignal): Promise<readonly Key[]> {
   return (await call({ path: "/project/apikeys", projectId, signal }, keysSchema)).keys;
@@ -52,6 +63,19 @@ export function createKey(projectId: string, settings: NewKeySettings): Promise<
 export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: number): Promise<NewKey> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}/rotate`;
   return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } }, newKeySchema);
+}
+
+export interface KeyChanges {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly pathPrefix: string | undefined;
+  readonly expiresAt: string | undefined;
+}
+
+/** Scopes and prefix can only be narrowed. */
+export function changeKey(projectId: string, keyId: string, changes: KeyChanges): Promise<Key> {
+  const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
+  return call({ method: "PATCH", path, projectId, body: changes }, keySchema);
 }
 
 export function revokeKey(projectId: string, keyId: string): Promise<Key> {

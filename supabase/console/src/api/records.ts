@@ -40,6 +40,16 @@ export const keysSchema = z.object({ keys: z.array(keySchema) });
 export const newKeySchema = z.extend(keySchema, { key: z.string() });
 export type NewKey = z.infer<typeof newKeySchema>;
 
+/** What made a version, and what was said of it. */
+const origin = {
+  operation: z.string(),
+  runId: z.optional(z.string()),
+  actor: z.optional(z.string()),
+  note: z.optional(z.string()),
+  from: z.optional(z.object({ path: z.string(), version: z.number() })),
+  keyId: z.nullish(z.string()),
+};
+
 export const activitySchema = z.object({
   activity: z.array(z.object({
     fileId: z.string(),
@@ -49,10 +59,60 @@ export const activitySchema = z.object({
     mimeType: z.string(),
     deleted: z.optional(z.boolean()),
     createdAt: z.string(),
-    keyId: z.nullish(z.string()),
+    ...origin,
   })),
 });
 export type ActivityEntry = z.infer<typeof activitySchema>["activity"][number];
+
+const run = {
+  runId: z.string(),
+  actors: z.array(z.string()),
+  fileCount: z.number(),
+  versionCount: z.number(),
+  firstAt: z.string(),
+  lastAt: z.string(),
+};
+
+export const runPageSchema = z.object({
+  runs: z.array(z.object(run)),
+  cursor: z.string(),
+  hasMore: z.boolean(),
+});
+export type RunPage = z.infer<typeof runPageSchema>;
+export type Run = RunPage["runs"][number];
+
+export const runDetailsSchema = z.object({
+  ...run,
+  files: z.array(z.object({
+    path: z.string(),
+    fileId: z.string(),
+    firstVersion: z.number(),
+    lastVersion: z.number(),
+    operation: z.string(),
+  })),
+  hasMore: z.boolean(),
+});
+export type RunDetails = z.infer<typeof runDetailsSchema>;
+export type RunFile = RunDetails["files"][number];
+
+export const undoSchema = z.object({
+  runId: z.nullable(z.string()),
+  actions: z.array(z.object({
+    path: z.string(),
+    action: z.enum(["restore", "delete"]),
+    from: z.number(),
+    to: z.nullable(z.number()),
+  })),
+  unchanged: z.array(z.string()),
+  conflicts: z.array(z.object({
+    path: z.string(),
+    version: z.number(),
+    actor: z.nullable(z.string()),
+    runId: z.nullable(z.string()),
+    reason: z.optional(z.string()),
+  })),
+});
+export type Undo = z.infer<typeof undoSchema>;
 
 export const fileSchema = z.object({
   id: z.string(),
@@ -80,11 +140,13 @@ export const versionListSchema = z.object({
     size: z.number(),
     createdAt: z.string(),
     deleted: z.optional(z.boolean()),
-    keyId: z.nullish(z.string()),
+    ...origin,
   })),
   total: z.number(),
 });
 export type Version = z.infer<typeof versionListSchema>["versions"][number];
+
+export const deletedSchema = z.object({ id: z.string(), deletedAt: z.string() });
 
 export const diffSchema = z.object({
   from: z.number(),
@@ -111,6 +173,12 @@ export const searchSchema = z.object({
   mode: z.string(),
   hasMore: z.boolean(),
   indexed: z.object({ pending: z.number() }),
+  notSearched: z.optional(z.object({
+    files: z.number(),
+    bytes: z.number(),
+    paths: z.array(z.string()),
+    reasons: z.array(z.string()),
+  })),
 });
 export type SearchResults = z.infer<typeof searchSchema>;
 

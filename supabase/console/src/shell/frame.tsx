@@ -12,6 +12,8 @@ import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
 import { ActivityView } from "../views/activity_view.tsx";
+import { RunView } from "../views/runs/run_view.tsx";
+import { RunsView } from "../views/runs/runs_view.tsx";
 import { SearchView } from "../views/search_view.tsx";
 import { SettingsView } from "../views/settings_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -65,6 +67,10 @@ function View() {
       return <DeletedView place={here} />;
     case "activity":
       return <ActivityView projectId={here.projectId} />;
+    case "runs":
+      return <RunsView place={here} />;
+    case "run":
+      return <RunView key={here.runId} place={here} />;
     case "keys":
       return <KeysView projectId={here.projectId} />;
     case "search":
@@ -77,6 +83,7 @@ function View() {
 function pageTitle(): string {
   const here = place.value;
   if (here.name === "file") return here.path;
+  if (here.name === "run") return `Run ${here.runId}`;
   if (here.name === "files") return here.directory === "" ? "Files" : here.directory;
   return here.name.charAt(0).toUpperCase() + here.name.slice(1);
 }

@@ -45,6 +45,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
           <Item icon="folder" text="Files" to={{ name: "files", projectId, directory: "" }} />
           <Item icon="trash" text="Deleted files" to={{ name: "deleted", projectId }} />
           <Item icon="activity" text="Activity" to={{ name: "activity", projectId }} />
+          <Item icon="run" text="Runs" to={{ name: "runs", projectId }} />
           <Item icon="key" text="API keys" to={{ name: "keys", projectId }} />
           <Item icon="gear" text="Settings and usage" to={{ name: "settings", projectId }} />
         </ul>
@@ -70,7 +71,8 @@ interface ItemProperties {
 }
 
 function Item({ icon, text, to }: ItemProperties) {
-  const here = place.value.name === "file" ? "files" : place.value.name;
+  const { name } = place.value;
+  const here = name === "file" ? "files" : name === "run" ? "runs" : name;
   return (
     <li>
       <a href={hrefOf(to)} aria-current={here === to.name ? "page" : undefined}>

@@ -19,6 +19,11 @@ export async function loadProjects(): Promise<void> {
   projects.value = await listProjects();
 }
 
+/** Leaves out a project that was deleted. */
+export function forgetProject(id: string): void {
+  projects.value = projects.value?.filter((known) => known.id !== id);
+}
+
 /** Replaces or adds a project. */
 export function updateProject(next: Project): void {
   const known = projects.value ?? [];

@@ -57,6 +57,21 @@ export interface DeletedPlace {
   readonly first?: number | undefined;
 }
 
+export interface RunsPlace {
+  readonly name: "runs";
+  readonly projectId: string;
+  /** The cursor of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface RunPlace {
+  readonly name: "run";
+  readonly projectId: string;
+  readonly runId: string;
+  /** The last file of the page before. */
+  readonly after?: string | undefined;
+}
+
 export type Section = "activity" | "keys" | "settings";
 
 export type Place =
@@ -65,6 +80,8 @@ export type Place =
   | FilePlace
   | SearchPlace
   | DeletedPlace
+  | RunsPlace
+  | RunPlace
   | { readonly name: Section; readonly projectId: string };
 
 const SECTIONS: readonly Section[] = ["activity", "keys", "settings"];
@@ -127,6 +144,10 @@ export function hrefOf(next: Place): string {
     }
     case "deleted":
       return start + queryText({ first: next.first });
+    case "runs":
+      return start + queryText({ after: next.after });
+    case "run":
+      return `${start}/${encodeURIComponent(next.runId)}${queryText({ after: next.after })}`;
     default:
       return start;
   }
@@ -149,7 +170,10 @@ function placeOf(text: string): Place {
   const section = SECTIONS.find((one) => one === name);
   if (section !== undefined) return { name: section, projectId };
   const first = numberOf(query.get("first"));
+  const after = query.get("after") ?? undefined;
   if (name === "deleted") return { name, projectId, first };
+  if (name === "runs") return { name, projectId, after };
+  if (name === "run" && rest !== "") return { name, projectId, runId: rest, after };
   if (name === "search") return { name, projectId, first, ...searchQuery(query) };
   if (name === "file" && rest !== "") return { name, projectId, path: rest, first, ...fileQuery(query) };
   return { name: "files", projectId, directory: rest, first, ...filesQuery(query) };

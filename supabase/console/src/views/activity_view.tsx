@@ -5,9 +5,10 @@ import { useEffect } from "preact/hooks";
 import { listActivity } from "../api/projects.ts";
 import type { ActivityEntry } from "../api/records.ts";
 import { moveInList } from "../components/list_navigation.ts";
-import { formatBytes } from "../format.ts";
+import { describeOperation, formatBytes } from "../format.ts";
 import { ACTIVITY_POLL_MILLISECONDS } from "../limits.ts";
 import { Age } from "../components/age.tsx";
+import { Said } from "../components/said.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { ensureKeys, writerName } from "../state/keys.ts";
@@ -91,8 +92,13 @@ function Row({ projectId, entry }: RowProperties) {
           {path}
         </a>
       </td>
-      <td class="extra">{isDeleted ? "deleted" : version === 1 ? "created" : `version ${version}`}</td>
-      <td class="writer">{writerName(projectId, keyId)}</td>
+      <td class="extra">
+        {describeOperation(path, entry)}, version {version}
+      </td>
+      <td class="writer">
+        {writerName(projectId, keyId)}
+        <Said {...entry} projectId={projectId} />
+      </td>
       <td class="when">
         <Age iso={createdAt} />
       </td>

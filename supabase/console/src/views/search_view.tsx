@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
 import { search } from "../api/files.ts";
 import type { SearchResults } from "../api/records.ts";
-import { formatCount } from "../format.ts";
+import { formatBytes, formatCount } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/field.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -134,21 +134,52 @@ function Outcome({ place, data, error, reload }: OutcomeProperties) {
       </Empty>
     );
   }
-  const { results, indexed: { pending } } = data;
+  const { results, notSearched } = data;
   return (
     <>
-      {pending > 0 && (
-        <p class="note" role="status">
-          {formatCount(pending, "new version")} {pending === 1 ? "is" : "are"} not searched yet.
-          <button type="button" onClick={reload}>Search again</button>
-        </p>
-      )}
+      {notSearched && <NotSearched {...{ notSearched, reload }} />}
       {results.length === 0
         ? <Empty icon="search" title={`Nothing matches “${place.q}”.`} />
         : <Results projectId={place.projectId} results={results} />}
     </>
   );
 }
+
+interface NotSearchedProperties {
+  readonly notSearched: NonNullable<SearchResults["notSearched"]>;
+  readonly reload: () => void;
+}
+
+/** Text that was not looked at: without it, no result means that there is none. */
+function NotSearched({ notSearched: { files, bytes, paths, reasons }, reload }: NotSearchedProperties) {
+  const why = reasons.map((reason) => UNSEARCHED_REASONS[reason] ?? reason).join("; ");
+  return (
+    <div class="note" role="status">
+      <span>
+        {formatCount(files, "file")} ({formatBytes(bytes)}) {files === 1 ? "was" : "were"} not searched:{" "}
+        {why}.
+      </span>
+      <button type="button" onClick={reload}>Search again</button>
+      {paths.length > 0 && (
+        <details>
+          <summary>{paths.length < files ? "Some of them" : "Which"}</summary>
+          <ul class="paths">{paths.map((path) => <li key={path}>{path}</li>)}</ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Why text was not looked at, by the API's word for it. */
+const UNSEARCHED_REASONS: Readonly<Record<string, string>> = {
+  too_large: "too large",
+  bounds: "more than one search looks at; choose a folder",
+  pending: "just written",
+  not_indexable: "cannot be indexed",
+  too_many_words: "too many different words",
+  busy: "another search is reading",
+  unreadable: "could not be read",
+};
 
 /** Why the content of a file is not searched, by the API's word for it. */
 const NOT_SEARCHED: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The project's name, tier and usage; the account's password. */
+/** The project's name, tier and usage; the account's password; and the end of both. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { renameProject } from "../api/projects.ts";
@@ -11,6 +11,7 @@ import { TextField } from "../components/field.tsx";
 import { FormProblem, Problem } from "../components/states.tsx";
 import { useSubmit } from "../components/use_submit.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
+import { DeleteAccountDialog, DeleteProjectDialog } from "./settings/delete_dialogs.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { notify } from "../state/notices.ts";
 import { project, refreshProject, updateProject } from "../state/projects.ts";
@@ -20,6 +21,8 @@ export function SettingsView() {
   const current = project.value;
   const id = current?.id ?? "";
   const { error, reload } = useLoad(`project ${id}`, (signal) => refreshProject(id, signal));
+  const [deleting, setDeleting] = useState<"project" | "account" | null>(null);
+  const close = () => setDeleting(null);
   if (current === undefined) return null;
   return (
     <section class="view settings" aria-labelledby="settings-title">
@@ -38,12 +41,16 @@ export function SettingsView() {
         <p class="hint">
           Created {formatTime(current.createdAt)}. Id <code>{current.id}</code>
         </p>
+        <button type="button" class="danger" onClick={() => setDeleting("project")}>Delete project</button>
       </section>
       <section class="card" aria-labelledby="account-title">
         <h2 id="account-title">Account</h2>
         <p>Signed in as {account.value?.email}.</p>
         <NewPasswordForm onDone={() => {}} />
+        <button type="button" class="danger" onClick={() => setDeleting("account")}>Delete account</button>
       </section>
+      {deleting === "project" && <DeleteProjectDialog project={current} onClose={close} />}
+      {deleting === "account" && <DeleteAccountDialog email={account.value?.email ?? ""} onClose={close} />}
     </section>
   );
 }

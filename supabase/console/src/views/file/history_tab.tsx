@@ -5,9 +5,10 @@ import { useEffect, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import type { Version } from "../../api/records.ts";
 import { restore } from "../../state/remove_file.ts";
-import { formatBytes } from "../../format.ts";
+import { describeOperation, formatBytes } from "../../format.ts";
 import { VERSIONS_PER_PAGE } from "../../limits.ts";
 import { Age } from "../../components/age.tsx";
+import { Said } from "../../components/said.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
@@ -76,6 +77,7 @@ function Table({ versions, ...rest }: TableProperties) {
             <span class="visually-hidden">Compare</span>
           </th>
           <th scope="col">Version</th>
+          <th scope="col" class="extra">What</th>
           <th scope="col" class="writer">Written by</th>
           <th scope="col" class="when">Time</th>
           <th scope="col" class="number">Size</th>
@@ -119,7 +121,11 @@ function Row({ entry, place, latest, chosen, choose }:
           </a>}
         {version === latest && <span class="tag">latest</span>}
       </td>
-      <td class="writer">{writerName(projectId, keyId)}</td>
+      <td class="extra">{describeOperation(path, entry)}</td>
+      <td class="writer">
+        {writerName(projectId, keyId)}
+        <Said {...entry} projectId={projectId} />
+      </td>
       <td class="when">
         <Age iso={createdAt} />
       </td>

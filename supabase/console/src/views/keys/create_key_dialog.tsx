@@ -8,6 +8,7 @@ import { SelectField, TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { FormProblem } from "../../components/states.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
+import { isoOf } from "./expiry.ts";
 import { ScopeFields } from "./scope_fields.tsx";
 
 interface Properties {
@@ -67,9 +68,4 @@ export function CreateKeyDialog({ projectId, onClose, onMade }: Properties) {
       <FormProblem error={error} fields={FIELDS} />
     </FormDialog>
   );
-}
-
-/** The field has no time zone; its value is in the time zone of the browser. */
-function isoOf(local: string): string | undefined {
-  return local === "" ? undefined : new Date(local).toISOString();
 }

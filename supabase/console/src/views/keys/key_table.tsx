@@ -4,6 +4,7 @@ import { Age } from "../../components/age.tsx";
 import { keyStatus, keyTitle } from "./key_status.ts";
 
 interface Actions {
+  readonly onEdit: (key: Key) => void;
   readonly onRotate: (key: Key) => void;
   readonly onRevoke: (key: Key) => void;
 }
@@ -29,7 +30,7 @@ export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readon
   );
 }
 
-function Row({ shown, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
+function Row({ shown, onEdit, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
   const status = keyStatus(shown);
   const title = keyTitle(shown);
   return (
@@ -53,6 +54,9 @@ function Row({ shown, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
       <td class="actions">
         {status === "active" && (
           <>
+            <button type="button" aria-label={`Edit ${title}`} onClick={() => onEdit(shown)}>
+              Edit
+            </button>
             <button type="button" aria-label={`Rotate ${title}`} onClick={() => onRotate(shown)}>
               Rotate
             </button>

@@ -8,6 +8,7 @@ import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { CreateKeyDialog } from "./create_key_dialog.tsx";
+import { EditKeyDialog } from "./edit_key_dialog.tsx";
 import { KeyTable } from "./key_table.tsx";
 import { NewKeyDialog } from "./new_key_dialog.tsx";
 import { RevokeKeyDialog } from "./revoke_key_dialog.tsx";
@@ -15,7 +16,7 @@ import { RotateKeyDialog } from "./rotate_key_dialog.tsx";
 
 type Open =
   | { readonly name: "create" }
-  | { readonly name: "rotate" | "revoke"; readonly key: Key }
+  | { readonly name: "edit" | "rotate" | "revoke"; readonly key: Key }
   | { readonly name: "made"; readonly key: NewKey };
 
 export function KeysView({ projectId }: { readonly projectId: string }) {
@@ -46,6 +47,7 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
         : (
           <KeyTable
             keys={keys}
+            onEdit={(key) => setOpen({ name: "edit", key })}
             onRotate={(key) => setOpen({ name: "rotate", key })}
             onRevoke={(key) => setOpen({ name: "revoke", key })}
           />
@@ -67,6 +69,8 @@ function Dialogs({ projectId, open, made, reload, onClose }: DialogsProperties) 
   switch (open?.name) {
     case "create":
       return <CreateKeyDialog {...{ projectId, onClose }} onMade={made} />;
+    case "edit":
+      return <EditKeyDialog {...{ projectId, onClose }} edited={open.key} onDone={reload} />;
     case "rotate":
       return <RotateKeyDialog {...{ projectId, onClose }} old={open.key} onMade={made} />;
     case "revoke":

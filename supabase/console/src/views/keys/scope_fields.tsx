@@ -4,6 +4,8 @@ import { useId } from "preact/hooks";
 
 interface Properties {
   readonly scopes: readonly string[];
+  /** Those that can be ticked; all, if left out. */
+  readonly offered?: readonly string[];
   readonly onChange: (scopes: readonly string[]) => void;
   readonly problem: string | undefined;
 }
@@ -14,7 +16,7 @@ const SCOPES = [
   ["admin", "Admin", "manage the project's keys"],
 ] as const;
 
-export function ScopeFields({ scopes, onChange, problem }: Properties) {
+export function ScopeFields({ scopes, offered, onChange, problem }: Properties) {
   const id = useId();
   return (
     <fieldset class="field" aria-describedby={problem && id}>
@@ -24,6 +26,7 @@ export function ScopeFields({ scopes, onChange, problem }: Properties) {
           <input
             type="checkbox"
             checked={scopes.includes(scope)}
+            disabled={offered !== undefined && !offered.includes(scope)}
             onChange={({ currentTarget }) =>
               onChange(currentTarget.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
           />

@@ -1,0 +1,60 @@
+/// <reference lib="dom" />
+/** Calls of the run routes. */
+import { RUNS_PER_PAGE } from "../limits.ts";
+import { call } from "./client.ts";
+import {
+  type RunDetails,
+  runDetailsSchema,
+  type RunPage,
+  runPageSchema,
+  type Undo,
+  undoSchema,
+} from "./records.ts";
+
+/** What to do with files that others have changed since. */
+export type OnConflict = "refuse" | "skip" | "overwrite";
+
+/** Newest first; `after` is the cursor of the page before. */
+export function listRuns(
+  projectId: string,
+  after: string | undefined,
+  signal?: AbortSignal,
+): Promise<RunPage> {
+  return call({ path: "/runs", projectId, query: { limit: RUNS_PER_PAGE, after }, signal }, runPageSchema);
+}
+
+/** `after` is the `fileId` of the last file of the page before. */
+export function readRun(
+  projectId: string,
+  runId: string,
+  after: string | undefined,
+  signal?: AbortSignal,
+): Promise<RunDetails> {
+  return call({ path: urlPath(runId), projectId, query: { after }, signal }, runDetailsSchema);
+}
+
+/** What an undo would do now. */
+export function planUndo(
+  projectId: string,
+  runId: string,
+  onConflict: OnConflict,
+  signal?: AbortSignal,
+): Promise<Undo> {
+  const path = `${urlPath(runId)}/undo`;
+  return call({ method: "POST", path, projectId, body: { dryRun: true, onConflict }, signal }, undoSchema);
+}
+
+/** Fails with RUN_CONFLICT where others have changed its files and `onConflict` is `refuse`. */
+export function undoRun(projectId: string, runId: string, onConflict: OnConflict): Promise<Undo> {
+  return call({
+    method: "POST",
+    path: `${urlPath(runId)}/undo`,
+    projectId,
+    headers: { "idempotency-key": crypto.randomUUID() },
+    body: { dryRun: false, onConflict },
+  }, undoSchema);
+}
+
+function urlPath(runId: string): string {
+  return `/runs/${encodeURIComponent(runId)}`;
+}

@@ -1,0 +1,25 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** What was said of a change by whoever made it: claims, beside the name of the key, which was checked. */
+import { hrefOf } from "../state/router.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly actor?: string | undefined;
+  readonly runId?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+/** Nothing where nothing was said. */
+export function Said({ projectId, actor, runId, note }: Properties) {
+  if (actor === undefined && runId === undefined && note === undefined) return null;
+  return (
+    <div class="said">
+      {actor !== undefined && <span class="actor" title="X-Actor">{actor}</span>}
+      {runId !== undefined && (
+        <a class="run" title="X-Run-Id" href={hrefOf({ name: "run", projectId, runId })}>run {runId}</a>
+      )}
+      {note !== undefined && <q title="X-Change-Note">{note}</q>}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** What one run did, file by file, and its undo. */
+import { useState } from "preact/hooks";
+import type { RunDetails, RunFile } from "../../api/records.ts";
+import { readRun } from "../../api/runs.ts";
+import { Age } from "../../components/age.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { moveInList } from "../../components/list_navigation.ts";
+import { Loading, Problem } from "../../components/states.tsx";
+import { describeOperation, formatCount } from "../../format.ts";
+import { goTo, hrefOf, type RunPlace } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { UndoDialog } from "./undo_dialog.tsx";
+
+export function RunView({ place }: { readonly place: RunPlace }) {
+  const { projectId, runId, after } = place;
+  const [isUndoing, setUndoing] = useState(false);
+  const key = `run ${projectId} ${runId} ${after}`;
+  const { data, error, reload } = useLoad(key, (signal) => readRun(projectId, runId, after, signal));
+  return (
+    <section class="view" aria-labelledby="run-title">
+      <div class="view-head">
+        <h1 id="run-title">Run {runId}</h1>
+        <button type="button" disabled={data === undefined} onClick={() => setUndoing(true)}>
+          <Icon name="restore" />Undo …
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined ? error === undefined && <Loading what="the run" /> : (
+        <>
+          <Summary run={data} />
+          <Table projectId={projectId} run={data} />
+          {data.hasMore && (
+            <button
+              type="button"
+              onClick={() => goTo({ ...place, after: data.files.at(-1)?.fileId })}
+            >
+              More files
+            </button>
+          )}
+        </>
+      )}
+      {isUndoing && <UndoDialog {...{ projectId, runId }} onClose={() => setUndoing(false)} />}
+    </section>
+  );
+}
+
+function Summary({ run }: { readonly run: RunDetails }) {
+  const { actors, fileCount, versionCount, firstAt, lastAt } = run;
+  return (
+    <p class="hint">
+      {formatCount(versionCount, "version")} of {formatCount(fileCount, "file")}
+      {actors.length > 0 && `, by ${actors.join(", ")}`}. From <Age iso={firstAt} /> to <Age iso={lastAt} />.
+    </p>
+  );
+}
+
+function Table({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
+  // The API has them in the order of their ids, so that pages stay put.
+  const files = run.files.toSorted((a, b) => a.path < b.path ? -1 : 1);
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Files of {run.runId}</caption>
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col" class="extra">What</th>
+          <th scope="col" class="number">Versions</th>
+          <th scope="col" class="actions">
+            <span class="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {files.map((file) => <Row key={file.fileId} {...{ projectId, file }} />)}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ projectId, file }: { readonly projectId: string; readonly file: RunFile }) {
+  const { path, firstVersion, lastVersion, operation } = file;
+  const place = { name: "file", projectId, path } as const;
+  return (
+    <tr>
+      <td class="name">
+        <a class="row-link" href={hrefOf({ ...place, tab: "history" })}>
+          <Icon name={operation === "delete" ? "trash" : "file"} />
+          {path}
+        </a>
+      </td>
+      <td class="extra">{describeOperation(path, { operation })}</td>
+      <td class="number">{firstVersion === lastVersion ? firstVersion : `${firstVersion}–${lastVersion}`}</td>
+      <td class="actions">
+        {firstVersion > 1 && operation !== "delete" && (
+          <a
+            aria-label={`Changes of ${path}`}
+            href={hrefOf({ ...place, tab: "compare", from: firstVersion - 1, to: lastVersion })}
+          >
+            Changes
+          </a>
+        )}
+      </td>
+    </tr>
+  );
+}

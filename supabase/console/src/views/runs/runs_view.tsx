@@ -1,0 +1,83 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Runs, the newest first: all that was written under one `X-Run-Id`. */
+import type { Run } from "../../api/records.ts";
+import { listRuns } from "../../api/runs.ts";
+import { Age } from "../../components/age.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { moveInList } from "../../components/list_navigation.ts";
+import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { formatNumber } from "../../format.ts";
+import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+
+export function RunsView({ place }: { readonly place: RunsPlace }) {
+  const { projectId, after } = place;
+  const key = `runs ${projectId} ${after}`;
+  const { data, error, reload } = useLoad(key, (signal) => listRuns(projectId, after, signal));
+  return (
+    <section class="view" aria-labelledby="runs-title">
+      <div class="view-head">
+        <h1 id="runs-title">Runs</h1>
+        <button type="button" onClick={reload}>
+          <Icon name="rotate" />Refresh
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined
+        ? error === undefined && <Loading what="the runs" />
+        : data.runs.length === 0 && !data.hasMore
+        ? (
+          <Empty
+            icon="run"
+            title={after === undefined ? "There are no runs yet." : "There are no older runs."}
+          >
+            <p>
+              Writes with the header{" "}
+              <code>X-Run-Id</code>, and tool calls of agents that send a trace, are shown here run by run,
+              and can be undone together.
+            </p>
+          </Empty>
+        )
+        : <Table projectId={projectId} runs={data.runs} />}
+      {data?.hasMore && (
+        <button type="button" onClick={() => goTo({ ...place, after: data.cursor })}>Older runs</button>
+      )}
+    </section>
+  );
+}
+
+function Table({ projectId, runs }: { readonly projectId: string; readonly runs: readonly Run[] }) {
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Runs</caption>
+      <thead>
+        <tr>
+          <th scope="col">Run</th>
+          <th scope="col" class="writer">By</th>
+          <th scope="col" class="when">Last write</th>
+          <th scope="col" class="number">Files</th>
+          <th scope="col" class="number extra">Versions</th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {runs.map(({ runId, actors, lastAt, fileCount, versionCount }) => (
+          <tr key={runId}>
+            <td class="name">
+              <a class="row-link" href={hrefOf({ name: "run", projectId, runId })}>
+                <Icon name="run" />
+                {runId}
+              </a>
+            </td>
+            <td class="writer">{actors.join(", ")}</td>
+            <td class="when">
+              <Age iso={lastAt} />
+            </td>
+            <td class="number">{formatNumber(fileCount)}</td>
+            <td class="number extra">{formatNumber(versionCount)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,136 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Undoing a run: first what would become of which file, and what others have changed since; then the undo. */
+import { useState } from "preact/hooks";
+import type { Undo } from "../../api/records.ts";
+import { type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
+import { Field } from "../../components/field.tsx";
+import { FormDialog } from "../../components/form_dialog.tsx";
+import { FormProblem, Loading, Problem } from "../../components/states.tsx";
+import { useSubmit } from "../../components/use_submit.ts";
+import { formatCount } from "../../format.ts";
+import { UNDO_FILES_SHOWN_MAX } from "../../limits.ts";
+import { announceChange } from "../../state/changes.ts";
+import { notify } from "../../state/notices.ts";
+import { goTo } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly runId: string;
+  readonly onClose: () => void;
+}
+
+export function UndoDialog({ projectId, runId, onClose }: Properties) {
+  const [onConflict, setOnConflict] = useState<OnConflict>("skip");
+  const key = `undo ${projectId} ${runId} ${onConflict}`;
+  const plan = useLoad(key, (signal) => planUndo(projectId, runId, onConflict, signal));
+  const { data } = plan;
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const hasConflicts = data !== undefined && data.conflicts.length > 0;
+    // What nobody was asked about is not decided here: others may have been quicker than the plan.
+    const done = await undoRun(projectId, runId, hasConflicts ? onConflict : "refuse").catch((failure) => {
+      plan.reload();
+      throw failure;
+    });
+    announceChange({});
+    onClose();
+    notify(`Undone: ${formatCount(done.actions.length, "file")}.`);
+    if (done.runId !== null && done.actions.length > 0) goTo({ name: "run", projectId, runId: done.runId });
+  });
+  const hasNothingToDo = data === undefined || data.actions.length === 0;
+  return (
+    <FormDialog
+      title={`Undo run ${runId}?`}
+      action="Undo the run"
+      isBusy={isBusy || hasNothingToDo}
+      {...{ submit, onClose }}
+    >
+      {plan.error !== undefined && <Problem error={plan.error} onRetry={plan.reload} />}
+      {data === undefined
+        ? plan.error === undefined && <Loading what="what it would do" />
+        : <Plan plan={data} />}
+      {data !== undefined && data.conflicts.length > 0 && (
+        <Field label="These files">
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={onConflict}
+              onChange={({ currentTarget }) =>
+                setOnConflict(currentTarget.value === "overwrite" ? "overwrite" : "skip")}
+            >
+              <option value="skip">stay as they are; undo the others</option>
+              <option value="overwrite">
+                go back all the same; what others wrote stays in their history
+              </option>
+            </select>
+          )}
+        </Field>
+      )}
+      <p class="hint">
+        Every file gets a new version, so the undo can be undone, too: it is a run of its own.
+      </p>
+      <FormProblem error={error} fields={[]} />
+    </FormDialog>
+  );
+}
+
+function Plan({ plan }: { readonly plan: Undo }) {
+  const { actions, unchanged, conflicts } = plan;
+  const back = actions.filter(({ action }) => action === "restore");
+  const gone = actions.filter(({ action }) => action === "delete");
+  return (
+    <>
+      {actions.length === 0 && <p>Nothing would be changed.</p>}
+      <Files
+        one="gets"
+        many="get"
+        what="back what was before"
+        lines={back.map(({ path, to }) => `${path}: version ${to}`)}
+      />
+      <Files one="goes" many="go" what="away: created by the run" lines={gone.map(({ path }) => path)} />
+      <Files one="is" many="are" what="the same as before the run" lines={unchanged} />
+      <Files
+        one="was"
+        many="were"
+        what="changed by others since"
+        lines={conflicts.map(({ path, version, actor, runId, reason }) =>
+          `${path}: ${because(reason) ?? `version ${version}${by(actor, runId)}`}`
+        )}
+      />
+    </>
+  );
+}
+
+function because(reason: string | undefined): string | undefined {
+  if (reason === "gone") return "what it was is not there any more";
+  return reason === "moved" ? "the other file of its move is not part of this" : undefined;
+}
+
+function by(actor: string | null, runId: string | null): string {
+  if (actor === null && runId === null) return "";
+  return ` by ${[actor, runId && `run ${runId}`].filter(Boolean).join(", ")}`;
+}
+
+interface FilesProperties {
+  /** What the summary says: "1 file gets …", "2 files get …". */
+  readonly one: string;
+  readonly many: string;
+  readonly what: string;
+  readonly lines: readonly string[];
+}
+
+function Files({ one, many, what, lines }: FilesProperties) {
+  if (lines.length === 0) return null;
+  const shown = lines.slice(0, UNDO_FILES_SHOWN_MAX);
+  const more = lines.length - shown.length;
+  return (
+    <details class="plan" open={more === 0}>
+      <summary>{formatCount(lines.length, "file")} {lines.length === 1 ? one : many} {what}</summary>
+      <ul>
+        {shown.map((line) => <li key={line}>{line}</li>)}
+        {more > 0 && <li>… and {formatCount(more, "more file")}</li>}
+      </ul>
+    </details>
+  );
+}
