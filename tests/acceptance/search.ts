@@ -33,19 +33,53 @@ test("text: files, lines, columns, snippets and the lines around, by path", asyn
       {
         path: "notes/deep/log.txt",
         score: 1,
-        matches: [{ line: 2, column: 5, snippet: "two ship it", before: ["one"], after: ["three"] }],
+        matches: [{
+          ...{ line: 2, column: 5, snippet: "two ship it", before: ["one"], after: ["three"] },
+          ...{ lines: "1-3", text: "one\ntwo ship it\nthree" },
+        }],
         version: 1,
         mimeType: "text/plain",
       },
       {
         path: "notes/plan.md",
         score: 1,
-        matches: [{ line: 3, column: 1, snippet: "ship it", before: ["# Plan", ""], after: ["then sleep"] }],
+        matches: [{
+          ...{ line: 3, column: 1, snippet: "ship it", before: ["# Plan", ""], after: ["then sleep"] },
+          ...{ lines: "1-4", text: "# Plan\n\nship it\nthen sleep" },
+        }],
         version: 1,
         mimeType: "text/markdown",
       },
     ],
   );
+});
+
+test("lines and text of a match are taken by a read and an edit as they are, also in long lines and with CRLF", async () => {
+  const own = await files();
+  const texts: Record<string, string> = {
+    "lf.txt": "one\ntwo\nthe needle here\nfour\nfive\nsix\n",
+    "crlf.txt": "one\r\nthe needle here\r\nthree\r\n",
+    "only.txt": "the needle here",
+    "wide.txt": `${"é😀".repeat(2_000)} needle ${"ü".repeat(2_000)}\nnext\n`,
+  };
+  for (const [path, text] of Object.entries(texts)) await own.write(path, text);
+  await settled(own);
+  for (const { path, matches } of (await search(own, "needle", { mode: "text" })).results) {
+    const [match] = matches;
+    if (!match) throw new Error(path);
+    const read = await own.request("GET", `/files/${path}`, { query: { lines: match.lines } });
+    const { content } = Object(read.body).data;
+    assert(
+      path === "wide.txt" ? content.includes(match.text) : content.trimEnd() === match.text.trimEnd(),
+      path,
+    );
+    const edited = await own.request("PUT", `/files/edit/${path}`, {
+      body: { oldString: match.text, newString: match.text.replace("needle", "pin") },
+    });
+    assertEquals([path, edited.status], [path, 200]);
+    const after = await own.request("GET", `/files/${path}`);
+    assertEquals(Object(after.body).data.content, texts[path]?.replace("needle", "pin"), path);
+  }
 });
 
 test("directory, glob and contentType narrow a search", async () => {
@@ -148,6 +182,8 @@ test("NUL in a text is found around and shown; a query cannot hold it", async ()
     snippet: "before\0needle after",
     before: [],
     after: [],
+    lines: "1-1",
+    text: "before\0needle after",
   });
   const details = assertRefused(
     await trySearch(own, "a\0b", { mode: "text" }),

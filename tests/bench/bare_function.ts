@@ -15,4 +15,11 @@ app.post("/api/write/:row", async (c) => {
 });
 app.get("/api/read/:row", async (c) => c.json({ content: await bare.read(Number(c.req.param("row"))) }));
 app.get("/api/payload/:name", async (c) => c.json(await bare.payload(c.req.param("name"))));
+app.post("/api/call/:name", async (c) => c.json(await bare.call(c.req.param("name"), await c.req.json())));
+app.post("/api/commit", async (c) => c.json(await bare.commit(await c.req.json())));
+app.post("/api/content", async (c) => c.json({ content: await bare.content(await c.req.json()) }));
+app.post("/api/payload/:name", async (c) => {
+  await c.req.json();
+  return c.json(await bare.payload(c.req.param("name")));
+});
 Deno.serve(app.fetch);

@@ -2,6 +2,16 @@
 import type { SupabaseClient } from "@supabase/supabase-js";
 
 export const BENCH_BUCKET = "bench";
+const SEGMENTS_BUCKET = "filestore-segments";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** One object that is stored, and the parameters of `filestore_commit`. */
+export interface BareCommit {
+  readonly name: string;
+  readonly content: string;
+  readonly parameters: Json;
+}
 
 /** The unavoidable calls to the back end alone, with nothing around them. */
 export class Bare {
@@ -44,6 +54,25 @@ export class Bare {
     await this.write(5, new Uint8Array(bytesEach));
   }
 
+  /** One of the service's own calls: what Postgres alone takes of a request, with every check that it makes. */
+  async call(name: string, parameters: Json): Promise<unknown> {
+    return checked(await this.supabase.rpc(name, parameters));
+  }
+
+  /** The upload of a segment, and the commit that names it. */
+  async commit({ name, content, parameters }: BareCommit): Promise<unknown> {
+    const bytes = new TextEncoder().encode(content);
+    checked(await this.supabase.storage.from(SEGMENTS_BUCKET).upload(name, bytes, OCTETS));
+    return await this.call("filestore_commit", parameters);
+  }
+
+  /** The call that finds a file's content, and the download of its only segment. */
+  async content(parameters: Json): Promise<string> {
+    const answer = checked(await this.supabase.rpc("filestore_content", parameters));
+    const { name } = answer.value.segments[0];
+    return await checked(await this.supabase.storage.from(SEGMENTS_BUCKET).download(name)).text();
+  }
+
   /** One call that answers stored JSON. */
   async payload(name: string): Promise<unknown> {
     return checked(await this.supabase.rpc("bench_payload", { p_name: name }));
@@ -66,7 +95,28 @@ export class BareInFunction {
     return this.#send("GET", `/payload/${name}`);
   }
 
-  async #send(method: string, path: string, body: Uint8Array<ArrayBuffer> | null = null): Promise<string> {
+  call(name: string, parameters: Json): Promise<string> {
+    return this.#send("POST", `/call/${name}`, JSON.stringify(parameters));
+  }
+
+  commit(commit: BareCommit): Promise<string> {
+    return this.#send("POST", "/commit", JSON.stringify(commit));
+  }
+
+  content(parameters: Json): Promise<string> {
+    return this.#send("POST", "/content", JSON.stringify(parameters));
+  }
+
+  /** The same, asked with a body, which is read as JSON. */
+  payloadByPost(name: string, body: unknown): Promise<string> {
+    return this.#send("POST", `/payload/${name}`, new TextEncoder().encode(JSON.stringify(body)));
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body: Uint8Array<ArrayBuffer> | string | null = null,
+  ): Promise<string> {
     const response = await fetch(this.url + path, { method, body });
     const text = await response.text();
     if (!response.ok) throw new Error(`the bare function answered ${response.status}: ${text}`);

@@ -27,7 +27,7 @@ const TABLES = {
   files: ["files", "directories", "directory_changes", "project_usage"],
   versions: ["file_versions"],
   segments: ["segments"],
-  index: ["search_texts", "search_chunks", "search_queue"],
+  index: ["search_texts", "search_contents", "search_chunks", "search_queue"],
 } as const;
 type Part = keyof typeof TABLES;
 

@@ -19,18 +19,14 @@ import {
 import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
 import { interleave, median } from "./measure.ts";
+import { type ClientWork, ratesOf } from "./rates.ts";
 import { atLeast, atMost, type Bar } from "./report.ts";
 
 const FLUSH_MILLISECONDS = [4, 20];
 const CLIENTS = 64;
-const SLICES = 7;
-const SLICE_MILLISECONDS = 1500;
 /** Far more than are sent: what is measured is the counting. */
 const LIMIT = 1_000_000_000;
 const QUOTA = 1_000_000_000_000;
-
-type Work = (client: number) => Promise<unknown>;
-type Works = Readonly<Record<string, Work>>;
 
 export async function flushes({ stack, rounds, report }: Bench): Promise<void> {
   const server = await startPostgres({ durable: true });
@@ -126,25 +122,15 @@ async function inSql(
   }
 }
 
-/** Slices of all in turn, forwards and backwards; the first of them is what the others are compared with. */
+/** The first of them is what the others are compared with. */
 async function rates(
   what: string,
-  works: Works,
+  works: Readonly<Record<string, ClientWork>>,
   bars: Readonly<Record<string, Bar | null>>,
   report: Bench["report"],
 ): Promise<void> {
-  const names = Object.keys(works);
-  const found: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
-  for (let slice = 0; slice < SLICES; slice++) {
-    for (const name of slice % 2 === 0 ? names : names.toReversed()) {
-      const work = works[name];
-      if (!work) continue;
-      const rate = await perSecond(work);
-      // The first of each warms up.
-      if (slice > 0) found[name]?.push(rate);
-    }
-  }
-  const [first = ""] = names;
+  const found = await ratesOf(works, CLIENTS);
+  const [first = ""] = Object.keys(works);
   const baseline = found[first] ?? [];
   for (const [name, bar] of Object.entries(bars)) {
     const own = found[name] ?? [];
@@ -155,19 +141,6 @@ async function rates(
 
 function spread(values: readonly number[]): string {
   return `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)} a second`;
-}
-
-async function perSecond(work: Work): Promise<number> {
-  const started = performance.now();
-  let done = 0;
-  const client = async (index: number) => {
-    while (performance.now() - started < SLICE_MILLISECONDS) {
-      await work(index);
-      done++;
-    }
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)));
-  return done / (performance.now() - started) * 1000;
 }
 
 async function overHttp(stack: Bench["stack"], rounds: number, report: Bench["report"]): Promise<void> {

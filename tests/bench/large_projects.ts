@@ -48,11 +48,18 @@ const LISTS: readonly (readonly [name: string, query: string, bar: Bar | null])[
   ],
 ];
 
+/** In the large project, as it was and now. */
+const LISTS_AT: readonly (readonly [name: string, query: string])[] = [
+  ["list from the root, first page", "recursive=true"],
+  ["list from the root, by cursor", `recursive=true&after=${MIDDLE}`],
+  ["list of one directory, first page", `directory=${SOME_DIRECTORY}`],
+];
+
 export async function largeProjects({ stack, rounds, report }: Bench): Promise<void> {
   report.group("A project of 1,000,000 files, pages of 100");
   const [large, small] = [await stack.project(), await stack.project()];
-  await populate(stack, large, LARGE);
-  await populate(stack, small, SMALL);
+  await populate(stack, [large], LARGE);
+  await populate(stack, [small], SMALL);
   const inLarge = new Client(stack.baseUrl, large.key);
   const inSmall = new Client(stack.baseUrl, small.key);
   for (const [name, query, bar] of LISTS) {
@@ -66,6 +73,19 @@ export async function largeProjects({ stack, rounds, report }: Bench): Promise<v
       bar === null ? 1 : 8,
     );
     report.times(name, times.large, BASELINE, times.small, bar);
+  }
+  // The project was filled at once, so that it was the same a moment ago.
+  const at = `at=${new Date(Date.now() - 1000).toISOString()}`;
+  for (const [name, query] of LISTS_AT) {
+    const times = await interleave(
+      {
+        now: () => inLarge.send("GET", `/files?limit=100&${query}`),
+        then: () => inLarge.send("GET", `/files?limit=100&${query}&${at}`),
+      },
+      fewer(rounds, 2),
+      8,
+    );
+    report.times(`${name}, as it was`, times.then, "the list of now", times.now, atMost(1.5));
   }
   const written = await interleave({
     small: (round) => inSmall.write(`${SOME_DIRECTORY}/new-${round}.txt`, CONTENT),

@@ -6,7 +6,7 @@ export interface Database {
   script(sql: string): Promise<unknown>;
 }
 
-/** Files of one project, spread over directories of the same size two levels deep. */
+/** Files of a project, spread over directories of the same size two levels deep. */
 export interface Tree {
   readonly files: number;
   readonly filesPerDirectory: number;
@@ -28,50 +28,52 @@ export function pathIn(filesPerDirectory: number, n: number): string {
 }
 
 /**
- * Files with one version of one segment each, and the counts of their directories. Foreign keys are not checked on the
- * way in, and indexes are made anew afterwards: that is most of the time it would take. With `filesOnly` the versions
- * and segments are left out.
+ * Files of each project, with one version of one segment each, and the counts of their directories. Foreign keys are not
+ * checked on the way in, and indexes are made anew afterwards: that is most of the time it would take. With `filesOnly`
+ * the versions and segments are left out.
  */
 export async function populate(
   database: Database,
-  { id }: Pick<Project, "id">,
+  projects: readonly Pick<Project, "id">[],
   { files, filesPerDirectory, filesOnly = false }: Tree,
 ): Promise<void> {
+  const ids = projects.map(({ id }) => id).join();
   await database.script(`
     set local session_replication_role = replica;
     set local maintenance_work_mem = '256MB';
     create temp table bench_indexes on commit drop as
       select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
       from pg_index i
-      where i.indrelid in ('filestore.files'::regclass, 'filestore.directories'::regclass) and not i.indisunique;
+      where i.indrelid in ('filestore.files'::regclass, 'filestore.directories'::regclass, 'filestore.file_versions'::regclass)
+        and not i.indisunique;
     do $$ declare v_name text; begin
       for v_name in select name from bench_indexes loop execute 'drop index ' || v_name; end loop;
     end $$;
     create temp table bench_new on commit drop as
-      select gen_random_uuid() as file_id, gen_random_uuid() as segment_id,
+      select project_id, gen_random_uuid() as file_id, gen_random_uuid() as segment_id,
         'top-' || (n / ${filesPerDirectory}) % ${TOP_DIRECTORIES}
           || '/sub-' || lpad((n / ${filesPerDirectory})::text, 5, '0')
           || '/file-' || lpad(n::text, 7, '0') || '.txt' as path,
         -- Spread without order, with ties.
         1 + (n * 7919::bigint) % 50000 as size,
         timestamptz '2026-01-01' + ((n * 104729::bigint) % ${files}) * interval '1 second' as at
-      from generate_series(0, ${files - 1}) n;
+      from unnest('{${ids}}'::uuid[]) project_id, generate_series(0, ${files - 1}) n;
     insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
-      select file_id, '${id}', path, 1, 'text/plain', size, array[segment_id], at, at from bench_new;
+      select file_id, project_id, path, 1, 'text/plain', size, array[segment_id], at, at from bench_new;
     insert into filestore.directories (project_id, path, file_count, subtree_file_count)
       with leaves as materialized (
-        select directory as path, count(*) as files from filestore.files where project_id = '${id}' group by directory
+        select project_id, regexp_replace(path, '/[^/]*$', '') as path, count(*) as files from bench_new group by 1, 2
       )
-      select '${id}', d.path, sum(d.own), sum(d.files)
+      select d.project_id, d.path, sum(d.own), sum(d.files)
       from (
-        select path, files as own, files from leaves
-        union all select split_part(path, '/', 1), 0, files from leaves
-        union all select '', 0, files from leaves
+        select project_id, path, files as own, files from leaves
+        union all select project_id, split_part(path, '/', 1), 0, files from leaves
+        union all select project_id, '', 0, files from leaves
       ) d
-      group by d.path;
+      group by d.project_id, d.path;
     insert into filestore.project_usage (project_id, shard, bytes, versions)
-      select '${id}', 0, sum(size), count(*) from bench_new;
-    ${filesOnly ? "" : versionsAndSegments(id)}
+      select project_id, 0, sum(size), count(*) from bench_new group by project_id;
+    ${filesOnly ? "" : VERSIONS_AND_SEGMENTS}
     do $$ declare v_definition text; begin
       for v_definition in select definition from bench_indexes loop execute v_definition; end loop;
     end $$`);
@@ -81,13 +83,11 @@ export async function populate(
 const ANALYZE =
   "analyze filestore.files, filestore.file_versions, filestore.segments, filestore.directories, filestore.project_usage";
 
-function versionsAndSegments(id: string): string {
-  return `
+const VERSIONS_AND_SEGMENTS = `
     insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
-      select '${id}', file_id, 1, 'text/plain', size, array[segment_id], gen_random_uuid(), at from bench_new;
+      select project_id, file_id, 1, 'text/plain', size, array[segment_id], gen_random_uuid(), at from bench_new;
     insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
-      select segment_id, '${id}', at::date, size, decode(repeat('00', 32), 'hex'), 0, false, true from bench_new;`;
-}
+      select segment_id, project_id, at::date, size, decode(repeat('00', 32), 'hex'), 0, false, true from bench_new;`;
 
 /** So many more versions of a file that has some: every one with the content of the first. */
 export async function addVersions(

@@ -10,10 +10,13 @@ import {
   UsageError,
 } from "../../supabase/local/cli/command_line.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
+import { batches } from "./batches.ts";
 import type { Group } from "./bench.ts";
 import { type BenchStack, startBenchStack } from "./bench_stack.ts";
 import { capacity } from "./capacity.ts";
+import { changes } from "./changes.ts";
 import { clients } from "./clients.ts";
+import { commits } from "./commits.ts";
 import { compactions } from "./compactions.ts";
 import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
@@ -31,21 +34,24 @@ import { toolCalls } from "./tool_calls.ts";
 const GROUPS: Readonly<Record<string, Group>> = {
   small: smallOperations,
   tools: toolCalls,
+  batches,
   appends: largeAppends,
   edits: largeEdits,
   compactions,
   cpu: processorTime,
   streaming,
   versions: longHistories,
+  changes,
   start: startUp,
   projects: largeProjects,
   clients,
   flushes,
+  commits,
   capacity,
   neighbours,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
-const ON_POSTGRES = ["projects", "clients", "flushes", "capacity"];
+const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity"];
 /** Groups that count what Storage's own tables hold. */
 const ON_LOCAL_STORAGE = ["compactions"];
 

@@ -1,4 +1,5 @@
 /** A tool of /mcp against the same request over HTTP, which the tool must not make much dearer. */
+import { BareInFunction } from "./baselines.ts";
 import type { Bench } from "./bench.ts";
 import { Client } from "./client.ts";
 import { KILOBYTE, lines } from "./contents.ts";
@@ -10,18 +11,17 @@ const CONTENT = lines(KILOBYTE);
 const TOOL_MAX = 1.15;
 
 /** As a client of revision 2026-07-28 sends it. */
-function callTool(client: Client, name: string, args: Readonly<Record<string, unknown>>): Promise<string> {
+function messageOf(name: string, args: Readonly<Record<string, unknown>>) {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
     "io.modelcontextprotocol/clientCapabilities": {},
   };
-  return client.send("POST", "/mcp", {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name, arguments: args, _meta },
-  }, {
+  return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args, _meta } };
+}
+
+function callTool(client: Client, name: string, args: Readonly<Record<string, unknown>>): Promise<string> {
+  return client.send("POST", "/mcp", messageOf(name, args), {
     accept: "application/json, text/event-stream",
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": "tools/call",
@@ -34,7 +34,13 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   const client = new Client(stack.baseUrl, project.key);
   report.group("Tools of /mcp, against the same request over HTTP");
   for (const path of ["read.txt", "appended.txt", "tool_appended.txt"]) await client.write(path, CONTENT);
+  const bare = new BareInFunction(stack.bareFunctionUrl);
+  const payload = JSON.parse(await client.read("read.txt"));
+  await stack.supabase.from("bench_payloads").upsert({ name: "same", payload });
+  const readMessage = messageOf("read_file", { path: "read.txt" });
   const times = await interleave({
+    bareGet: () => bare.payload("same"),
+    barePost: () => bare.payloadByPost("same", readMessage),
     read: () => client.read("read.txt"),
     readTool: () => callTool(client, "read_file", { path: "read.txt" }),
     list: () => client.send("GET", "/files?directory=/&limit=100"),
@@ -57,6 +63,8 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   }, rounds);
   const compare = (tool: string, ofTool: Times, what: string, ofHttp: Times) =>
     report.times(tool, ofTool, what, ofHttp, atMost(TOOL_MAX));
+  const floor = "a bare function asked by GET";
+  report.times("the floor: a bare function asked by POST", times.barePost, floor, times.bareGet, null);
   compare("read_file, 1 KB", times.readTool, "GET /files/{path}", times.read);
   compare("list_files", times.listTool, "GET /files", times.list);
   compare("write_file, 1 KB, a new file", times.writeTool, "POST /files", times.write);

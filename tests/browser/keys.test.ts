@@ -41,6 +41,36 @@ test("keys: scopes and prefix are what was ticked and typed", async (visit) => {
   });
 });
 
+test("keys: editing renames and narrows, and offers nothing more than the key has", async (visit) => {
+  const { page, step, open, service, account: { files } } = visit;
+  for (const path of ["a/in.md", "out.md"]) await files.write(path, "x\n");
+  await open("keys");
+  await press(page, "New key");
+  await dialog(page, "New API key").getByLabel("Name").fill("worker");
+  await press(dialog(page, "New API key"), "Create key");
+  const key = await takeKey(page);
+  const edit = dialog(page, "Edit worker");
+  await step("a folder that is none is refused beside its field", async () => {
+    await press(page, "Edit worker");
+    assertEquals(await edit.getByLabel("Admin").isDisabled(), true);
+    await edit.getByLabel("Path prefix").fill("../a");
+    await press(edit, "Save");
+    await edit.locator(".field-problem").waitFor();
+  });
+  await step("name, scopes and prefix are what was typed", async () => {
+    await edit.getByLabel("Name").fill("reader");
+    await edit.getByLabel("Write").uncheck();
+    await edit.getByLabel("Path prefix").fill("a");
+    await press(edit, "Save");
+    const row = page.getByRole("row", { name: "reader" });
+    await row.getByText("below a").waitFor();
+    await row.getByRole("cell", { name: "read", exact: true }).waitFor();
+    assertEquals(await new Files(service, key).paths({ recursive: true }), ["a/in.md"]);
+    const body = { path: "a/new.md", content: "" };
+    assertEquals(await codeOf(service, key, "POST", "/files", body), "FORBIDDEN_SCOPE");
+  });
+});
+
 test("keys: rotating leaves the old key its grace period, or revokes it immediately", async (visit) => {
   const { page, step, open, service } = visit;
   let first = "", second = "";

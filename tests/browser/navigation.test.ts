@@ -13,7 +13,7 @@ const { test } = await browserSuite();
 
 test("navigation: page, sort and filter survive opening a file and going back", async (visit) => {
   const { page, step, open, service, account: { projectId } } = visit;
-  await populate(service.stack, { id: projectId }, { files: FILES, filesPerDirectory: FILES });
+  await populate(service.stack, [{ id: projectId }], { files: FILES, filesPerDirectory: FILES });
   const table = page.getByRole("table", { name: `Files in ${FOLDER}` });
   const first = table.getByRole("row").nth(1).getByRole("link");
   const goAndComeBack = async (link: Locator) => {
@@ -157,7 +157,7 @@ test("navigation: a new view has the focus and begins at its top; Back has both 
 
 test("navigation: pages of deleted files and of a history are in the address", async (visit) => {
   const { page, step, open, service, account: { files, projectId } } = visit;
-  await populate(service.stack, { id: projectId }, { files: FILES, filesPerDirectory: FILES });
+  await populate(service.stack, [{ id: projectId }], { files: FILES, filesPerDirectory: FILES });
   await step("deleted files", async () => {
     await service.sql("update filestore.files set is_deleted = true where project_id = $1", [projectId]);
     await open("deleted");

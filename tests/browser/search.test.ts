@@ -114,13 +114,16 @@ test("search: what is not searched is told", async ({ page, open, service, accou
   // As in the moment after a write.
   await page.route(`${service.baseUrl}/search?**`, async (route) => {
     const body = await (await route.fetch()).json();
-    body.data.indexed.pending = 2;
+    body.data.notSearched = { files: 2, bytes: 2048, paths: ["new.md", "newer.md"], reasons: ["pending"] };
     await route.fulfill({ json: body });
   }, { times: 1 });
   await open(`search?q=nowhere&for=${projectId}`);
-  await says(page, "2 new versions are not searched yet.");
+  const told = "2 files (2 KB) were not searched: just written.";
+  await says(page, told);
+  await page.getByText("Which").click();
+  await says(page, "newer.md");
   await press(page, "Search again");
-  await isGone(page, "2 new versions are not searched yet.");
+  await isGone(page, told);
   await says(page, "Nothing matches “nowhere”.");
 });
 

@@ -17,6 +17,7 @@ type View = (visit: Visit) => Promise<Locator>;
 
 const FILE = "notes/a rather long folder name/plan for the next quarter.md";
 const ENCODED = FILE.split("/").map(encodeURIComponent).join("/");
+const RUN = "nightly-2026-11-23-run-42";
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="20"/>`;
 
 const VIEWS: Readonly<Record<string, View>> = {
@@ -52,6 +53,12 @@ const VIEWS: Readonly<Record<string, View>> = {
   "a file that is not there": at("file/nowhere.md", (page) => page.getByRole("alert")),
   "the deleted files": at("deleted", (page) => page.getByRole("button", { name: "Restore old.md" })),
   "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
+  "the runs": at("runs", (page) => page.getByRole("table", { name: "Runs" })),
+  "a run": at(`run/${RUN}`, (page) => page.getByRole("table", { name: `Files of ${RUN}` })),
+  "the undo of a run": async (visit) => {
+    const undo = await inDialog(`run/${RUN}`, "Undo …", `Undo run ${RUN}?`)(visit);
+    return undo.getByText("version 1");
+  },
   "the keys": at("keys", (page) => page.getByRole("table", { name: "API keys, newest first" })),
   "the new key dialog": inDialog("keys", "New key", "New API key"),
   "the rotation dialog": inDialog("keys", "Rotate test", "Rotate test"),
@@ -181,7 +188,11 @@ async function conflict({ page, open, account: { files } }: Visit): Promise<Loca
 async function fill({ account: { files } }: Visit): Promise<void> {
   const lines = Array.from({ length: 60 }, (_, index) => `- item ${index} of **the plan**, with \`code\``);
   await files.write(FILE, `# Plan\n${lines.join("\n")}\n${"a long line ".repeat(60)}\n`);
-  await files.edit(FILE, "- item 30 of", "- item thirty of");
+  await files.put("edit", FILE, { oldString: "- item 30 of", newString: "- item thirty of" }, {
+    "x-run-id": RUN,
+    "x-actor": "planner/2.1 on a machine with a long name",
+    "x-change-note": encodeURIComponent("the thirtieth item is written out, as are all round numbers"),
+  });
   await files.write("drawing.svg", SVG);
   await files.write("data/run.json", `{"a": [1, 2, true], "b": "text"}\n`);
   await files.write("old.md", "");

@@ -111,6 +111,7 @@ export function metadataContract(name: string, target: MetadataTarget): void {
       kind: "edit",
       path: "f",
       segments: [c],
+      baseFileId: value(await contentOf("f")).file.id,
       baseVersion: 2,
       segmentIds: [a.id, c.id],
     } as const;
@@ -144,7 +145,7 @@ export function metadataContract(name: string, target: MetadataTarget): void {
     assertEquals([copied.path, copied.version], ["taken", 2]);
     assertEquals(value(await contentOf("taken")).segments, [a]);
     const move = { kind: "move", path: "from", destination: "to", overwrite: false } as const;
-    value(await commit({ ...move, sourceCommitId: crypto.randomUUID() }));
+    value(await commit(move));
     assertEquals(value(await contentOf("to")).segments, [a]);
     assertEquals(refusal(await contentOf("from")), {
       code: "FILE_NOT_FOUND",
@@ -301,7 +302,9 @@ export function metadataContract(name: string, target: MetadataTarget): void {
     const next = async () => {
       for (;;) {
         const sweep = await metadata.nextSweep();
-        if (sweep === null || sweep.projectId === projectId) return sweep;
+        // Nothing was deleted.
+        if (sweep === null || !("through" in sweep)) return null;
+        if (sweep.projectId === projectId) return sweep;
         await metadata.noteSweep({ ...sweep, sweptThrough: sweep.through, day: null, kept: 0 });
       }
     };

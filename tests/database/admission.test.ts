@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
+import { RATE_LANED_NUMBERS } from "../../supabase/functions/api/limits.ts";
 import { type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -17,6 +18,8 @@ import {
 } from "../support/postgres/postgres_filestore.ts";
 
 const LANES = 64;
+/** So large that a counter gives its first numbers. */
+const LARGE_LIMIT = 100_000;
 const VERSIONS: readonly PostgresVersion[] = [15, 16, 17];
 
 for (const version of VERSIONS) {
@@ -44,6 +47,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
   "nothing but a commit waits for the disk": onlyCommitsWait,
   "a race of reads and writes is admitted exactly up to the limit": (...all) => race(...all, 100),
   "the same where the limit is far": (...all) => race(...all, 1000),
+  "of a large limit, too, every number is given once": largeRace,
+  "far from a large limit a request changes no row": changesNoRow,
+  "a counter is one project's until its window ends": counterOfOne,
   "a lower limit holds at once, however the lanes were used": lowered,
   "a request is counted once, whatever Postgres expects of the lanes": countedOnce,
 };
@@ -154,14 +160,8 @@ async function onlyCommitsWait(owner: postgres.Sql, clients: postgres.Sql, proje
   );
 }
 
-async function race(
-  owner: postgres.Sql,
-  clients: postgres.Sql,
-  project: Project,
-  limit: number,
-): Promise<void> {
-  await setLimit(owner, project, limit);
-  const sent = limit + 200;
+/** Writes and other requests in turns, of 72 clients. */
+async function sendMixed(clients: postgres.Sql, project: Project, sent: number): Promise<Answer<unknown>[]> {
   const answers: Answer<unknown>[] = [];
   let next = 0;
   const work = async () => {
@@ -176,6 +176,18 @@ async function race(
     }
   };
   await Promise.all(Array.from({ length: 72 }, work));
+  return answers;
+}
+
+async function race(
+  owner: postgres.Sql,
+  clients: postgres.Sql,
+  project: Project,
+  limit: number,
+): Promise<void> {
+  await setLimit(owner, project, limit);
+  const sent = limit + 200;
+  const answers = await sendMixed(clients, project, sent);
   const admitted = answers.filter(isAdmitted);
   assertEquals([answers.length, admitted.length], [sent, limit]);
   const [row] = await owner<{ counted: number }[]>`
@@ -185,6 +197,81 @@ async function race(
     answers.filter((answer) => !isAdmitted(answer)).map(({ rate }) => rate?.remaining),
     Array(200).fill(0),
   );
+}
+
+/** Few numbers are left of those that the counter gives, and of those that the lanes do. */
+async function largeRace(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  await setLimit(owner, project, LARGE_LIMIT);
+  await clients`select public.filestore_authorize(${project.keyHash}, gen_random_uuid())`;
+  await owner`
+    update filestore.rate_counters set base = base - numbers + 150 where project_id = ${project.id}`;
+  await owner`
+    update filestore.rate_windows set request_count = (${RATE_LANED_NUMBERS} - 150 + ${LANES} - lane) / ${LANES}
+    where project_id = ${project.id}`;
+  const answers = await sendMixed(clients, project, 500);
+  assertEquals(answers.filter(isAdmitted).length, 300);
+  const shown = answers.filter(isAdmitted).map(({ rate }) => rate?.remaining ?? -1);
+  assert(Math.min(...shown) <= 1, "the last number may show one left");
+  const refused = answers.filter((answer) => !isAdmitted(answer));
+  assertEquals(refused.map(({ rate }) => rate?.remaining), Array(200).fill(0));
+  await setLimit(owner, project, LARGE_LIMIT + 2);
+  const more = await sendMixed(clients, project, 5);
+  assertEquals(more.filter(isAdmitted).length, 2, "a limit that is raised");
+}
+
+async function changesNoRow(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  await setLimit(owner, project, LARGE_LIMIT);
+  for (let n = 0; n < 3; n++) assert(isAdmitted(await admit(clients, project)));
+  const changes = await clients.begin(async (sql) => {
+    await sql`select public.filestore_authorize(${project.keyHash}, gen_random_uuid())`;
+    return await sql`select pg_current_xact_id_if_assigned() as id`;
+  });
+  assertEquals([...changes], [{ id: null }]);
+  const [row] = await owner<{ kind: string }[]>`
+    select string_agg(distinct relpersistence::text, '') as kind from pg_class
+    where relkind = 'S' and oid::regclass::text like 'filestore.rate_counter_%'`;
+  assertEquals(row?.kind, "u", "nor is anything logged");
+  await setLimit(owner, project, 6);
+  assertEquals(
+    [await admit(clients, project), await admit(clients, project), await admit(clients, project)].map(
+      isAdmitted,
+    ),
+    [true, true, false],
+    "a lower limit holds at once",
+  );
+  await setLimit(owner, project, LARGE_LIMIT);
+  assertEquals((await admit(clients, project)).rate?.remaining, LARGE_LIMIT - 7, "and a higher one");
+}
+
+async function counterOfOne(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  await setLimit(owner, project, LARGE_LIMIT);
+  await admit(clients, project);
+  const holder = async () => {
+    const [row] = await owner<{ project_id: string }[]>`
+      select project_id from filestore.rate_counters c
+      where counter = uuid_hash(${project.id}) & ((filestore.limits()).rate_counters - 1)`;
+    return row?.project_id;
+  };
+  assertEquals(await holder(), project.id);
+  const other = "00000000-0000-4000-8000-000000000000";
+  const give = async (window: string) => {
+    await owner`update filestore.rate_counters set project_id = ${other}, base = 0, numbers = 1,
+      window_start = date_trunc('minute', clock_timestamp()) + ${window}::interval where project_id in (${project.id}, ${other})`;
+  };
+  await give("10 minutes");
+  const before = await sendMixed(clients, project, 70);
+  assertEquals(before.filter(isAdmitted).length, 70, "without a counter the lanes count");
+  assertEquals(await holder(), other);
+  assertEquals((await admit(clients, project)).rate?.remaining, LARGE_LIMIT - 72);
+  await give("-1 minute");
+  assert(isAdmitted(await admit(clients, project)));
+  assertEquals(await holder(), project.id);
+  assertEquals(
+    (await admit(clients, project)).rate?.remaining,
+    LARGE_LIMIT - 1,
+    "counted anew, beside the lanes",
+  );
+  await clients`select public.filestore_authorize(${project.keyHash}, null)`;
 }
 
 async function lowered(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {

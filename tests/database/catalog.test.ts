@@ -5,6 +5,7 @@
  */
 import { assertEquals } from "@std/assert";
 import type postgres from "postgres";
+import { RATE_COUNTERS } from "../../supabase/functions/api/limits.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -35,12 +36,33 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
           assertEquals(await tables(sql), TABLES);
         },
       );
-      await t.step("schema filestore holds nothing but tables, their indexes and row types", async () => {
-        const others = await sql`
+      await t.step(
+        "schema filestore holds nothing but tables, their indexes, row types and sequences",
+        async () => {
+          const others = await sql`
           select c.relname, c.relkind from pg_class c
-          where c.relnamespace = 'filestore'::regnamespace and c.relkind not in ('r', 'i', 'c')`;
-        assertEquals([...others], []);
-      });
+          where c.relnamespace = 'filestore'::regnamespace and c.relkind not in ('r', 'i', 'c', 'S')`;
+          assertEquals([...others], []);
+        },
+      );
+      await t.step(
+        "sequences: positions, and the counters of requests, not logged, with the intended privileges",
+        async () => {
+          assertEquals([...await sequences(sql)], [
+            {
+              persistence: "p",
+              grants:
+                "filestore_admin:SELECT filestore_admin:USAGE filestore_engine:SELECT filestore_engine:USAGE",
+              sequences: 1,
+            },
+            {
+              persistence: "u",
+              grants: "filestore_account:SELECT filestore_engine:USAGE",
+              sequences: RATE_COUNTERS,
+            },
+          ]);
+        },
+      );
       await t.step("nothing of ours is left in public except the operations", async () => {
         const others =
           await sql`select c.relname from pg_class c where c.relnamespace = 'public'::regnamespace`;
@@ -153,6 +175,19 @@ async function policies(sql: postgres.Sql): Promise<string[]> {
     for (const [name, setting] of Object.entries(SETTINGS)) policy = policy.replaceAll(setting, name);
     return policy.replaceAll(/\( SELECT (filestore\.\w+\(\)) AS \w+\)/g, "$1");
   }).sort();
+}
+
+function sequences(sql: postgres.Sql) {
+  return sql`
+    select s.persistence, s.grants, count(*)::integer as sequences
+    from pg_class c
+    cross join lateral (
+      select c.relpersistence::text as persistence, string_agg(
+        a.grantee::regrole || ':' || a.privilege_type, ' ' order by a.grantee::regrole::text, a.privilege_type) as grants
+      from aclexplode(c.relacl) a where a.grantee <> c.relowner
+    ) s
+    where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'S'
+    group by s.persistence, s.grants order by s.persistence`;
 }
 
 /** Checks of foreign keys bypass policies, so a key that leaves the project out could point across projects. */

@@ -150,7 +150,7 @@ async function commitAmongFewPaths(clients: postgres.Sql, project: Project): Pro
       const answer = await commit(clients, project, kind, {
         path,
         segments: kind === "write" ? [newSegment(project)] : [],
-        ...isWrite ? {} : { destination, overwrite: true, sourceCommitId: crypto.randomUUID() },
+        ...isWrite ? {} : { destination, overwrite: true },
       });
       if (answer.refusal === undefined) done++;
       else assertEquals(answer.refusal.code, "FILE_NOT_FOUND");

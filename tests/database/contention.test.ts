@@ -216,7 +216,6 @@ async function emptyDirectoriesGo(world: World): Promise<void> {
         path: DEEP,
         destination,
         segments: [],
-        sourceCommitId: crypto.randomUUID(),
       }),
     );
   }

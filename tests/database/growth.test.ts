@@ -1,8 +1,24 @@
-/** How much the database grows by what a request stores in it besides text: never by more than 64 KB for each file. */
+/**
+ * How much the database grows by a request: by 64 KB at most for each file that it writes, and 6 times its own text. After
+ * a vacuum, as Postgres does it by itself; chunks, which are there for vectors, apart.
+ */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { PATH_BYTES_MAX, PATH_SEGMENTS_MAX } from "../../supabase/functions/api/limits.ts";
-import { commit, makeProject, type Project, valueOf } from "../support/postgres/postgres_filestore.ts";
+import {
+  PATH_BYTES_MAX,
+  PATH_SEGMENTS_MAX,
+  SEARCH_SHARED_BYTES_MIN,
+} from "../../supabase/functions/api/limits.ts";
+import {
+  type Commit,
+  commit,
+  type CommitKind,
+  type FileRecord,
+  makeProject,
+  type Project,
+  valueOf,
+} from "../support/postgres/postgres_filestore.ts";
+import { storeTexts } from "../support/postgres/search_texts.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 
@@ -70,6 +86,128 @@ Deno.test("a file with the longest and deepest path, and a copy, take at most 64
       }
       assertEquals(await directoriesOf(sql, project), 1);
     });
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+});
+
+const TEXT_FACTOR = 6;
+const COPIES = 20;
+
+const random = (alphabet: string) => (bytes: number) => {
+  const numbers = new Uint8Array(bytes);
+  for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(numbers.subarray(at, at + 65_536));
+  return Array.from(numbers, (number) => alphabet[number % alphabet.length] ?? "").join("");
+};
+/** Words of so many random letters, hardly any of them twice. */
+const words = (letters: number) => (bytes: number) =>
+  random("abcdefghijklmnopqrstuvwxyz0123456789")(bytes).replaceAll(
+    new RegExp(`(.{${letters}}).`, "g"),
+    "$1 ",
+  );
+
+const TEXTS: Readonly<Record<string, (bytes: number) => string>> = {
+  "one line over and over": (bytes) => "a line of words, more or less\n".repeat(bytes / 30),
+  "random letters": random(`${LETTERS.slice(0, -2)}+/`),
+  "words of four random letters": words(4),
+  "words of eight random letters": words(8),
+};
+
+Deno.test("a text takes at most six times its bytes of the database, and its copies 64 KB each", async (t) => {
+  const server = await startPostgres();
+  const { superuserUrl } = await createMigrated(server, "growth_of_texts");
+  const sql = connect(superuserUrl, 1);
+  try {
+    const project = await makeProject(sql, "growth of texts");
+    const tables = await sql<{ name: string }[]>`
+      select relname as name from pg_class where relnamespace = 'filestore'::regnamespace and relkind = 'r'`;
+    const settledBytes = async () => {
+      for (const { name } of tables) await sql`vacuum filestore.${sql(name)}`;
+      return await bytesOf(sql);
+    };
+    const change = async (kind: CommitKind, change: Omit<Commit, "segments">, content: string) => {
+      const { file } = valueOf(await commit(sql, project, kind, { segments: [], ...change }));
+      const { id: fileId, path, version } = file;
+      assertEquals(await storeTexts(sql, [{ project, fileId, path, version, content }]), 1);
+      return file;
+    };
+    /** Fails where `work` adds more than a request for so many files may that sends so much text. */
+    const assertGrowth = async (
+      what: string,
+      files: number,
+      textBytes: number,
+      work: () => Promise<void>,
+    ) => {
+      const before = await settledBytes();
+      await work();
+      const grown = await settledBytes() - before;
+      const most = files * GROWTH_BYTES_MAX + TEXT_FACTOR * textBytes;
+      assert(grown <= most, `${what}: ${grown} bytes, at most ${most} may be`);
+    };
+    // The trigrams of letters and digits, of which there are 50,000, are entries of the index once, for all projects.
+    await change("write", { path: "trigrams" }, words(8)(1_000_000));
+
+    for (const [name, make] of Object.entries(TEXTS)) {
+      for (const bytes of [1_000_000, 100_000, 10_000]) {
+        const path = `${name}, ${bytes}`;
+        const content = make(bytes);
+        await t.step(path, async () => {
+          // Several, since an index grows by pages.
+          const texts = [content, ...Array.from({ length: 1_000_000 / bytes - 1 }, () => make(bytes))];
+          await assertGrowth("written", texts.length, texts.length * bytes, async () => {
+            for (const [n, text] of texts.entries()) {
+              await change("write", { path: n === 0 ? path : `${n} ${path}` }, text);
+            }
+          });
+          const copies: FileRecord[] = [];
+          await assertGrowth("copied", COPIES, 0, async () => {
+            for (let n = 0; n < COPIES; n++) {
+              copies.push(await change("copy", { path, destination: `${path}/${n}` }, content));
+            }
+          });
+          await assertGrowth("moved", 2 * COPIES, 0, async () => {
+            for (const { id, path, version } of copies) {
+              const moved = { path, destination: `${path} moved` };
+              await change("move", moved, content);
+              await storeTexts(sql, [{
+                project,
+                fileId: id,
+                path,
+                version: version + 1,
+                content,
+                isDeleted: true,
+              }]);
+            }
+          });
+          await assertGrowth("written again", COPIES, 0, async () => {
+            for (let n = 0; n < COPIES; n++) await change("overwrite", { path }, content);
+          });
+          await change("overwrite", { path }, "short");
+          await assertGrowth("restored, to and fro", COPIES, 0, async () => {
+            for (let n = 0; n < COPIES; n++) {
+              const version = n % 2 === 0 ? 1 : COPIES + 2;
+              await change("restore", { path, version }, n % 2 === 0 ? content : "short");
+            }
+          });
+        });
+      }
+    }
+    for (const bytes of [SEARCH_SHARED_BYTES_MIN, SEARCH_SHARED_BYTES_MIN + 1, 1_000_000]) {
+      await t.step(`a text of ${bytes} bytes, copied to the longest paths`, async () => {
+        const path = `source of ${bytes}`;
+        const content = words(4)(bytes);
+        await change("write", { path }, content);
+        const copy = async () => {
+          for (let n = 0; n < COPIES; n++) {
+            await change("copy", { path, destination: longestPath() }, content);
+          }
+        };
+        // Before, since the list of new entries that an index has grows to a size of its own, and stays there.
+        await copy();
+        await assertGrowth("copied", COPIES, 0, copy);
+      });
+    }
   } finally {
     await sql.end();
     await server.stop();

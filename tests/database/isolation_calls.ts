@@ -1,5 +1,6 @@
 /** Every operation, called for a project in every way that could reach the rows of another one. */
 import type postgres from "postgres";
+import { SEARCH_SHARED_BYTES_MIN } from "../../supabase/functions/api/limits.ts";
 import { objectName, type Project } from "../support/postgres/postgres_filestore.ts";
 
 /** What tells two filled projects apart. Both have the same paths; the other one has more. */
@@ -40,6 +41,11 @@ function linkId(token: string): string {
   return `${token}000000-0000-4000-8000-000000000000`;
 }
 
+function runOf(path: string): string {
+  if (path === "notes/a.txt") return "nightly";
+  return path.startsWith("only") ? "secret" : "daily";
+}
+
 /** Writes the contents through the operations, as `service_role`. */
 export async function fill(sql: postgres.Sql, project: Project, contents: Contents): Promise<void> {
   let number = 0;
@@ -52,6 +58,7 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
       commitId: commitId(contents, number),
       segments: withSegment ? [segment] : [],
       ...kind === "write" ? { mimeType: "text/plain" } : {},
+      provenance: { runId: runOf(path), actor: contents.isOther ? "b" : "a" },
       ...extra,
     };
     const requestId = contents.isOther ? crypto.randomUUID() : null;
@@ -63,12 +70,12 @@ export async function fill(sql: postgres.Sql, project: Project, contents: Conten
   };
   await commit("write", "notes/a.txt");
   for (let i = 1; i < contents.versions; i++) await commit("append", "notes/a.txt");
-  await commit("write", "notes/deep/b.txt");
+  await commit("write", "notes/deep/b.txt", true, { provenance: { runId: "of both" } });
   await commit("write", "gone.txt");
   await commit("delete", "gone.txt", false);
   if (!contents.isOther) return await makeLinks(sql, project, "notes/a.txt", OWN_LINKS);
-  await commit("write", "only/secret.txt");
-  await commit("append", "only/secret.txt");
+  await commit("write", "only/secret.txt", true, { provenance: { runId: "of the other", actor: "other" } });
+  await commit("append", "only/secret.txt", true, { provenance: { runId: "of both" } });
   await commit("write", "only-gone.txt");
   await commit("delete", "only-gone.txt", false);
   const idempotency = { key: "again", fingerprint: FINGERPRINT };
@@ -95,9 +102,11 @@ export async function index(sql: postgres.Sql, project: Project, contents: Conte
   const [row] = await sql<{ claim: { claimId: string; files: postgres.JSONValue[] } }[]>`
     select public.filestore_search_claim(1, 100, 1000000, 10, 60) as claim`;
   if (!row) throw new Error("nothing was claimed");
-  const texts = row.claim.files.map((file) => ({
+  const texts = row.claim.files.map((file, place) => ({
     ...Object(file),
-    content: contents.isOther ? "common and secret words" : "common words",
+    // Every other one is a content that files share.
+    content: (contents.isOther ? "common and secret words" : "common words") +
+      " plain".repeat(place % 2 * SEARCH_SHARED_BYTES_MIN),
     skipped: null,
     chunks: [[1, 0, 6]],
   }));
@@ -134,6 +143,10 @@ function call(operation: string, what: string, parameters: string): Call {
   return { operation, what, sql: `public.${operation}($1, ${parameters})`, caller: "service_role" };
 }
 
+function purgeOf(path: string): string {
+  return `null, '${JSON.stringify({ path, commitId: "0e000000-0000-4000-8000-000000000000" })}'`;
+}
+
 /** Called by the account that owns the calling project. */
 function account(operation: string, what: string, parameters: string): Call {
   return { operation, what, sql: `public.${operation}(${parameters})`, caller: "authenticated" };
@@ -165,6 +178,10 @@ function list(what: string, query: object): Call {
   return call("filestore_list", what, `null, '${JSON.stringify(whole)}'`);
 }
 
+function changes(what: string, query: object): Call {
+  return call("filestore_changes", what, `null, '${JSON.stringify({ limit: 100, ...query })}'`);
+}
+
 function search(what: string, query: object): Call {
   const whole = {
     kind: "scan",
@@ -185,6 +202,21 @@ function commit(what: string, kind: string, change: { path: string; [key: string
     ...change,
   };
   return call("filestore_commit", what, `null, '${kind}', '${JSON.stringify(body)}'`);
+}
+
+function batch(what: string, operations: readonly object[]): Call {
+  const body = { commitId: commitId(OWN, 900), operations };
+  return call("filestore_commit_many", what, `null, 1, 'batch', '${JSON.stringify(body)}'`);
+}
+
+/** What concerns many files: carried out, and of those that have one, the plan. */
+function many(what: string, kind: string, fields: object): Call[] {
+  const body = JSON.stringify({ commitId: commitId(OWN, 900), dryRun: false, onConflict: "skip", ...fields });
+  const isBack = kind === "undo" || kind === "restore_folder";
+  return [
+    call("filestore_commit_many", what, `null, 1, '${kind}', '${body}'`),
+    ...isBack ? [call("filestore_plan", what, `null, '${kind}', '${body}'`)] : [],
+  ];
 }
 
 function compact(what: string, path: string, run: readonly string[], size: number): Call {
@@ -226,12 +258,15 @@ export const calls: readonly Call[] = [
     prefix: "oa_new",
   }),
   ...administer("revoke the other's key", "revoke_key", { id: OTHER_IDS.keyId }),
+  ...administer("change the other's key", "change_key", { id: OTHER_IDS.keyId, name: "changed" }),
   ...administer("rotate the other's key", "rotate_key", {
     id: OTHER_IDS.keyId,
     keyHash: "02".repeat(32),
     prefix: "oa_new",
   }),
   ...administer("regenerate", "regenerate_key", { keyHash: "03".repeat(32), prefix: "oa_new" }),
+  ...administer("delete", "delete", { confirm: "own", deletionId: segmentId(OWN, 911) }),
+  account("filestore_account_delete", "an account", `'${OWN_IDS.accountId}', '${segmentId(OWN, 912)}'`),
   account("filestore_account_projects", "the account's projects", ""),
   account(
     "filestore_account_create_project",
@@ -247,6 +282,8 @@ export const calls: readonly Call[] = [
   call("filestore_record", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_record", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_record", "a version that the other has", "null, 'notes/a.txt', 4"),
+  call("filestore_record", "what both had", "null, 'notes/a.txt', null, '2026-01-01'"),
+  call("filestore_record", "what the other had", "null, 'only/secret.txt', null, '2026-01-01'"),
   call("filestore_record", "a path that the other deleted", "null, 'only-gone.txt'"),
   call("filestore_content", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_content", "a path that the other has", "null, 'only/secret.txt'"),
@@ -271,6 +308,24 @@ export const calls: readonly Call[] = [
   call("filestore_diff", "a path that both have", "null, 'notes/a.txt'"),
   call("filestore_diff", "a path that the other has", "null, 'only/secret.txt'"),
   call("filestore_diff", "versions that the other has", "null, 'notes/a.txt', 3, 4"),
+  call("filestore_diff_files", "with a path that the other has", "null, 'notes/a.txt', 'only/secret.txt'"),
+  call("filestore_diff_files", "of a path that the other has", "null, 'only/secret.txt', 'notes/a.txt'"),
+  call("filestore_diff_files", "of versions that the other has", "null, 'notes/a.txt', 'notes/a.txt', 4, 3"),
+  changes("all", {}),
+  changes("the last ones", { newestFirst: true, limit: 2 }),
+  changes("a cursor alone", { after: "now" }),
+  changes("of a path that both have", { path: "notes/a.txt" }),
+  changes("of a path that the other has", { path: "only/secret.txt" }),
+  changes("below a directory that the other has", { directory: "only" }),
+  changes("of a run that both have", { run: "nightly" }),
+  changes("of a run that the other has", { run: "secret" }),
+  changes("of the other's key", { keyId: OTHER_IDS.keyId }),
+  call("filestore_export", "all", "null, ''"),
+  call("filestore_export", "as it was", "null, '', '2026-01-01'"),
+  call("filestore_export", "a directory that the other has", "null, 'only'"),
+  call("filestore_runs", "all", "null, 100, null"),
+  call("filestore_run", "one that both have", "null, 'nightly', 100, null"),
+  call("filestore_run", "one that the other has", "null, 'secret', 100, null"),
   list("the root", {}),
   list("everything", { recursive: true }),
   list("a directory that both have", { directory: "notes" }),
@@ -278,6 +333,8 @@ export const calls: readonly Call[] = [
   list("by size", { recursive: true, sortBy: "size", sortOrder: "desc", limit: 1 }),
   list("with a filter", { recursive: true, minSize: 500 }),
   list("behind a cursor", { recursive: true, after: "gone.txt" }),
+  list("as it was", { recursive: true, at: "2026-01-01" }),
+  list("directories as they were", { at: "2026-01-01" }),
   list("deleted files", { deleted: true, recursive: true }),
   list("directories of deleted files", { deleted: true }),
   search("every text", {}),
@@ -339,16 +396,38 @@ export const calls: readonly Call[] = [
   commit("move onto a path that the other has", "move", {
     path: "notes/a.txt",
     destination: "only/secret.txt",
-    sourceCommitId: commitId(OWN, 904),
   }),
   commit("move a path that the other has", "move", {
     path: "only/secret.txt",
     destination: "mine.txt",
-    sourceCommitId: commitId(OWN, 904),
   }),
+  batch("paths that the other has", [
+    { kind: "write", path: "only/secret.txt", segments: added, mimeType: "text/css" },
+    { kind: "append", path: "notes/a.txt", segments: [] },
+    { kind: "copy", path: "notes/a.txt", destination: "only/copy.txt" },
+  ]),
+  batch("a source that the other has", [
+    { kind: "delete", path: "notes/a.txt" },
+    { kind: "move", path: "only/secret.txt", destination: "mine.txt" },
+  ]),
+  ...many("copy a folder that both have", "copy_folder", { path: "notes", destination: "copy" }),
+  ...many("copy a folder that the other has", "copy_folder", { path: "only", destination: "copy" }),
+  ...many("copy onto a folder that the other has", "copy_folder", { path: "notes", destination: "only" }),
+  ...many("move a folder that both have", "move_folder", { path: "notes", destination: "moved" }),
+  ...many("move a folder that the other has", "move_folder", { path: "only", destination: "moved" }),
+  ...many("delete a folder that both have", "delete_folder", { path: "notes" }),
+  ...many("delete a folder that the other has", "delete_folder", { path: "only" }),
+  ...many("undo a run that both have", "undo", { run: "of both" }),
+  ...many("undo a run that the other has", "undo", { run: "of the other" }),
+  ...many("restore the root", "restore_folder", { directory: "", at: "2026-01-01" }),
+  ...many("restore a folder that the other has", "restore_folder", { directory: "only", at: "2026-01-01" }),
   makeLink("read a path that the other has", "read", "only/secret.txt"),
   makeLink("read a path that both have", "read", "notes/a.txt"),
   makeLink("write a path that the other has", "write", "only/secret.txt"),
+  call("filestore_purge", "a path that both have", purgeOf("notes/a.txt")),
+  call("filestore_purge", "a path that the other has", purgeOf("only/secret.txt")),
+  call("filestore_redact", "versions of a path that both have", `null, 'notes/a.txt', '{1}', null`),
+  call("filestore_redact", "versions of a path that the other has", `null, 'only/secret.txt', '{1}', null`),
   call("filestore_list_links", "all", "null"),
   call("filestore_revoke_link", "one of the other", `null, '${linkId(OTHER_LINKS.read)}'`),
   useLink("filestore_link_content", OWN_LINKS.read),

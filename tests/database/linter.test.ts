@@ -84,6 +84,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   authenticated_security_definer_function_executable: [
     "filestore_account_administer",
     "filestore_account_create_project",
+    "filestore_account_delete",
     "filestore_account_projects",
     "filestore_account_session",
   ],

@@ -1,11 +1,14 @@
 /**
- * How the operations find their rows in a project of many files (with TEST_SCALE=1, a million): by index, and hardly more of them than they
- * answer. Times depend on the machine; plans do not. Postgres itself tells the plan of every statement that the
+ * How the operations find their rows in a project of many files (with TEST_SCALE=1, a million) and, with TEST_LONG=1, in
+ * one of 1,000 projects with 10,000,000 files together: by index, and hardly more of them than they answer. Times depend on the machine; plans do not. Postgres itself tells the plan of every statement that the
  * functions run, with the rows it really read.
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
+import { LIST_AT_EXAMINED_MAX } from "../../supabase/functions/api/limits.ts";
 import { addVersions, pathIn, populate, SOME_DIRECTORY } from "../bench/populate.ts";
+import { figures, IS_LONG } from "../support/runner/long.ts";
+import { median } from "../bench/measure.ts";
 import { connectNotingPlans, explainEverything, indexesUsed, rowsRead } from "../support/postgres/plans.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { createMigrated } from "../support/postgres/postgres_hosted.ts";
@@ -24,8 +27,12 @@ import {
 } from "../support/postgres/postgres_filestore.ts";
 
 const IS_AT_SCALE = Deno.env.get("TEST_SCALE") === "1";
-const FILES = IS_AT_SCALE ? 1_000_000 : 100_000;
+/** All with the same number of files. */
+const PROJECTS = IS_LONG ? 1000 : 1;
+const FILES = IS_AT_SCALE ? 1_000_000 : IS_LONG ? 10_000 : 100_000;
 const VERSIONS = IS_AT_SCALE ? 100_000 : 10_000;
+/** A version of the long history that is not in the future: each was made a millisecond after the one before. */
+const MANY = 20;
 const SEGMENTS = 50_000;
 /** At least as many directories as files in one, so that neither table is small. */
 const FILES_PER_DIRECTORY = IS_AT_SCALE ? 1000 : 100;
@@ -63,42 +70,65 @@ const LISTS: Readonly<Record<string, Json>> = {
   "by date of creation, newest first": { sortBy: "created_at", sortOrder: "desc" },
 };
 
-Deno.test(`plans in a project of ${FILES} files`, async (t) => {
+const LISTS_AT: Readonly<Record<string, Json>> = {
+  "from the root": {},
+  "from the root, by cursor": { after: MIDDLE },
+  "one directory": { directory: SOME_DIRECTORY, recursive: false },
+  "one subtree": { directory: "top-3" },
+};
+
+Deno.test(`plans in a project of ${FILES} files, one of ${PROJECTS}`, async (t) => {
   const server = await startPostgres();
   const database = await createMigrated(server, "plans");
   const { sql, plans } = connectNotingPlans(database.superuserUrl);
   try {
-    await t.step("lists by path are planned in an empty database as they must be in a full one", async () => {
-      const { sql, plans } = connectNotingPlans(database.superuserUrl);
-      try {
-        const project = await makeProject(sql, "empty");
-        await explainEverything(sql);
-        const indexes = [
-          [{ directory: "a", recursive: false }, "files_by_directory"],
-          [{ recursive: true }, "files_project_id_path_key"],
-          [{ directory: "a", recursive: true }, "files_project_id_path_key"],
-        ] as const;
-        for (const [query, index] of indexes) {
-          plans.length = 0;
-          valueOf(await list(sql, project, { limit: PAGE, ...query }));
-          assertEquals(indexesUsed(plans, "files"), [index], JSON.stringify(query));
+    await t.step(
+      "lists by path and commits are planned in an empty database as they must be in a full one",
+      async () => {
+        const { sql, plans } = connectNotingPlans(database.superuserUrl);
+        try {
+          const project = await makeProject(sql, "empty");
+          const path = "file";
+          await commit(sql, project, "write", { path, segments: [newSegment(project)] });
+          await explainEverything(sql);
+          valueOf(await commit(sql, project, "overwrite", { path, segments: [newSegment(project)] }));
+          assertEquals(indexesUsed(plans, "file_versions"), ["file_versions_by_commit"]);
+          const indexes = [
+            [{ directory: "a", recursive: false }, "files_by_directory"],
+            [{ recursive: true }, "files_project_id_path_key"],
+            [{ directory: "a", recursive: true }, "files_project_id_path_key"],
+          ] as const;
+          for (const [query, index] of indexes) {
+            plans.length = 0;
+            valueOf(await list(sql, project, { limit: PAGE, ...query }));
+            assertEquals(indexesUsed(plans, "files"), [index], JSON.stringify(query));
+          }
+        } finally {
+          await sql.end();
         }
-      } finally {
-        await sql.end();
-      }
-    });
+      },
+    );
     const project = await makeProject(sql, "large");
     const scripts = {
       script: (text: string) => sql.begin((transaction) => transaction.unsafe(text).simple()),
     };
-    await populate(scripts, project, {
+    const projects = [project];
+    while (projects.length < PROJECTS) {
+      projects.push(await makeProject(sql, `neighbour ${projects.length}`, { requestsPerMinute: 1000 }));
+    }
+    // Among the others, not the first of them.
+    projects.sort((a, b) => a.id < b.id ? -1 : 1);
+    const started = performance.now();
+    await populate(scripts, projects, {
       files: FILES,
       filesPerDirectory: FILES_PER_DIRECTORY,
-      filesOnly: true,
+      filesOnly: !IS_LONG,
     });
+    if (IS_LONG) await reportSizes(sql, performance.now() - started);
     await addSegments(sql, project);
     await commit(sql, project, "write", { path: LONG_PATH, segments: [newSegment(project)] });
     await addVersions(scripts, project, LONG_PATH, VERSIONS);
+    if (IS_LONG) await reportTimes(sql, project);
     await explainEverything(sql);
     const readBy = async (operation: () => Promise<Answer<unknown>>) => {
       plans.length = 0;
@@ -112,6 +142,38 @@ Deno.test(`plans in a project of ${FILES} files`, async (t) => {
         assertBounded(rows, { files: ROWS_PER_PAGE_MAX, directories: ROWS_PER_FILE_MAX });
       });
     }
+    // All files are older than that, but for one.
+    for (const [name, query] of Object.entries(LISTS_AT)) {
+      await t.step(`list ${name} as it was reads a page and no more`, async () => {
+        const rows = await readBy(() =>
+          list(sql, project, { recursive: true, limit: PAGE, at: "2026-03-01T00:00:00.000Z", ...query })
+        );
+        // The page is read twice: first to see whether anything of it was changed since.
+        assertBounded(rows, {
+          files: 2 * (PAGE + 1),
+          file_versions: ROWS_PER_FILE_MAX,
+          directories: ROWS_PER_FILE_MAX,
+        });
+      });
+    }
+    await t.step("a list of a time when nothing was there looks at a bounded number of files", async () => {
+      const at = "2025-01-01T00:00:00.000Z";
+      const rows = await readBy(() => list(sql, project, { recursive: true, limit: PAGE, at }));
+      assertBounded(rows, { files: LIST_AT_EXAMINED_MAX + 2 * PAGE, file_versions: ROWS_PER_FILE_MAX });
+    });
+    await t.step("what a file was is found by bisection of its versions", async () => {
+      const [then] = await sql<{ at: string }[]>`
+        select filestore.iso(v.created_at) as at from filestore.file_versions v
+        where v.version = ${MANY} and v.project_id = ${project.id}`;
+      const rows = await readBy(async () => {
+        const [row] = await sql<{ answer: Answer<unknown> }[]>`
+          select public.filestore_record(
+            ${project.keyHash}, null, ${LONG_PATH}, null, ${then?.at ?? ""}) as answer`;
+        if (!row) throw new Error("no answer");
+        return row.answer;
+      });
+      assertBounded(rows, { files: ROWS_PER_FILE_MAX, file_versions: 2 * Math.ceil(Math.log2(VERSIONS)) });
+    });
     const confined = await addConfinedKey(sql, project, "top-3");
     const CONFINED_LISTS = [
       {},
@@ -141,7 +203,8 @@ Deno.test(`plans in a project of ${FILES} files`, async (t) => {
     ) {
       await t.step(`versions, the ${name} page, reads a page and no more`, async () => {
         const rows = await readBy(() => versions(sql, project, LONG_PATH, PAGE, offset));
-        assertBounded(rows, { files: ROWS_PER_FILE_MAX, file_versions: PAGE });
+        // And the first version, of which is known whether any was trimmed.
+        assertBounded(rows, { files: ROWS_PER_FILE_MAX, file_versions: PAGE + 1 });
       });
     }
     for (const [name, operation] of Object.entries(operationsOnOneFile(sql, project))) {
@@ -205,4 +268,45 @@ function assertBounded(rows: Readonly<Record<string, number>>, most: Readonly<Re
     );
   }
   assertEquals(Object.keys(rows), LARGE_TABLES);
+}
+
+/** Bytes of a file in each table and in its indexes. */
+async function reportSizes(sql: postgres.Sql, milliseconds: number): Promise<void> {
+  const files = PROJECTS * FILES;
+  const tables = await sql<{ name: string; rows: number; indexes: number }[]>`
+    select name, pg_table_size(oid) / ${files}::float as rows, pg_indexes_size(oid) / ${files}::float as indexes
+    from unnest(${LARGE_TABLES}::text[]) name cross join lateral (select ('filestore.' || name)::regclass as oid) o`;
+  const perFile = tables.map(({ name, rows, indexes }) =>
+    `${name} ${rows.toFixed(0)} + ${indexes.toFixed(0)}`
+  );
+  const [database] = await sql<{ gigabytes: number }[]>`
+    select pg_database_size(current_database()) / 1e9::float as gigabytes`;
+  figures(
+    `${files} files in ${PROJECTS} projects: ${database?.gigabytes.toFixed(1)} GB, made in ${
+      (milliseconds / 60_000).toFixed(0)
+    } min; bytes of rows + indexes for each file: ${perFile.join(", ")}`,
+  );
+}
+
+/** Medians of one client's calls. */
+async function reportTimes(sql: postgres.Sql, project: Project): Promise<void> {
+  const operations = {
+    ...operationsOnOneFile(sql, project),
+    "list of 100": () => list(sql, project, { recursive: true, limit: PAGE }),
+    "list of 100, newest first": () =>
+      list(sql, project, { recursive: true, limit: PAGE, sortBy: "updated_at", sortOrder: "desc" }),
+  };
+  const times: string[] = [];
+  for (const [name, operation] of Object.entries(operations)) {
+    const taken: number[] = [];
+    for (let time = 0; time < 100; time++) {
+      const started = performance.now();
+      valueOf(await operation() as Answer<unknown>);
+      taken.push(performance.now() - started);
+    }
+    times.push(`${name} ${median(taken).toFixed(2)}`);
+  }
+  // As short as it was: nobody compacts here.
+  valueOf(await commit(sql, project, "overwrite", { path: MIDDLE, segments: [newSegment(project)] }));
+  figures(`milliseconds, one client: ${times.join(", ")}`);
 }

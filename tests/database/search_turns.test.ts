@@ -158,6 +158,21 @@ test("a light claim takes no large text, and what is found by name only comes al
   assertEquals(shares(await claim()), new Map([[large, 1]]));
 });
 
+test("while one claim has a large text, others take small ones only, until it ends or expires", async () => {
+  await waiting(4, SEARCH_TEXT_BYTES_MAX);
+  const largeOf = ({ files }: Claim) => files.filter(({ size }) => size > SEARCH_CLAIM_BYTES).length;
+  const first = await claim();
+  const small = await waiting(1);
+  const second = await claim();
+  assertEquals([largeOf(first), largeOf(second), shares(second)], [1, 0, new Map([[small, 1]])]);
+  await finish(first);
+  const third = await claim();
+  assertEquals(largeOf(third), 1);
+  assertEquals(largeOf(await claim()), 0);
+  await sql`update filestore.search_queue set claimed_at = claimed_at - ${SEARCH_LEASE_SECONDS} * interval '1 second'`;
+  assertEquals(largeOf(await claim()), 1);
+});
+
 test("a claim reads as many rows of a queue of 20,000 as of one of 1,000", async () => {
   const read = async (files: number) => {
     await sql`truncate filestore.search_queue`;

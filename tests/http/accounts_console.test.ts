@@ -9,7 +9,7 @@ import {
   projectRecord,
   rateOf,
 } from "../support/client/contract.ts";
-import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/client/every_route.ts";
+import { aboutFile, FILE_ROUTES, PROJECT_ROUTES, RUN } from "../support/client/every_route.ts";
 import { Files } from "../support/client/files.ts";
 import type { BackendCall } from "../support/stack/proxy.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -21,6 +21,10 @@ for (const route of [...FILE_ROUTES, ...PROJECT_ROUTES]) {
     const [account, stranger] = [await owner(service), await owner(service)];
     await account.request("POST", "/files", { body: { path: "f.txt", content: "one" } });
     await account.request("PUT", "/files/append/f.txt", { body: { content: "two" } });
+    await account.request("POST", "/files", {
+      body: { path: "f.txt/in.txt", content: "in" },
+      headers: { "x-run-id": RUN },
+    });
     const { path, options } = aboutFile(route, "f.txt");
     assertRefused(
       await stranger.about(account.projectId).request(route.method, path, options),

@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, fileList } from "../support/client/contract.ts";
-import { aboutFile, FILE_ROUTES, PROJECT_ROUTES } from "../support/client/every_route.ts";
+import { aboutFile, FILE_ROUTES, PROJECT_ROUTES, RUN } from "../support/client/every_route.ts";
 import { encodePath, Files } from "../support/client/files.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -21,6 +21,10 @@ for (const route of [...FILE_ROUTES, ...PROJECT_ROUTES]) {
         if (FILE_ROUTES.includes(route)) {
           await account.request("POST", "/files", { body: { path: file, content: "one" } });
           await account.request("PUT", `/files/append/${encodePath(file)}`, { body: { content: "two" } });
+          await account.request("POST", "/files", {
+            body: { path: `${file}/in.txt`, content: "in" },
+            headers: { "x-run-id": RUN },
+          });
         }
         if (isRemembered) await service.request(key, "GET", "/project");
         const { path, options } = aboutFile(route, file);
@@ -59,9 +63,13 @@ test("a key with a prefix does everything below it", async () => {
     const file = `a/b/new ${index}.txt`;
     await own.write(file, "one");
     await own.append(file, "two");
+    await own.request("POST", "/files", {
+      body: { path: `${file}/in.txt`, content: "in" },
+      headers: { "x-run-id": RUN },
+    });
     const { path, options } = aboutFile(route, file);
     const answer = await own.request(route.method, path, options);
-    assertEquals(answer.status, 200, `${route.name}: ${answer.text}`);
+    assertEquals(answer.status, route.status ?? 200, `${route.name}: ${answer.text}`);
   }
 });
 
@@ -70,6 +78,8 @@ test("outside its prefix a key reads what never was, and writes nothing: whether
   const before = await service.tables();
   for (const route of FILE_ROUTES.filter(({ path, body }) => /\{file\}/.test(path + JSON.stringify(body)))) {
     for (const file of [...outside, "never.txt"]) {
+      // As a folder the prefix itself is what the key may change.
+      if (route.name.endsWith("folder") && file === "a/b") continue;
       const { path, options } = aboutFile(route, file);
       const answer = await own.request(route.method, path, options);
       if (route.scopes.some((scope) => scope === "write")) {

@@ -1,11 +1,15 @@
 /** Edits of one file at the same time: they take turns, keep what is appended meanwhile, and upload nothing in vain. */
 import { assert, assertEquals } from "@std/assert";
-import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../supabase/functions/api/limits.ts";
+import {
+  COMPACTION_CHECK_EVERY_SEGMENTS,
+  SEGMENT_LIST_MAX_BASE,
+} from "../../supabase/functions/api/limits.ts";
 import { assertRefused, dataOf, editRecord } from "../support/client/contract.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { unreferencedObjects } from "../support/client/stored.ts";
 import { NO_OBJECTS, trafficOf } from "../support/client/traffic.ts";
 import type { Hook } from "../support/stack/proxy.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -132,6 +136,33 @@ test("what is appended while an edit uploads is kept, by many appends too: 1 upl
   assertEquals(await unreferencedObjects(service, own.project.id), 0);
 });
 
+test("an edit keeps what is appended while it uploads though the list that it has read is compacted: no second try", async () => {
+  const own = await withFile();
+  for (const line of ["four\n", "five\n"]) await own.append(PATH, line);
+  // Longer than what was there before: the cheapest run begins with what the edit has read.
+  const longer = "longer, ".repeat(8);
+  const added = Array.from(
+    { length: SEGMENT_LIST_MAX_BASE / 2 + 16 },
+    (_, index) => `${longer}added ${index}\n`,
+  );
+  const appendAll = () => inParallel(added, 8, (line) => own.append(PATH, line));
+  const cost = await costOf(() => duringEdit(appendAll, () => own.edit(PATH, "four", "4")));
+  const calls = (name: string) => cost.database.filter((called) => called === name).length;
+  assert(calls("filestore_compact") > 0, "nothing was compacted");
+  assertEquals([calls("filestore_content"), calls("filestore_edit_turn")], [1, 0]);
+  const { content } = await own.read(PATH);
+  const before = `${TEXT}4\nfive\n`;
+  assertEquals(content.slice(0, before.length), before);
+  assertEquals(content.slice(before.length).match(/.+\n/g)?.sort(), added.toSorted());
+  const [file] = await service.sql<{ segments: number }>(
+    "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
+    [own.project.id],
+  );
+  assert((file?.segments ?? 0) < added.length, "what was compacted stays so");
+  assertEquals((await own.edit(PATH, "added 0\n", "added first\n")).version, added.length + 5);
+  assertEquals(await unreferencedObjects(service, own.project.id), 0);
+});
+
 test("an edit and appends of lines of one large file: the pieces that the edit does not touch are neither read nor sent", async () => {
   const large = "0123456789abcde\n".repeat(3 * 65_536);
   const own = await withFile(`first line\n${large}`);
@@ -236,31 +267,36 @@ test("the turn of an isolate that has ended expires", async () => {
   assertEquals(await turns(own), [], "and is cleared away");
 });
 
-test("while edits take turns, compaction leaves the file alone, until half of the segments are used that it may have", async () => {
+test("while edits take turns, appends add segments of their own, which are compacted apart from them", async () => {
   const own = await withFile();
   await otherHolder(own, 600);
-  const segments = async () => {
-    const [row] = await service.sql<{ segments: number }>(
-      "select cardinality(segment_ids) as segments from filestore.files where project_id = $1",
+  const appends = 5 * COMPACTION_CHECK_EVERY_SEGMENTS;
+  let content = TEXT;
+  const append = async () => {
+    for (let index = 0; index < appends; index++) {
+      content += `${index}\n`;
+      await own.append(PATH, `${index}\n`);
+    }
+  };
+  /** Versions that end in a segment of more than what was appended, and segments of the file. */
+  const mixed = async () => {
+    const [row] = await service.sql<{ mixed: number; segments: number }>(
+      `select count(*) filter (where s.size <> v.size - b.size)::integer as mixed,
+         max(cardinality(f.segment_ids)) as segments
+       from filestore.files f
+       join filestore.file_versions v on v.file_id = f.id
+       join filestore.file_versions b on b.file_id = f.id and b.version = v.version - 1
+       join filestore.segments s on s.id = v.segment_ids[cardinality(v.segment_ids)] and s.project_id = f.project_id
+       where f.project_id = $1`,
       [own.project.id],
     );
-    return row?.segments ?? 0;
+    return { isMixed: (row?.mixed ?? 0) > 0, isCompacted: (row?.segments ?? 0) < appends / 2 };
   };
-  let content = TEXT;
-  let longest = 0;
-  for (let index = 0; index < 80; index++) {
-    content += `${index}\n`;
-    await own.append(PATH, `${index}\n`);
-    longest = Math.max(longest, await segments());
-  }
-  assert(longest >= 64 && longest <= 72, `${longest} segments`);
-  assert(await segments() < 24, "then it was compacted");
+  await append();
+  assertEquals(await mixed(), { isMixed: false, isCompacted: true });
   await service.sql("delete from filestore.edit_turns where project_id = $1", [own.project.id]);
-  for (let index = 0; index < 2 * COMPACTION_CHECK_EVERY_SEGMENTS; index++) {
-    content += `${index}\n`;
-    await own.append(PATH, `${index}\n`);
-  }
-  assert(await segments() < 2 * COMPACTION_CHECK_EVERY_SEGMENTS);
+  await append();
+  assertEquals(await mixed(), { isMixed: true, isCompacted: true }, "once no edit is expected");
   assertEquals((await own.read(PATH)).content, content);
 });
 

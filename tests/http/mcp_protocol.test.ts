@@ -7,7 +7,15 @@ import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
-const READING = ["read_file", "list_files", "grep_files", "search_files", "file_history", "diff_versions"];
+const READING = [
+  "read_file",
+  "list_files",
+  "grep_files",
+  "search_files",
+  "file_history",
+  "diff_versions",
+  "recent_changes",
+];
 const ALL = [
   "read_file",
   "list_files",
@@ -21,6 +29,8 @@ const ALL = [
   "file_history",
   "diff_versions",
   "restore_file",
+  "recent_changes",
+  "undo_run",
   "create_link",
 ];
 
@@ -68,7 +78,7 @@ for (const era of ERAS) {
         for (const value of Object.values(others)) assert(typeof value !== "object", `${name}.${argument}`);
       }
       const isReading = READING.includes(name);
-      const replaces = ["write_file", "delete_file", "move_file", "restore_file"].includes(name);
+      const replaces = ["write_file", "delete_file", "move_file", "restore_file", "undo_run"].includes(name);
       assertEquals(annotations, {
         title: rest.title,
         readOnlyHint: isReading,
@@ -280,6 +290,10 @@ for (const era of ERAS) {
       "There are no files yet. write_file creates one.",
     );
     assertEquals(await agent.call("grep_files", { pattern: "secret" }), "No line matches.");
+    assertMatch(
+      await agent.call("recent_changes"),
+      /^Nothing was changed\.\nlater changes: since=[0-9a-f]{32}$/,
+    );
     assertMatch(await agent.call("search_files", { query: "secret" }), /^No file was found/);
     assertMatch(
       await agent.call("write_file", { path: "same.txt", content: "mine" }),

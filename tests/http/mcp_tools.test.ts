@@ -257,6 +257,29 @@ test("search_files: the files that are about something, with their lines", async
   );
 });
 
+test("grep_files and search_files say in words what they did not look at, and what to do", async () => {
+  const { own, agent } = await setUp("modern");
+  const large = (bytes: number) => "a line of text\n".repeat(Math.ceil(bytes / 15)).slice(0, bytes);
+  await own.write("large.txt", large(2 * 1024 * 1024));
+  await own.write("huge.txt", large(10 * 1024 * 1024));
+  await own.append("huge.txt", "!");
+  await indexed(agent);
+  const [grepped, found] = [
+    await agent.call("grep_files", { pattern: "zebra" }),
+    await agent.call("search_files", { query: "zebra" }),
+  ];
+  assertEquals(
+    grepped,
+    "No line matches in what was searched.\nNOT SEARCHED: 1 file (too large for this search: grep_files reads up to " +
+      "10 MB, read_file any size): huge.txt",
+  );
+  assertMatch(
+    found,
+    /^No file was found\..*\nNOT SEARCHED: 2 files \(too large .*\): huge\.txt, large\.txt$/,
+  );
+  assertEquals(await agent.call("grep_files", { pattern: "zebra", path: "large.txt" }), "No line matches.");
+});
+
 test("write_file: creates; an existing file needs the version that was read, and a repeat is told that it worked", async () => {
   const { own, agent } = await setUp();
   const write = { path: "/notes/plan.md", content: "one\ntwo\n" };
@@ -539,7 +562,8 @@ test("file_history and diff_versions", async () => {
   await own.remove("a.txt");
   assertEquals(
     timeless(await agent.call("file_history", { path: "a.txt" })),
-    "a.txt — 3 versions\nversion 3: deleted, TIME (latest)\nversion 2: 8 bytes, TIME\nversion 1: 4 bytes, TIME",
+    "a.txt — 3 versions\nversion 3: deleted, TIME (latest)\nversion 2: 8 bytes, TIME, append\n" +
+      "version 1: 4 bytes, TIME, write",
   );
   assertEquals(
     timeless(await agent.call("file_history", { path: "a.txt", limit: 1 })),
@@ -627,13 +651,186 @@ test("the owner of a project, signed in, may call it as a key may", async () => 
   const account = await owner(service);
   const { body, headers } = { body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers: {} };
   const answer = await account.request("POST", "/mcp", { body, headers });
-  assertEquals(Object(answer.body).result.tools.length, 13);
+  assertEquals(Object(answer.body).result.tools.length, 15);
+});
+
+test("file_history and refused writes say who wrote, as far as it was said", async () => {
+  const { own, agent } = await setUp("modern");
+  const said = {
+    "x-run-id": "nightly-42",
+    "x-actor": "planner/2.1",
+    "x-change-note": "because%20of%20%22x%22",
+  };
+  await own.post({ path: "a.txt", content: "one\n" }, said);
+  assertEquals(
+    timeless(await agent.refused("write_file", { path: "a.txt", content: "two\n" })).split(" Nothing")[0],
+    "FILE_ALREADY_EXISTS: a.txt exists already: version 1, 4 bytes, written TIME by planner/2.1 in run nightly-42: " +
+      '"because of \\"x\\"".',
+  );
+  await agent.call("edit_file", { path: "a.txt", old_string: "one", new_string: "1" });
+  assertMatch(
+    await agent.refused("write_file", { path: "a.txt", content: "two\n", expected_version: 1 }),
+    /^PRECONDITION_FAILED: a.txt is at version 2, not 1: written by test\/1\.0\.0\. Nothing was done\. /,
+  );
+  await own.put("restore", "a.txt", { version: 1 }, { "x-run-id": "back" });
+  await own.copy("a.txt", "b.txt");
+  assertEquals(
+    timeless(await agent.call("file_history", { path: "a.txt" })),
+    "a.txt — 3 versions\nversion 3: 4 bytes, TIME, restore from version 1 in run back (latest)\n" +
+      "version 2: 2 bytes, TIME, edit by test/1.0.0\n" +
+      'version 1: 4 bytes, TIME, write by planner/2.1 in run nightly-42: "because of \\"x\\""',
+  );
+  assertEquals(
+    timeless(await agent.call("file_history", { path: "b.txt" })),
+    "b.txt — 1 version\nversion 1: 4 bytes, TIME, copy from a.txt version 3 (latest)",
+  );
+});
+
+test("recent_changes: the last ones, those since, those below a folder, and what one run did", async () => {
+  const { own, agent } = await setUp("legacy");
+  const recent = (args: Record<string, unknown> = {}) => agent.call("recent_changes", args);
+  const nothing = await recent();
+  assertMatch(nothing, /^Nothing was changed\.\nlater changes: since=[0-9a-f]{32}$/);
+  const since = (text: string) => /since=([0-9a-f]{32})$/.exec(text)?.[1] ?? "none";
+  assertEquals(await recent({ since: since(nothing) }), nothing.replace("was changed", "has changed since"));
+  const headers = { "x-run-id": "nightly-42", "x-actor": "planner/2.1" };
+  await own.post({ path: "notes/a.md", content: "one" }, headers);
+  await own.put("append", "notes/a.md", { content: "two" }, headers);
+  await own.move("notes/a.md", "b.md");
+  const cursors = /[0-9a-f]{32}/g;
+  const plain = async (args: Record<string, unknown>) =>
+    timeless(await recent(args)).replaceAll(cursors, "CURSOR");
+  const written = ["TIME write notes/a.md — version 1", "TIME append notes/a.md — version 2"]
+    .map((line) => `${line} by planner/2.1 in run nightly-42`);
+  const moved = [
+    "TIME move notes/a.md — deleted, version 3",
+    "TIME move b.md — version 1 from notes/a.md version 2",
+  ];
+  const last = "later changes: since=CURSOR";
+  assertEquals(await plain({}), ["4 changes, oldest first.", ...written, ...moved, last].join("\n"));
+  assertEquals(await plain({ limit: 2 }), ["The last 2 changes, oldest first.", ...moved, last].join("\n"));
+  assertEquals(
+    await plain({ since: since(nothing), limit: 3 }),
+    ["3 changes since, in their order", ...written, moved[0], "more changes: since=CURSOR"].join("\n"),
+  );
+  const three = await recent({ since: since(nothing), limit: 3 });
+  assertEquals(
+    await plain({ since: since(three) }),
+    ["1 change since, in their order", moved[1], last].join("\n"),
+  );
+  const looked = "Looked at the last 10,000 changes at most.";
+  for (const path of ["notes", "/notes/", "notes/a.md"]) {
+    const below = [`3 changes, oldest first. ${looked}`, ...written, moved[0], last].join("\n");
+    assertEquals(await plain({ path }), below);
+  }
+  assertEquals(await plain({ path: "none" }), `Nothing was changed. ${looked}\n${last}`);
+  assertEquals(
+    await plain({ run: "nightly-42" }),
+    "run nightly-42 — 1 file, 2 versions by planner/2.1, TIME to TIME\nnotes/a.md — versions 1–2, last append",
+  );
+  assertEquals(
+    await plain({ run: "nightly-42", since: since(nothing), limit: 1 }),
+    ["1 change since, in their order", written[0], "more changes: since=CURSOR"].join("\n"),
+  );
+  assertMatch(
+    await agent.refused("recent_changes", { run: "other" }),
+    /^RUN_NOT_FOUND: .* shows the runs of late\.$/,
+  );
+  assertMatch(
+    await agent.refused("recent_changes", { run: "a b" }),
+    /^VALIDATION_ERROR: run must be 1 to 128 /,
+  );
+  assertMatch(
+    await agent.refused("recent_changes", { since: "x" }),
+    /^VALIDATION_ERROR: since must be the 32 /,
+  );
+  assertMatch(await agent.refused("recent_changes", { since: "0".repeat(32) }), /^VALIDATION_ERROR: /);
+});
+
+test("recent_changes: at most 40,000 characters, and what comes next is not lost", async () => {
+  const { own, agent } = await setUp("legacy");
+  const note = encodeURIComponent("n".repeat(500));
+  for (let n = 0; n < 90; n++) {
+    await own.put("append", "log.txt", { content: "x" }, { "x-change-note": note })
+      .then(({ status }) => status === 404 ? own.write("log.txt", "x") : undefined);
+  }
+  const start = /since=([0-9a-f]{32})$/.exec(await agent.call("recent_changes", { limit: 100 }))?.[1];
+  assert(start);
+  const found: number[] = [];
+  let text = "";
+  for (let since = (await own.versions("log.txt", { limit: 100 })).versions.at(-1)?.cursor ?? "";;) {
+    text = await agent.call("recent_changes", { since, limit: 100 });
+    assert(text.length <= 40_000, `${text.length} characters`);
+    found.push(...[...text.matchAll(/— version (\d+)/g)].map(([, version]) => Number(version)));
+    since = /since=([0-9a-f]{32})$/.exec(text)?.[1] ?? "";
+    if (text.includes("later changes")) break;
+  }
+  assertEquals(found, Array.from({ length: 89 }, (_, index) => index + 2));
 });
 
 /** Until everything that was written is in the index. */
 async function indexed(agent: Agent): Promise<void> {
   await eventually(
     "all is indexed",
-    async () => !(await agent.call("grep_files", { pattern: "nothing has this" })).includes("changed"),
+    async () => !(await agent.call("search_files", { query: "nothing has this" })).includes("changed"),
   );
 }
+
+test("delete_file: a folder is deleted with recursive=true alone, and one commit", async () => {
+  const { own, agent } = await setUp();
+  for (const path of ["notes/a.md", "notes/deep/b.md", "other.md"]) await own.write(path, "x");
+  assertEquals(
+    await agent.refused("delete_file", { path: "notes" }),
+    "FILE_NOT_FOUND: notes is a folder of 2 files. Send recursive=true to delete all of them.",
+  );
+  assertMatch(
+    await agent.refused("delete_file", { path: "notes", recursive: true, expected_version: 1 }),
+    /^VALIDATION_ERROR: expected_version is about one file/,
+  );
+  assertEquals(
+    await agent.call("delete_file", { path: "notes", recursive: true }),
+    "Deleted the 2 files of notes: these versions mark that. restore_file with one version less brings a file back.\n" +
+      "notes/a.md — version 2\nnotes/deep/b.md — version 2",
+  );
+  assertEquals(await own.paths({ recursive: true }), ["other.md"]);
+  // A file is deleted like this, too; and what is gone says so.
+  assertMatch(
+    await agent.call("delete_file", { path: "other.md", recursive: true }),
+    /^Deleted other\.md: version 2/,
+  );
+  assertMatch(await agent.refused("delete_file", { path: "notes", recursive: true }), /^FILE_NOT_FOUND: /);
+});
+
+test("undo_run: a plan first, then done once; what others changed since is named", async () => {
+  const { own, agent } = await setUp();
+  await own.write("kept.md", "before");
+  const headers = { "x-run-id": "nightly-42", "x-actor": "planner/2.1" };
+  await own.put("overwrite", "kept.md", { content: "by the run" }, headers);
+  await own.post({ path: "made.md", content: "by the run" }, headers);
+  const lines = "kept.md — back to version 1, from version 2\nmade.md — deleted: it was made by the run";
+  assertEquals(
+    (await agent.call("undo_run", { run: "nightly-42" })).split("\n").toSorted(),
+    ["Undoing run nightly-42 would change 2 files:", ...lines.split("\n"), "To do it: dry_run=false"]
+      .toSorted(),
+  );
+  assertEquals((await own.read("kept.md")).content, "by the run");
+  await own.write("meant.md", "x");
+  await own.put("append", "meant.md", { content: "y" }, { "x-run-id": "met", "x-actor": "planner/2.1" });
+  await own.put("append", "meant.md", { content: "!" }, { "x-run-id": "other", "x-actor": "someone" });
+  assertEquals(
+    await agent.refused("undo_run", { run: "met", dry_run: false }),
+    "RUN_CONFLICT: Others have changed files of the run since. Nothing was done. Look at them with diff_versions, and " +
+      "bring files back one by one with restore_file:\nmeant.md — version 3 by someone in run other came after",
+  );
+  const done = await agent.call("undo_run", { run: "nightly-42", dry_run: false });
+  assertMatch(done, /^Undid run nightly-42, as run [0-9a-f-]{36}:\n/);
+  assertEquals([(await own.read("kept.md")).content, (await own.get("made.md")).status], ["before", 404]);
+  assertEquals(
+    await agent.call("undo_run", { run: "nightly-42", dry_run: false }),
+    "Nothing is left to undo: 2 files of run nightly-42 are as before it.",
+  );
+  const redo = /undo_run with run=([0-9a-f-]{36})$/.exec(done)?.[1] ?? "";
+  await agent.call("undo_run", { run: redo, dry_run: false });
+  assertEquals((await own.read("made.md")).content, "by the run");
+  assertMatch(await agent.refused("undo_run", { run: "no-such-run" }), /^RUN_NOT_FOUND: /);
+});

@@ -228,6 +228,24 @@ test("nothing is lost where several insert and replace at once", async () => {
   assertEquals([lines, version], [expected.sort(), 33]);
 });
 
+test("a folder is renamed and deleted as one commit", async () => {
+  const own = await files();
+  for (const name of ["a", "b", "deep/c"]) await own.write(`memories/x/${name}.md`, name);
+  const times = async () => {
+    const { files } = await own.list({ recursive: true, deleted: true });
+    return new Set(files.map(({ updatedAt }) => updatedAt)).size;
+  };
+  await said(own, { command: "rename", old_path: "/memories/x", new_path: "/memories/y" });
+  assertEquals(
+    await own.paths({ recursive: true }),
+    ["a", "b", "deep/c"].map((name) => `memories/y/${name}.md`),
+  );
+  assertEquals(await times(), 1);
+  await said(own, { command: "delete", path: "/memories/y" });
+  assertEquals(await own.paths({ recursive: true }), []);
+  assertEquals(await times(), 2);
+});
+
 test("an Idempotency-Key makes a repeated command the same one", async () => {
   const own = await files();
   const path = "/memories/f.md";

@@ -1,7 +1,8 @@
 /** A NUL, which Postgres cannot store: 400 in every text that would reach it, and content like any other in a file. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { owner } from "../support/client/accounts.ts";
+import { type Account, owner } from "../support/client/accounts.ts";
+import { administrator } from "../support/client/erasure.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -37,6 +38,12 @@ function textFields({ requestBody }: Operation): string[] {
     .map(([name]) => name).filter((name) => !OF_CONTENT.includes(name));
 }
 
+/** One that can be changed. */
+async function newKey(own: Pick<Account, "request">): Promise<string> {
+  const { body } = await own.request("POST", "/project/apikeys", { body: { name: "key" } });
+  return z.object({ data: z.object({ id: z.string() }) }).parse(body).data.id;
+}
+
 const tested: string[] = [];
 for (const [path, item] of Object.entries(document.paths)) {
   for (const [method, described] of Object.entries(item)) {
@@ -53,7 +60,12 @@ for (const [path, item] of Object.entries(document.paths)) {
       tested.push(`${place} ${name}`);
       test(`400: a NUL in ${name} (${place}) of ${method.toUpperCase()} ${path}; nothing is stored`, async () => {
         const isOfFiles = "apiKey" in (described.security[0] ?? {});
-        const own = isOfFiles ? await files() : await owner(service);
+        const isErasure = name === "purge" || path.startsWith("/files/redact/");
+        const project = isOfFiles ? await files() : await owner(service);
+        const own = isErasure && "project" in project
+          ? await administrator(service, project.project.id)
+          : project;
+        const keyId = path.startsWith("/project/apikeys/{id}") ? await newKey(own) : "";
         const before = await service.tables();
         const required = parameters.filter(({ in: place, required }) => place === "query" && required)
           .map((one): [string, string] => [one.name, "x"]);
@@ -63,7 +75,7 @@ for (const [path, item] of Object.entries(document.paths)) {
         if (place === "query") query.set(name, NUL);
         const url = path.replace(
           /\{(\w+)\}/g,
-          (_, one: string) => place === "path" && one === name ? "a%00b" : "a.txt",
+          (_, one: string) => place === "path" && one === name ? "a%00b" : keyId || "a.txt",
         );
         const answer = await own.request(method.toUpperCase(), `${url}${query.size > 0 ? `?${query}` : ""}`, {
           ...requestBody && { body: { ...FIELDS, ...place === "body" && { [name]: NUL } } },

@@ -120,8 +120,8 @@ test("the tariff: what each kind of write counts, to the byte; GET /project show
   );
   const shared = { stored: 0, listed: listed?.n ?? 0 };
   assertEquals(counts.slice(3), [
-    costOf({ newPath: "copy.md", ...shared, indexed: text.length }),
-    costOf({ newPath: "moved.md", ...shared, indexed: text.length }) +
+    costOf({ newPath: "copy.md", isShared: true, ...shared, indexed: text.length }),
+    costOf({ newPath: "moved.md", isShared: true, ...shared, indexed: text.length }) +
     costOf({ stored: 0, listed: 0, indexed: -text.length }),
     costOf({ stored: 0, listed: 0, indexed: -text.length }),
     costOf({ ...shared, indexed: text.length }),

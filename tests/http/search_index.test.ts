@@ -1,6 +1,5 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
 import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual } from "@std/assert";
-import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import {
   REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE,
   REINDEX_DEBOUNCE_MILLISECONDS,
@@ -109,24 +108,6 @@ test("a large text under steady appends rests between two indexings, and is then
   assertEquals(claim?.next, null, "nobody comes again for nothing");
 });
 
-test("each chunk of a long text is the piece that it says it is, whatever the characters", async () => {
-  const own = await files();
-  const lines = Array.from({ length: 3_000 }, (_, n) => `${n} naïve 😀 ${"é".repeat(n % 50)}\n`);
-  const text = lines.join("") + lines.slice(0, 200).join("").replaceAll("\n", " ");
-  await own.write("f.txt", text);
-  await indexed(service);
-  const rows = await service.sql<{ start: number; length: number; is_true: boolean }>(
-    `select k.start, k.length, k.hash = md5(substr(t.content, k.start + 1, k.length))::uuid as is_true
-     from filestore.search_chunks k join filestore.search_texts t using (project_id, file_id)
-     where k.project_id = $1 order by k.start`,
-    [own.projectId],
-  );
-  assertEquals(
-    rows,
-    splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })),
-  );
-});
-
 test("append, overwrite, edit, delete, restore, copy, move: what is found is what is there", async () => {
   const own = await files();
   const put = (what: string, body: unknown) => own.request("PUT", what, { body });
@@ -156,11 +137,6 @@ test("append, overwrite, edit, delete, restore, copy, move: what is found is wha
       assertEquals(await find(own, word), paths, `${word} after ${name}`);
     }
   }
-  const [rows] = await service.sql<{ count: string | number }>(
-    "select count(*) as count from filestore.search_chunks where project_id = $1",
-    [own.projectId],
-  );
-  assertEquals(Number(rows?.count), 2, "chunks of what is gone are gone");
 });
 
 test("what is not indexed yet is counted as pending, and old or deleted text is not found meanwhile", async () => {
@@ -269,9 +245,10 @@ test("a file that cannot be indexed harms only itself, is found by its name then
       "it is tried again by itself and given up, with nobody's help",
       async () => (await textsOf(own.projectId)).length === 4,
     );
-    const page = await search(own, "poison", { mode: "text" });
+    const page = await search(own, "poison");
     assertEquals(page.results.map(({ path, skipped }) => [path, skipped]), [["poison.txt", "not_indexable"]]);
-    assertEquals([page.indexed.pending, await find(own, "needle")], [0, ["a.txt", "b.txt", "c.txt"]]);
+    assertEquals([page.indexed.pending, page.notSearched?.reasons], [0, ["not_indexable"]]);
+    assertEquals(await find(own, "needle"), ["a.txt", "b.txt", "c.txt", "poison.txt"], "read, not indexed");
   });
   const sweep = async () => {
     await fetch(`${service.baseUrl}/sweep`, {
@@ -280,22 +257,35 @@ test("a file that cannot be indexed harms only itself, is found by its name then
     }).then((answer) => answer.body?.cancel());
   };
   await sweep();
-  assertEquals(await find(own, "needle"), ["a.txt", "b.txt", "c.txt"], "not at once");
+  const ranked = async () => pathsOf(await search(own, "needle")).toSorted();
+  assertEquals(await ranked(), ["a.txt", "b.txt", "c.txt"], "not at once");
   await service.sql(
     "update filestore.search_texts set indexed_at = indexed_at - $2 * interval '1 second' where project_id = $1",
     [own.projectId, SEARCH_GIVEN_UP_SECONDS],
   );
   await sweep();
   await sweep();
-  assertEquals(await find(own, "needle"), ["a.txt", "b.txt", "c.txt", "poison.txt"]);
+  assertEquals(await ranked(), ["a.txt", "b.txt", "c.txt", "poison.txt"]);
 });
+
+const PARTS = 8;
+
+/** Words, the frequent ones much more often than the rare ones. */
+function prose(bytes: number): string {
+  const text: string[] = [];
+  for (let size = 0; size < bytes; size += 7) {
+    const number = Math.floor(20_000 ** Math.random()) * 7919;
+    text.push(`${number.toString(36).padStart(6, "x").slice(0, 6)}${size % 10 === 0 ? "\n" : " "}`);
+  }
+  return text.join("");
+}
 
 for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
   test(`a note is found soon while ${waiting} files of ${bytes} bytes of another project wait`, async () => {
     const own = await files();
     const crowd = await files();
     await own.write("warm.txt", "warm");
-    await crowd.write("seed.txt", "a line of words, more or less\n".repeat(bytes / 30));
+    for (let part = 0; part < PARTS + 4; part++) await crowd.write(`part${part}.txt`, prose(bytes / PARTS));
     await indexed(service);
     const inIndex = async () => {
       const [row] = await service.sql<{ texts: string | number; waiting: string | number }>(
@@ -305,19 +295,23 @@ for (const [waiting, bytes] of [[1_000, 20_000], [50, 1_000_000]] as const) {
       );
       return { texts: Number(row?.texts), waiting: Number(row?.waiting) };
     };
-    // As after a long outage of indexing: files with the content of the first one.
+    // As after a long outage of indexing: each file has parts of what is there, in an order of its own.
     await service.sql(
       `insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
-       select project_id, 'f' || n, 1, mime_type, size, segment_ids, now(), now()
-       from filestore.files, generate_series(1, $2::integer) n where project_id = $1`,
-      [crowd.projectId, waiting],
+       select $1, 'f' || n, 1, 'text/plain', s.size, s.segment_ids, now(), now()
+       from generate_series(1, $2::integer) n cross join lateral (
+         select sum(p.size) as size, array_agg(p.segment_ids[1]) as segment_ids from (
+           select f.size, f.segment_ids from filestore.files f where f.project_id = $1 and f.path like 'part%'
+           order by md5(n || f.path) limit $3::integer) p
+       ) s`,
+      [crowd.projectId, waiting, PARTS],
     );
     // Indexing is at it when the note comes.
     await search(crowd, "words", { mode: "text", limit: 1 });
     await eventually("indexing has begun", async () => (await inIndex()).waiting < waiting);
-    const before = await inIndex();
     const started = performance.now();
     await own.write("note.txt", "needle");
+    const before = await inIndex();
     let now = before;
     await eventually("the note is in the index", async () => (now = await inIndex()).texts === 2);
     // deno-lint-ignore no-console -- figures that the test was run for

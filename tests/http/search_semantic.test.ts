@@ -1,6 +1,7 @@
 /** Search by meaning, and hybrid, over an embeddings endpoint that the test runs itself. */
 import { assert, assertEquals } from "@std/assert";
 import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
+import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import { assertRefused } from "../support/client/contract.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "../support/stack/embedding_server.ts";
 import { Files } from "../support/client/files.ts";
@@ -50,6 +51,15 @@ semanticTest("semantic finds what has no word in common, nearest first, with the
     [],
   );
   assertEquals(pathsOf(await search(own, "car", { mode: "semantic", glob: "fl*" })), ["ops/fleet.md"]);
+});
+
+semanticTest("semantic finds a file by its name, whatever its text means", async () => {
+  const own = await filled({ ...NOTES, "data/table.csv": "a,b\n1,2\n", "data/rateLimit.bin.txt": "x\n" });
+  for (const q of ["table.csv", "data/table", "csv"]) {
+    assertEquals((await search(own, q, { mode: "semantic" })).results[0]?.path, "data/table.csv", q);
+  }
+  const [limit] = (await search(own, "rateLimit", { mode: "semantic" })).results;
+  assertEquals(limit?.path, "data/rateLimit.bin.txt");
 });
 
 semanticTest(
@@ -116,6 +126,27 @@ semanticTest(
   },
 );
 
+test("each chunk of a long text is the piece that it says it is, whatever the characters", async () => {
+  const lines = Array.from({ length: 3_000 }, (_, n) => `${n} naïve 😀 ${"é".repeat(n % 50)}\n`);
+  const text = lines.join("") + lines.slice(0, 200).join("").replaceAll("\n", " ");
+  await filled({ "f.txt": text });
+  const [project] = await service.sql<{ id: string }>(
+    "select project_id as id from filestore.files where path = 'f.txt' and size = $1",
+    [new TextEncoder().encode(text).length],
+  );
+  const rows = await service.sql<{ start: number; length: number; is_true: boolean }>(
+    `select k.start, k.length, k.hash = md5(substr(coalesce(t.content, c.content), k.start + 1, k.length))::uuid as is_true
+     from filestore.search_chunks k join filestore.search_texts t using (project_id, file_id)
+     left join filestore.search_contents c on c.project_id = t.project_id and c.hash = t.content_hash
+     where k.project_id = $1 order by k.start`,
+    [project?.id],
+  );
+  assertEquals(
+    rows,
+    splitChunks(text).map(({ start, length }) => ({ start, length, is_true: true })),
+  );
+});
+
 semanticTest("text that was deleted or superseded is not found by meaning", async () => {
   const own = await filled({ "a.md": "the automobile", "b.md": "the automobile" });
   await own.overwrite("a.md", "a physician");
@@ -131,21 +162,27 @@ semanticTest("another project's text is never near", async () => {
   assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["mine.md"]);
 });
 
-semanticTest("after the model changed, the sweep embeds what another model had seen", async () => {
-  const own = await filled({ "a.md": "the automobile" });
-  await service.sql("update filestore.search_texts set model = 'another' where model is not null");
-  await service.sql("update filestore.search_chunks set model = 'another', embedding = null");
-  assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), []);
-  const secretKey = service.stack.secretKey;
-  for (let isDone = false; !isDone;) {
-    const answer = await fetch(`${service.stack.baseUrl}/sweep`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${secretKey}` },
-    });
-    isDone = (await answer.json()).data.isDone;
-  }
-  assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
-});
+const ANOTHER_MODEL = `update filestore.search_texts set model = 'another' where model is not null;
+  update filestore.search_chunks set model = 'another', embedding = null`;
+const NO_MODEL = "update filestore.search_texts set model = null; delete from filestore.search_chunks";
+
+const BEFORE = { "the model changed": ANOTHER_MODEL, "a model was configured": NO_MODEL };
+for (const [what, before] of Object.entries(BEFORE)) {
+  semanticTest(`after ${what}, the sweep embeds what it had not seen`, async () => {
+    const own = await filled({ "a.md": "the automobile" });
+    await service.stack.script(before);
+    assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), []);
+    const secretKey = service.stack.secretKey;
+    for (let isDone = false; !isDone;) {
+      const answer = await fetch(`${service.stack.baseUrl}/sweep`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secretKey}` },
+      });
+      isDone = (await answer.json()).data.isDone;
+    }
+    assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
+  });
+}
 
 semanticTest(
   "a text that the model refuses leaves the others alone, and only its own chunk has no vector",

@@ -126,6 +126,7 @@ test("each curl of the documents fails, and nothing is written, without one of i
     API_KEY: own.project.key,
     ETAG: '"x"',
     directory: "/nowhere",
+    AT: "2026-01-01",
   };
   const lines = documents.flatMap((document) =>
     document.blocks.filter(runs).flatMap(({ language, text }) => language === "sh" ? text.split("\n") : [])

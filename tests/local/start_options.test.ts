@@ -10,6 +10,7 @@ const DEFAULTS = {
   port: 54321,
   dataDir: DATA_DIRECTORY,
   databaseUrl: undefined,
+  embeddings: true,
 };
 const DATABASE = "postgresql://user:p%40ss@localhost:5432/name";
 
@@ -21,6 +22,7 @@ const UNDERSTOOD: [string[], Partial<typeof DEFAULTS> | { databaseUrl: string }]
   [["--db", DATABASE], { databaseUrl: DATABASE }],
   [["--json"], { json: true }],
   [["--log"], { log: true }],
+  [["--no-embeddings"], { embeddings: false }],
   [["-h"], { help: true }],
 ];
 
@@ -49,7 +51,9 @@ for (const [args, problem] of REFUSED) {
     const error = assertThrows(() => parseStartOptions(args), UsageError, problem);
     assertEquals(error.message.split("\n").length, 1);
     assertEquals(
-      error.message.endsWith("Usage: deno task start [--port N] [--data DIR] [--db URL] [--json] [--log]"),
+      error.message.endsWith(
+        "Usage: deno task start [--port N] [--data DIR] [--db URL] [--no-embeddings] [--json] [--log]",
+      ),
       true,
     );
   });

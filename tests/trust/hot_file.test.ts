@@ -11,11 +11,18 @@ const APPENDERS = rounds(64, 256);
 const APPENDS_EACH = rounds(4, 10);
 const EDITORS = rounds(16, 64);
 const EDITS_EACH = rounds(4, 10);
+/** Clients that append for as long as any of the others edits: some in each process. */
+const CONSTANT_APPENDERS = rounds(2, 5) * PROCESSES;
+const PATIENT_EDITORS = rounds(1, 2) * PROCESSES;
 const PATH = "shared/log.txt";
 
 const GUARANTEES: [string, (service: Service) => Promise<void>][] = [
   [`${APPENDERS} clients append to one file: none is refused`, appendsAreNotRefused],
   [`${EDITORS} clients edit lines of their own: all succeed, with few uploads in vain`, editsTakeTurns],
+  [
+    "appends of all processes that never pause do not keep edits from being made, nor edits the appends",
+    nobodyStarves,
+  ],
 ];
 
 Deno.test(`one file, ${PROCESSES} function processes`, async (t) => {
@@ -105,4 +112,51 @@ async function editsTakeTurns(service: Service): Promise<void> {
   const edits = EDITORS * EDITS_EACH;
   assertEquals(await readVersion(target, PATH, edits + 1), text(EDITS_EACH));
   assert(stored <= 1.5 * edits, `${stored} uploads of ${edits} edits`);
+}
+
+async function nobodyStarves(service: Service): Promise<void> {
+  const target = await newTarget(service);
+  const text = (edits: number) =>
+    Array.from({ length: PATIENT_EDITORS }, (_, client) => `${editedLine(client, edits)}\n`).join("");
+  await perform(target, { kind: "write", path: PATH, text: text(0) });
+  service.proxy.calls = [];
+  const edits: Outcome[] = [];
+  const appends: Outcome[] = [];
+  const appended: string[] = [];
+  let editing = PATIENT_EDITORS;
+  const appendMeanwhile = async (client: number) => {
+    for (let index = 0; editing > 0; index++) {
+      const line = `appender ${client} line ${index}`;
+      appended.push(line);
+      appends.push(await perform(target, { kind: "append", path: PATH, text: `${line}\n` }));
+    }
+  };
+  const editAll = async (client: number) => {
+    await edit(target, client, EDITS_EACH, edits);
+    editing--;
+  };
+  await Promise.all([
+    parallel(CONSTANT_APPENDERS, appendMeanwhile),
+    parallel(PATIENT_EDITORS, editAll),
+  ]);
+  const [stored, compactions] = [uploads(service), compactionsOf(service)];
+  report("edits among appends", {
+    processes: PROCESSES,
+    edits: edits.length,
+    appends: appends.length,
+    uploads: stored,
+    compactions,
+  });
+  assertEquals(refusals([...edits, ...appends]), []);
+  assert(compactions > 0, "nothing was compacted under the edits");
+  const ofEdits = stored - appends.length - compactions;
+  assert(ofEdits <= 1.5 * edits.length, `${ofEdits} uploads of ${edits.length} edits`);
+  const versions = 1 + edits.length + appends.length;
+  const lines = (await readVersion(target, PATH, versions)).trimEnd().split("\n");
+  assertEquals(lines.slice(0, PATIENT_EDITORS), text(EDITS_EACH).trimEnd().split("\n"));
+  assertEquals(lines.slice(PATIENT_EDITORS).sort(), appended.sort());
+}
+
+function compactionsOf(service: Service): number {
+  return service.proxy.calls.filter(({ path }) => path.includes("filestore_compact")).length;
 }

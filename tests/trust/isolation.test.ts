@@ -127,9 +127,9 @@ function aboutMissing({ path, body, ...rest }: Operation): Operation {
 test("every operation with another project's key answers as for a file that never was, in status, headers and body", async () => {
   let alike = 0;
   for (const operation of OPERATIONS) {
-    // Those that name a file which must be there.
-    const isAboutFile = /^\/(files|diff)\//.test(operation.path) ||
-      operation.name === "make a link for reading";
+    // Those that name a file or folder which must be there.
+    const isAboutFile = /^\/(files|diff|folders)\/|^\/export/.test(operation.path) ||
+      operation.name === "make a link for reading" || operation.path === "/batch";
     const [stranger, other] = [await lab.tenant(), await lab.tenant()];
     const outcome = await send(lab.soundUrl, stranger.key, operation);
     const missing = await send(lab.soundUrl, other.key, aboutMissing(operation));
@@ -137,11 +137,13 @@ test("every operation with another project's key answers as for a file that neve
       assertEquals(shown(outcome), shown(missing), operation.name);
       assertEquals(codeOf(outcome), "FILE_NOT_FOUND", operation.name);
       alike++;
+    } else if (operation.path.startsWith("/runs/")) {
+      assertEquals(codeOf(outcome), "RUN_NOT_FOUND", operation.name);
     } else {
       assertEquals(
         outcome.status,
         200,
-        "its own file, its own empty list, or what the memory tool says of either",
+        `${operation.name}: its own file, its own empty list, or what the memory tool says of either`,
       );
     }
     await assertUntouched(outcome);

@@ -5,6 +5,7 @@
  */
 import fc from "fast-check";
 import { assertConsistent } from "../support/postgres/consistency.ts";
+import { administrator, sweepAll } from "../support/client/erasure.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
@@ -23,8 +24,9 @@ async function agree(title: string, service: Service): Promise<void> {
   const started = performance.now();
   const property = fc.asyncProperty(sequence, async (operations: Operation[]) => {
     sequences++;
-    const { key } = await service.project("enterprise");
-    const run = new ModelRun(service.baseUrl, key);
+    const { id, key } = await service.project("enterprise");
+    const { key: adminKey } = await administrator(service, id);
+    const run = new ModelRun(service.baseUrl, key, adminKey, () => sweepAll(service));
     await run.run(operations);
     for (const [kind, count] of run.counts) counts.set(kind, (counts.get(kind) ?? 0) + count);
   });
@@ -64,7 +66,7 @@ if (IS_LONG) {
   test("random sequences of all operations answer what the model of the contract answers, on Postgres", async () => {
     const server = await startPostgres();
     try {
-      const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
+      const service = await startService({ databaseUrl: server.url, functionProcesses: 3 });
       try {
         await agree("model on Postgres", service);
       } finally {

@@ -21,6 +21,8 @@ const NO_MODEL = 501;
 const made = z.object({
   data: z.object({ id: z.uuid(), key: z.string().optional(), url: z.url().optional() }),
 });
+/** These need a key with the scope admin, or the name of what they delete. */
+const UNMET = ["redactVersions", "deleteProject", "deleteAccount"];
 /** Links of each kind that are there from the beginning: of those made by chance hardly any are for writing. */
 const LINKS = 20;
 
@@ -83,7 +85,7 @@ test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and ev
   );
   if (IS_BRIEF) return;
   const [first = ""] = generator.operationIds;
-  const without = generator.operationIds.filter((id) => !statuses.get(id)?.has(200));
+  const without = generator.operationIds.filter((id) => !UNMET.includes(id) && !statuses.get(id)?.has(200));
   assertEquals(without, [], `every operation succeeds at times, as ${first} does`);
 });
 

@@ -104,7 +104,7 @@ const ACTING = recordedFor("filestore_commit").filter((name) => recordedAnswer(n
 
 function commitAnswered(fault: Fault, times: number): Watch["decide"] {
   let answered = 0;
-  return (_, name) => name === "filestore_commit" && answered++ < times ? fault : null;
+  return (_, name) => name.startsWith("filestore_commit") && answered++ < times ? fault : null;
 }
 
 /** Each commit meets one of the answers, in turn; in the long form all. */
@@ -153,7 +153,7 @@ test("an append that is committed is answered 200, in whatever way the compactio
     let failed = 0;
     const ran = await faults.runWith(operation, (_, name) => {
       const isAfter = isCommitted;
-      isCommitted ||= name === "filestore_commit";
+      isCommitted ||= name.startsWith("filestore_commit");
       const fits = fault === "hang" ||
         (fault === "storageObjectNotFound" ? name === "download" : name === "filestore_compact");
       if (isAfter && fits) failed++;

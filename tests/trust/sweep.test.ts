@@ -73,9 +73,9 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const metadata = new SupabaseMetadata(client, parts());
   const segments = new SupabaseSegments(() => client, parts());
   const background: Promise<unknown>[] = [];
-  const nextSweep = metadata.nextSweep.bind(metadata);
+  const sweepErasures = metadata.sweepErasures.bind(metadata);
   let slices = 0;
-  metadata.nextSweep = () => (slices++, nextSweep());
+  metadata.sweepErasures = () => (slices++, sweepErasures());
   const app = buildApp({
     connect: (deadline) => ({
       metadata,
@@ -209,6 +209,44 @@ test("a day of more objects than a slice, named and unreferenced mixed, is swept
     assert(removed >= count / 2);
     figures(`${count} objects in a day, ${slices} slices at once: ${count / 2} removed, ${count / 2} kept`);
   }
+});
+
+test("dead segments: the object goes, then the row; each step can be cut off and repeated, by several slices at once too", async () => {
+  await moveClock(0);
+  const tenant = await lab.tenant();
+  for (let n = 0; n < 3; n++) await lab.prepare(tenant, post(`dead-${n}.txt`, `secret ${n}\n`));
+  await lab.prepare(tenant, post("live.txt", "needed\n"));
+  const dead = await lab.stack.exec<{ id: string }>(
+    `insert into filestore.dead_segments (segment_id, project_id, stored_on)
+     select s.id, s.project_id, s.stored_on from filestore.segments s join filestore.files f
+       on f.project_id = s.project_id and f.segment_ids @> array[s.id]
+     where s.project_id = $1 and f.path like 'dead-%' returning segment_id as id`,
+    [tenant.id],
+  );
+  const rows = () =>
+    lab.stack.exec<{ id: string; is_blank: boolean }>(
+      "select id, sha256 = decode(repeat('00', 32), 'hex') as is_blank from filestore.segments where project_id = $1",
+      [tenant.id],
+    );
+  // Cut off between the object and its row: the next slice removes what is not there.
+  const { metadata, segments } = isolate();
+  const [first] = await metadata.deadSegments(1);
+  await segments.remove([present(first).name]);
+  assertEquals((await sweepAll(3)).removed >= 2, true);
+  assertEquals((await storedNames(tenant)).length, 1, "the one that is needed");
+  // The ids stay taken while an upload of that day may be committed, and nothing of the content with them.
+  const kept = await rows();
+  assertEquals([kept.length, kept.filter((row) => row.is_blank).length], [4, dead.length]);
+  assertEquals((await sweepAll()).removed, 0, "nothing is left to do");
+  await moveClock(3);
+  await sweepAll();
+  assertEquals((await rows()).length, 1);
+  assertEquals(
+    await lab.stack.exec("select from filestore.dead_segments where project_id = $1", [tenant.id]),
+    [],
+  );
+  const read = await ask(isolate(), tenant, { method: "GET", path: "/files/live.txt" });
+  assertEquals(read.status, 200);
 });
 
 /** What clients do meanwhile, by chance. Answers whether it was a success. */

@@ -17,8 +17,11 @@ async function codesOfSchema(): Promise<Set<string>> {
   return codes;
 }
 
-Deno.test("REFUSAL_CODES are the codes with which the database refuses, besides the one that no client sees", async () => {
-  assertEquals([...await codesOfSchema()].sort(), [...REFUSAL_CODES, "SEGMENT_LIST_FULL"].sort());
+Deno.test("REFUSAL_CODES are the codes with which the database refuses, besides those that no client sees", async () => {
+  assertEquals(
+    [...await codesOfSchema()].sort(),
+    [...REFUSAL_CODES, "SEGMENT_LIST_FULL", "UNDECIDED"].sort(),
+  );
 });
 
 Deno.test("ERRORS: each code has an HTTP error status and a sentence, and every refusal has a message", () => {

@@ -52,6 +52,7 @@ const PLANS: readonly Plan[] = [
     root: "local",
     floors: [
       "cli", // the commands of `deno task`
+      "transfer", // taking files along: export and import over the public API
       "stack", // the gateway, the back end and the function processes
       "console", // building and serving the console
       "local_mail.ts", // the mail that Auth would send
@@ -90,10 +91,12 @@ const PLANS: readonly Plan[] = [
       "file",
       "folder",
       "keys",
+      "runs",
+      "settings",
       "sign_in",
     ],
     // No view imports from another one.
-    only: { file: [], folder: [], keys: [], sign_in: [] },
+    only: { file: [], folder: [], keys: [], runs: [], settings: ["settings_view.tsx"], sign_in: [] },
   },
 ];
 

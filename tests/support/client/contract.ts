@@ -15,10 +15,12 @@ export const STATUS_OF = {
   VERSION_NOT_FOUND: 404,
   PROJECT_NOT_FOUND: 404,
   KEY_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
   LINK_NOT_FOUND: 404,
   ROUTE_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   VERSION_CONFLICT: 409,
+  RUN_CONFLICT: 409,
   /** 412 where the client made the absence of the file a condition. */
   FILE_ALREADY_EXISTS: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
@@ -32,6 +34,7 @@ export const STATUS_OF = {
   UNSUPPORTED_MEDIA_TYPE: 415,
   RANGE_NOT_SATISFIABLE: 416,
   DIFF_TOO_LARGE: 422,
+  EXPORT_TOO_LARGE: 422,
   IDEMPOTENCY_KEY_REUSED: 422,
   KEY_LIMIT_REACHED: 422,
   LINK_LIMIT_REACHED: 422,
@@ -40,6 +43,9 @@ export const STATUS_OF = {
   SEARCH_TOO_BROAD: 422,
   STRING_NOT_FOUND: 422,
   STRING_NOT_UNIQUE: 422,
+  TOO_MANY_FILES: 422,
+  VERSION_CURRENT: 422,
+  VERSION_REDACTED: 410,
   VERSION_DELETED: 422,
   RATE_LIMIT_EXCEEDED: 429,
   CONTENT_CORRUPT: 500,
@@ -57,25 +63,40 @@ export const OPERATIONS = [
   "list_files",
   "write_file",
   "delete_file",
+  "purge_file",
+  "redact_versions",
   "restore_file",
   "copy_file",
+  "batch",
   "move_file",
   "diff_file",
+  "list_changes",
+  "export_files",
+  "list_runs",
+  "get_run",
   "create_link",
   "list_links",
   "revoke_link",
   "read_link",
   "write_link",
   "memory",
+  "copy_folder",
+  "move_folder",
+  "delete_folder",
+  "undo_run",
+  "restore_folder",
   "list_projects",
   "create_project",
   "get_project",
   "update_project",
+  "delete_project",
+  "delete_account",
   "list_activity",
   "list_api_keys",
   "create_api_key",
   "rotate_api_key",
   "regenerate_api_key",
+  "update_api_key",
   "revoke_api_key",
   "search_files",
   "mcp",
@@ -103,7 +124,35 @@ export const fileRecord = z.strictObject({
 export type FileRecord = z.infer<typeof fileRecord>;
 
 export const readRecord = fileRecord.extend({ content: z.string(), isBase64: z.literal(true).optional() });
+/** Of a batch: what each operation made. */
+export const batchResults = z.strictObject({
+  results: z.array(fileRecord.extend({
+    deleted: z.literal(true).optional(),
+    replacements: z.int().min(1).optional(),
+  })),
+});
+
 export const editRecord = fileRecord.extend({ replacements: z.int().min(1) });
+
+/** What made a version, and what was said of it. */
+const origin = {
+  operation: z.enum([
+    "write",
+    "append",
+    "overwrite",
+    "edit",
+    "delete",
+    "restore",
+    "copy",
+    "move",
+    "undo",
+    "purge",
+  ]),
+  runId: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/).optional(),
+  actor: z.string().regex(/^[ -~]{1,128}$/).optional(),
+  note: z.string().optional(),
+  from: z.strictObject({ path: z.string(), version: z.int().min(1) }).optional(),
+};
 
 export const versionList = z.strictObject({
   file: z.strictObject({ path: z.string(), mimeType: z.string() }),
@@ -114,6 +163,9 @@ export const versionList = z.strictObject({
       createdAt: timestamp,
       updatedAt: timestamp,
       deleted: z.literal(true).optional(),
+      redactedAt: timestamp.optional(),
+      cursor: z.string().regex(/^[0-9a-f]{32}$/),
+      ...origin,
     }),
   ),
   total: z.int().min(1),
@@ -126,6 +178,67 @@ export const ownersVersionList = versionList.extend({
   versions: z.array(versionList.shape.versions.element.extend({ keyId: z.uuid().optional() })),
 });
 
+export const redactRecord = z.strictObject({
+  path: z.string(),
+  versions: z.array(z.int().min(1)).min(1),
+  remaining: z.array(z.strictObject({ path: z.string(), version: z.int().min(1) })).max(20),
+});
+
+export const purgeRecord = z.strictObject({
+  path: z.string(),
+  versions: z.int().min(1),
+  bytes: size,
+  pendingVersions: size,
+});
+
+const cursor = z.string().regex(/^[0-9a-f]{32}$/);
+
+export const changePage = z.strictObject({
+  changes: z.array(z.strictObject({
+    cursor,
+    path: z.string().optional(),
+    fileId: z.uuid(),
+    version: z.int().min(1),
+    size,
+    mimeType: z.string(),
+    deleted: z.literal(true).optional(),
+    commitId: z.uuid(),
+    ...origin,
+    createdAt: timestamp,
+  })),
+  cursor,
+  hasMore: z.boolean(),
+});
+export type ChangePage = z.infer<typeof changePage>;
+
+/** To the owner, and to keys with the scope admin, the feed says more; without `keyId`: written in the console. */
+export const ownersChangePage = changePage.extend({
+  changes: z.array(changePage.shape.changes.element.extend({ keyId: z.uuid().optional() })),
+});
+
+const run = z.strictObject({
+  runId: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/),
+  actors: z.array(z.string()).max(20),
+  fileCount: z.int().min(1),
+  versionCount: z.int().min(1),
+  firstAt: timestamp,
+  lastAt: timestamp,
+});
+export const runPage = z.strictObject({ runs: z.array(run), cursor, hasMore: z.boolean() });
+export const runDetails = run.extend({
+  files: z.array(z.strictObject({
+    path: z.string(),
+    fileId: z.uuid(),
+    firstVersion: z.int().min(1),
+    lastVersion: z.int().min(1),
+    operation: origin.operation,
+  })),
+  hasMore: z.boolean(),
+});
+
+/** A project or an account that was deleted. */
+export const deletedRecord = z.strictObject({ id: z.uuid(), deletedAt: timestamp });
+
 const limitOrNone = z.int().min(1).nullable();
 export const projectRecord = z.strictObject({
   id: z.uuid(),
@@ -137,6 +250,11 @@ export const projectRecord = z.strictObject({
     maxFileBytes: limitOrNone,
     maxProjectBytes: limitOrNone,
   }),
+  retention: z.strictObject({
+    keepVersions: z.int().optional(),
+    keepDays: z.int().optional(),
+    deletedDays: z.int().optional(),
+  }).nullable(),
   usage: z.strictObject({
     files: size,
     bytes: size,
@@ -195,6 +313,7 @@ export const activityList = z.strictObject({
     size,
     mimeType: z.string(),
     deleted: z.literal(true).optional(),
+    ...origin,
     createdAt: timestamp,
     keyId: z.uuid().nullable(),
   })),

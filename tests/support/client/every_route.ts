@@ -2,7 +2,7 @@
 export interface RouteCall {
   readonly name: string;
   readonly method: string;
-  /** `{file}` stands for the path of a file with two versions. */
+  /** `{file}` stands for the path of a file with two versions, and of a folder with `in.txt`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -12,11 +12,14 @@ export interface RouteCall {
 }
 
 const raw = { "content-type": "application/octet-stream" };
+/** A run that has written the file `{file}/in.txt`. */
+export const RUN = "every-route";
 const NOBODYS_KEY = "d0000000-0000-4000-8000-000000000000";
 
 export const FILE_ROUTES: readonly RouteCall[] = [
   { name: "list", method: "GET", path: "/files", scopes: ["read"] },
   { name: "list what is deleted", method: "GET", path: "/files?deleted=true", scopes: ["read"] },
+  { name: "list as it was", method: "GET", path: "/files?at=2026-01-01", scopes: ["read"] },
   { name: "read", method: "GET", path: "/files/{file}", scopes: ["read"] },
   {
     name: "read bytes",
@@ -29,11 +32,36 @@ export const FILE_ROUTES: readonly RouteCall[] = [
   { name: "version list", method: "GET", path: "/files/{file}?versions", scopes: ["read"] },
   { name: "diff", method: "GET", path: "/diff/{file}", scopes: ["read"] },
   {
+    name: "diff of two files",
+    method: "GET",
+    path: "/diff/{file}?toPath=other.txt",
+    scopes: ["read"],
+    status: 404,
+  },
+  { name: "export a folder", method: "GET", path: "/export?directory={file}", scopes: ["read"] },
+  { name: "changes", method: "GET", path: "/changes", scopes: ["read"] },
+  { name: "runs", method: "GET", path: "/runs", scopes: ["read"] },
+  { name: "a run", method: "GET", path: "/runs/nobodys", scopes: ["read"], status: 404 },
+  {
     name: "write",
     method: "POST",
     path: "/files",
     body: { path: "{file}", content: "x" },
     scopes: ["write"],
+  },
+  {
+    name: "batch",
+    method: "POST",
+    path: "/batch",
+    body: { operations: [{ op: "write", path: "{file}", content: "x" }] },
+    scopes: ["write"],
+  },
+  {
+    name: "batch with an edit",
+    method: "POST",
+    path: "/batch",
+    body: { operations: [{ op: "edit", path: "{file}", oldString: "one", newString: "1" }] },
+    scopes: ["write", "read"],
   },
   {
     name: "write much",
@@ -97,6 +125,35 @@ export const FILE_ROUTES: readonly RouteCall[] = [
   },
   { name: "delete", method: "DELETE", path: "/files/{file}", scopes: ["write"] },
   {
+    name: "copy a folder",
+    method: "POST",
+    path: "/folders/copy",
+    body: { path: "{file}", destination: "{file}.copies" },
+    scopes: ["write"],
+  },
+  {
+    name: "move a folder",
+    method: "POST",
+    path: "/folders/move",
+    body: { path: "{file}", destination: "{file}.moves" },
+    scopes: ["write"],
+  },
+  { name: "delete a folder", method: "DELETE", path: "/folders/{file}", scopes: ["write"] },
+  {
+    name: "restore a folder",
+    method: "POST",
+    path: "/restore",
+    body: { directory: "{file}", at: "2026-01-01", dryRun: false },
+    scopes: ["write"],
+  },
+  {
+    name: "undo a run",
+    method: "POST",
+    path: `/runs/${RUN}/undo`,
+    body: { dryRun: false, onConflict: "overwrite" },
+    scopes: ["write"],
+  },
+  {
     name: "make a link for reading",
     method: "POST",
     path: "/links",
@@ -116,12 +173,21 @@ export const PROJECT_ROUTES: readonly RouteCall[] = [
   { name: "project", method: "GET", path: "/project", scopes: [] },
   { name: "activity", method: "GET", path: "/project/activity", scopes: ["read"] },
   { name: "rename", method: "PATCH", path: "/project", body: { name: "Renamed" }, scopes: ["admin"] },
+  { name: "delete", method: "DELETE", path: "/project?confirm=another", scopes: ["admin"], status: 400 },
   { name: "list keys", method: "GET", path: "/project/apikeys", scopes: ["admin"] },
   { name: "make a key", method: "POST", path: "/project/apikeys", body: {}, scopes: ["admin"] },
   {
     name: "rotate a key",
     method: "POST",
     path: `/project/apikeys/${NOBODYS_KEY}/rotate`,
+    scopes: ["admin"],
+    status: 404,
+  },
+  {
+    name: "change a key",
+    method: "PATCH",
+    path: `/project/apikeys/${NOBODYS_KEY}`,
+    body: {},
     scopes: ["admin"],
     status: 404,
   },

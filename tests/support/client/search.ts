@@ -13,6 +13,8 @@ export const searchResults = z.strictObject({
       snippet: z.string(),
       before: z.array(z.string()),
       after: z.array(z.string()),
+      lines: z.string(),
+      text: z.string(),
     })),
   })),
   mode: z.enum(["text", "regex", "semantic", "hybrid", "lexical"]),
@@ -20,6 +22,12 @@ export const searchResults = z.strictObject({
   limit: z.int(),
   offset: z.int(),
   indexed: z.strictObject({ pending: z.int().min(0) }),
+  notSearched: z.strictObject({
+    files: z.int().min(1),
+    bytes: z.int().min(0),
+    paths: z.array(z.string()).max(20),
+    reasons: z.array(z.string()).min(1),
+  }).optional(),
 });
 export type SearchResults = z.infer<typeof searchResults>;
 

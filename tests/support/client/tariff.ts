@@ -6,6 +6,7 @@ import {
   TARIFF_LISTED_SEGMENT_BYTES,
   TARIFF_PATH_FACTOR,
   TARIFF_SEGMENT_BYTES,
+  TARIFF_SHARED_SEGMENT_BYTES,
   TARIFF_VERSION_BYTES,
 } from "../../../supabase/functions/api/limits.ts";
 
@@ -16,6 +17,8 @@ export interface WriteCost {
   readonly stored: number;
   /** Segments of the new version. Default 1. */
   readonly listed?: number;
+  /** Whether the content is from another file. */
+  readonly isShared?: boolean;
   /** By how much the text in the index grows. Default: what is stored. */
   readonly indexed?: number;
 }
@@ -27,8 +30,11 @@ export function fileCost(path: string): number {
 }
 
 /** Stored bytes and what the rows count, together. */
-export function costOf({ newPath, stored, listed = 1, indexed = stored }: WriteCost): number {
+export function costOf(
+  { newPath, stored, listed = 1, isShared = false, indexed = stored }: WriteCost,
+): number {
   return stored + (newPath === undefined ? 0 : fileCost(newPath)) + TARIFF_VERSION_BYTES +
-    TARIFF_LISTED_SEGMENT_BYTES * listed + (stored === 0 ? 0 : TARIFF_SEGMENT_BYTES) +
+    (TARIFF_LISTED_SEGMENT_BYTES + (isShared ? TARIFF_SHARED_SEGMENT_BYTES : 0)) * listed +
+    (stored === 0 ? 0 : TARIFF_SEGMENT_BYTES) +
     TARIFF_INDEXED_FACTOR * indexed;
 }

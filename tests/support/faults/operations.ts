@@ -48,6 +48,23 @@ const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/ol
 /** A file of three segments. */
 const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
 
+/** More than one file in the folder. */
+const IN_FOLDER: readonly Sending[] = [post("dir/deep/b.txt", "b\n")];
+/** A run that creates, changes and moves. */
+const RUN: readonly Sending[] = [
+  post("dir/from.txt", "moved\n"),
+  ...[
+    post("dir/old.txt", "by the run\n"),
+    post("dir/created.txt", "by the run\n"),
+    put("move", "dir/from.txt", { destination: "dir/to.txt" }),
+  ].map((sending) => ({ ...sending, headers: { "x-run-id": "r1" } })),
+];
+/** What a run has written. */
+const IN_A_RUN: readonly Sending[] = [{
+  ...post("dir/run.txt", "in a run\n"),
+  headers: { "x-run-id": "nightly-42", "x-actor": "planner/2.1" },
+}];
+
 /** An append away from where a compaction is due. */
 const MANY_APPENDS: readonly Sending[] = Array.from(
   { length: COMPACTION_CHECK_EVERY_SEGMENTS - 2 },
@@ -114,6 +131,37 @@ export const OPERATIONS: readonly Operation[] = [
   write("copy over", put("copy", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
   write("move", put("move", "dir/old.txt", { destination: "moved/x.txt" })),
   write("move over", put("move", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
+  write("batch", {
+    method: "POST",
+    path: "/batch",
+    body: {
+      operations: [
+        { op: "write", path: "new/new.txt", content: "new\n" },
+        { op: "append", path: "new/new.txt", content: "more\n" },
+        { op: "edit", path: "dir/old.txt", oldString: "old", newString: "older" },
+        { op: "copy", path: "dir/old.txt", destination: "copy.txt" },
+        { op: "move", path: "dir/old.txt", destination: "moved/x.txt" },
+      ],
+    },
+  }),
+  write("copy a folder", {
+    method: "POST",
+    path: "/folders/copy",
+    body: { path: "dir", destination: "copy" },
+  }, IN_FOLDER),
+  write("move a folder", {
+    method: "POST",
+    path: "/folders/move",
+    body: { path: "dir", destination: "moved" },
+  }, IN_FOLDER),
+  write("delete a folder", { method: "DELETE", path: "/folders/dir" }, IN_FOLDER),
+  write("undo a run", { method: "POST", path: "/runs/r1/undo", body: { dryRun: false } }, RUN),
+  { name: "plan an undo", method: "POST", path: "/runs/r1/undo", body: {}, writes: false, prepare: RUN },
+  write("restore a folder", {
+    method: "POST",
+    path: "/restore",
+    body: { directory: "dir", at: "2026-01-01", dryRun: false },
+  }, IN_FOLDER),
   write("memory create", remember({ command: "create", path: "/memories/new.md", file_text: "new\n" })),
   write(
     "memory str_replace",
@@ -137,6 +185,13 @@ export const OPERATIONS: readonly Operation[] = [
   { name: "make a link for writing", ...link("write"), writes: false },
   read("list links", "/links", {}, [link("read")]),
   read("diff", "/diff/dir/old.txt"),
+  read("diff of two files", "/diff/dir/old.txt?toPath=dir/deep/b.txt", {}, IN_FOLDER),
+  read("export", "/export?directory=dir"),
+  read("export several segments", "/export", {}, WITH_LARGE),
+  read("changes", "/changes?path=dir/old.txt"),
+  read("the cursor of now", "/changes?after=now"),
+  read("runs", "/runs", {}, IN_A_RUN),
+  read("a run", "/runs/nightly-42", {}, IN_A_RUN),
   {
     name: "try an edit",
     ...put("edit", "dir/old.txt", { oldString: "old", newString: "new", dryRun: true }),
@@ -179,6 +234,11 @@ export const TOOL_CALLS: readonly Operation[] = [
   tool("grep_files", { pattern: "nothing has this" }, false),
   tool("search_files", { query: "zebra" }, false),
   tool("file_history", { path: "dir/old.txt" }, false),
+  tool("delete_file", { path: "dir", recursive: true }, true, IN_FOLDER),
+  tool("undo_run", { run: "r1" }, false, RUN),
+  tool("undo_run", { run: "r1", dry_run: false }, true, RUN),
+  tool("recent_changes", {}, false),
+  tool("recent_changes", { run: "nightly-42" }, false, IN_A_RUN),
   tool("diff_versions", { path: "dir/old.txt" }, false),
 ];
 

@@ -3,7 +3,18 @@
  * no transactions, no storage: where the service and this differ, one of them does not keep the contract.
  */
 import type { Code } from "../client/contract.ts";
-import { EXTENSIONS, isBinaryType, isUtf8 } from "./model_content.ts";
+import { compareUtf8, EXTENSIONS, isBinaryType, isUtf8 } from "./model_content.ts";
+import {
+  type BackPlan,
+  type FolderChange,
+  planFolder,
+  planRestore,
+  planUndo,
+  type RestoreFolder,
+  type Step,
+  stepsOf,
+  type Undo,
+} from "./model_plans.ts";
 
 export interface Version {
   readonly version: number;
@@ -12,6 +23,14 @@ export interface Version {
   /** Whether each piece that was ever added is UTF-8 by itself. */
   readonly isText: boolean;
   readonly deleted: boolean;
+  /** What made it, and of a copy, move or restore what it was made of. */
+  readonly operation: string;
+  from?: { readonly path: string; readonly version: number } | undefined;
+  readonly run?: string | undefined;
+  /** Of an undo: the run that it takes back. */
+  readonly undone?: string | undefined;
+  /** The number of its commit. */
+  readonly commit: number;
   /** When it was made, as the service said; learned from its answer. */
   at: string;
 }
@@ -39,6 +58,9 @@ export type Write =
     /** Entity tags. */
     readonly ifMatch?: string | undefined;
     readonly ifNoneMatch?: string | undefined;
+    /** In a batch. */
+    readonly ifVersion?: number | undefined;
+    readonly run?: string | undefined;
     readonly key?: string | undefined;
   }
   & (
@@ -54,6 +76,46 @@ export type Write =
     | { readonly kind: "restore"; readonly version: number }
     | { readonly kind: "copy" | "move"; readonly destination: string; readonly overwrite: boolean }
   );
+
+/** Writes that are done all together, or none of them. */
+export interface Batch {
+  readonly kind: "batch";
+  readonly operations: readonly Write[];
+  readonly run?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface BatchWritten {
+  readonly batch: readonly Written[];
+  readonly isReplayed: boolean;
+}
+
+export interface FolderWritten {
+  /** By path, without the tombstones of a move. */
+  readonly folder: readonly { readonly path: string; readonly version: number }[];
+  readonly isReplayed: boolean;
+}
+
+export interface BackWritten {
+  readonly back: BackPlan;
+  /** Null: a plan, and nothing is done. */
+  readonly run: string | null;
+  readonly undone: string | null;
+  readonly isReplayed: boolean;
+}
+
+/** A file is erased for good. */
+export interface Purge {
+  readonly kind: "purge";
+  readonly path: string;
+}
+
+export interface Purged {
+  readonly purged: File;
+}
+
+/** What several files become. */
+export type Many = FolderChange | Undo | RestoreFolder;
 
 export interface Refused {
   readonly refused: Code;
@@ -81,22 +143,112 @@ export interface Preview {
 
 export class Model {
   readonly files = new Map<string, File>();
-  readonly #answers = new Map<string, { readonly fingerprint: string; readonly written: Written }>();
+  /** Of each file that was purged: the version of its receipt. */
+  readonly receipts: number[] = [];
+  readonly #answers = new Map<string, { readonly fingerprint: string; readonly written: Done }>();
+  #commit = { number: 0, run: undefined as string | undefined, undone: undefined as string | undefined };
 
   /** What the write must be answered; what it changes is changed. The times of new versions are still to be learned. */
   write(write: Write): Refused | Written | Preview {
-    const isInvalid = (write.kind === "append" && write.bytes.length === 0) ||
-      ("destination" in write && write.destination === write.path) ||
-      (write.kind === "edit" && write.edits.some(({ oldString, newString }) => oldString === newString));
-    if (isInvalid) return { refused: "VALIDATION_ERROR" };
+    if (isInvalid(write)) return { refused: "VALIDATION_ERROR" };
     const key = write.kind === "edit" && write.dryRun ? undefined : write.key;
-    const fingerprint = fingerprintOf(write);
+    return this.#once(key, fingerprintOf(write), () => {
+      this.#begin(write.run);
+      return this.#perform(write);
+    });
+  }
+
+  /** The same for a batch, of which a refused one leaves nothing. */
+  batch({ operations, run, key }: Batch): Refused | BatchWritten {
+    if (operations.some(isInvalid)) return { refused: "VALIDATION_ERROR" };
+    return this.#once(key, `batch ${operations.map(fingerprintOf).join()}`, () => {
+      this.#begin(run);
+      return this.#performAll(operations);
+    });
+  }
+
+  purge({ path }: Purge): Refused | Purged {
+    const file = this.files.get(path);
+    if (!file) return notFound(undefined);
+    this.files.delete(path);
+    this.receipts.push(file.versions.length + 1);
+    for (const { versions } of this.files.values()) {
+      for (const version of versions) if (version.from?.path === path) version.from = undefined;
+    }
+    return { purged: file };
+  }
+
+  /** The same for a folder, an undo or a folder as it was. */
+  many(change: Many): Refused | FolderWritten | BackWritten {
+    const { run, key, ...asked } = change;
+    const isPlan = "dryRun" in change && change.dryRun;
+    return this.#once(isPlan ? undefined : key, JSON.stringify(asked), () => {
+      this.#begin(run, change.kind === "undo_run" ? change.undoes : undefined);
+      return "dryRun" in change ? this.#back(change) : this.#folder(change);
+    });
+  }
+
+  #folder(change: FolderChange): Refused | FolderWritten {
+    const steps = planFolder(this, change);
+    if ("refused" in steps) return steps;
+    const operation = change.kind.replace("_folder", "");
+    for (const step of steps) this.#take(step, operation);
+    const named = steps.filter(({ content }) => (content === null) === (operation === "delete"));
+    const folder = named.map(({ path }) => ({ path, version: this.files.get(path)?.versions.length ?? 0 }));
+    return { folder: folder.toSorted((a, b) => compareUtf8(a.path, b.path)), isReplayed: false };
+  }
+
+  #back(change: Undo | RestoreFolder): Refused | BackWritten {
+    const isUndo = change.kind === "undo_run";
+    const plan = isUndo ? planUndo(this, change) : planRestore(this, change);
+    if ("refused" in plan) return plan;
+    if (!change.dryRun) {
+      for (const step of stepsOf(this, plan)) this.#take(step, isUndo ? "undo" : "restore");
+    }
+    const undone = isUndo ? change.undoes : null;
+    return { back: plan, run: change.dryRun ? null : change.run, undone, isReplayed: false };
+  }
+
+  /** A key's first request is done, any further one is answered as that was. Plans have none, and are not kept. */
+  #once<T extends Refused | Preview | Done>(
+    key: string | undefined,
+    fingerprint: string,
+    perform: () => T,
+  ): T | Refused {
     const first = key === undefined ? undefined : this.#answers.get(key);
     if (first && first.fingerprint !== fingerprint) return { refused: "IDEMPOTENCY_KEY_REUSED" };
-    if (first) return { ...first.written, isReplayed: true };
-    const result = this.#perform(write);
-    if (key !== undefined && "version" in result) this.#answers.set(key, { fingerprint, written: result });
+    if (first) return { ...first.written as T, isReplayed: true };
+    const result = perform();
+    if (key !== undefined && "isReplayed" in result) this.#answers.set(key, { fingerprint, written: result });
     return result;
+  }
+
+  #begin(run: string | undefined, undone?: string): void {
+    this.#commit = { number: this.#commit.number + 1, run, undone };
+  }
+
+  #performAll(operations: readonly Write[]): Refused | BatchWritten {
+    const before = new Map([...this.files].map(([path, { versions }]) => [path, versions.length]));
+    const batch: Written[] = [];
+    for (const [index, operation] of operations.entries()) {
+      const result = this.#perform(operation);
+      if (!("version" in result)) {
+        this.#restoreTo(before);
+        return "refused" in result
+          ? { ...result, details: { ...result.details, index } }
+          : { refused: "INTERNAL_ERROR" };
+      }
+      batch.push(result);
+    }
+    return { batch, isReplayed: false };
+  }
+
+  #restoreTo(lengths: ReadonlyMap<string, number>): void {
+    for (const [path, { versions }] of this.files) {
+      const length = lengths.get(path);
+      if (length === undefined) this.files.delete(path);
+      else versions.length = length;
+    }
   }
 
   #perform(write: Write): Refused | Written | Preview {
@@ -110,18 +262,20 @@ export class Model {
     switch (write.kind) {
       case "write": {
         const isText = isUtf8(write.bytes);
-        return this.#put(write.path, write.bytes, write.type ?? detectedType(write.path, isText), isText);
+        const type = write.type ?? detectedType(write.path, isText);
+        return this.#put(write.path, write.bytes, type, isText, "write");
       }
       case "overwrite":
-        return this.#put(write.path, write.bytes, live?.type ?? "", isUtf8(write.bytes));
+        return this.#put(write.path, write.bytes, live?.type ?? "", isUtf8(write.bytes), "overwrite");
       case "append": {
         const bytes = concatenated(live?.bytes ?? NOTHING, write.bytes);
-        return this.#put(write.path, bytes, live?.type ?? "", (live?.isText ?? false) && isUtf8(write.bytes));
+        const isText = (live?.isText ?? false) && isUtf8(write.bytes);
+        return this.#put(write.path, bytes, live?.type ?? "", isText, "append");
       }
       case "edit":
         return this.#edit(write, file, live);
       case "delete":
-        return this.#put(write.path, NOTHING, live?.type ?? "", true, true);
+        return this.#put(write.path, null, live?.type ?? "", true, "delete");
       case "restore":
         return this.#restore(write.path, write.version, file);
       case "copy":
@@ -150,7 +304,7 @@ export class Model {
     }
     const bytes = new TextEncoder().encode(text);
     if (write.dryRun) return { previewOf: file, replacements, before: live.bytes, after: bytes };
-    return { ...this.#put(write.path, bytes, live.type, true), replacements };
+    return { ...this.#put(write.path, bytes, live.type, true, "edit"), replacements };
   }
 
   #restore(path: string, number: number, file: File | undefined): Refused | Written {
@@ -158,7 +312,8 @@ export class Model {
     const version = versions[number - 1];
     if (!version) return refused("VERSION_NOT_FOUND", { latestVersion: versions.length });
     if (version.deleted) return refused("VERSION_DELETED");
-    return this.#put(path, version.bytes, version.type, version.isText);
+    const from = { path, version: number };
+    return this.#put(path, version.bytes, version.type, version.isText, "restore", from);
   }
 
   #copy(write: Write & { kind: "copy" | "move" }, source: Version | undefined): Refused | Written {
@@ -167,19 +322,50 @@ export class Model {
       return refused("FILE_ALREADY_EXISTS", { version: target.version });
     }
     if (!source) return notFound(source);
-    const written = this.#put(write.destination, source.bytes, source.type, source.isText);
-    if (write.kind === "move") this.#put(write.path, NOTHING, source.type, true, true);
+    const { bytes, type, isText, version } = source;
+    const from = { path: write.path, version };
+    const written = this.#put(write.destination, bytes, type, isText, write.kind, from);
+    if (write.kind === "move") this.#put(write.path, null, type, true, "move");
     return written;
   }
 
-  #put(path: string, bytes: Uint8Array, type: string, isText: boolean, deleted = false): Written {
+  #take({ path, content }: Step, operation: string): void {
+    if (content) {
+      const { bytes, type, isText, version } = content.version;
+      this.#put(path, bytes, type, isText, operation, { path: content.path, version });
+    } else {
+      this.#put(path, null, this.files.get(path)?.versions.at(-1)?.type ?? "", true, operation);
+    }
+  }
+
+  /** Without bytes: a tombstone. */
+  #put(
+    path: string,
+    bytes: Uint8Array | null,
+    type: string,
+    isText: boolean,
+    operation: string,
+    from?: Version["from"],
+  ): Written {
     const file = this.files.get(path) ?? { id: "", path, createdAt: "", versions: [] };
     this.files.set(path, file);
-    const version = { version: file.versions.length + 1, bytes, type, isText, deleted, at: "" };
+    const { number: commit, run, undone } = this.#commit;
+    const version = {
+      ...{
+        version: file.versions.length + 1,
+        bytes: bytes ?? NOTHING,
+        type,
+        isText,
+        deleted: bytes === null,
+      },
+      ...{ operation, from, run, undone, commit, at: "" },
+    };
     file.versions.push(version);
     return { file, version, isReplayed: false };
   }
 }
+
+type Done = Written | BatchWritten | FolderWritten | BackWritten;
 
 const NOTHING = new Uint8Array();
 
@@ -193,7 +379,7 @@ export function notFound(latest: Version | undefined): Refused {
 
 /** Preconditions name a file and a version, whatever the representation and however weak. */
 function brokenPrecondition(
-  { ifMatch, ifNoneMatch }: Write,
+  { ifMatch, ifNoneMatch, ifVersion }: Write,
   file: File | undefined,
   live: Version | undefined,
 ): Refused | undefined {
@@ -202,6 +388,10 @@ function brokenPrecondition(
     header.split(",").some((tag) =>
       tag.trim().replace(/^W\//, "").replace(/\.[jrm]"$/, '"') === `"${file?.id}.${live?.version}"`
     );
+  if (ifVersion === 0 && live) {
+    return { refused: "FILE_ALREADY_EXISTS", status: 412, details: { version: live.version } };
+  }
+  if (ifVersion && live?.version !== ifVersion) return { refused: "PRECONDITION_FAILED" };
   if (ifMatch !== undefined && !(live && names(ifMatch))) return { refused: "PRECONDITION_FAILED" };
   if (ifNoneMatch === undefined || !live || !names(ifNoneMatch)) return undefined;
   const details = { version: live.version };
@@ -212,8 +402,15 @@ function brokenPrecondition(
 
 /** The same key, route and body is the same request. Preconditions and the key itself are not part of the body. */
 function fingerprintOf(write: Write): string {
-  const { ifMatch: _, ifNoneMatch: __, key: ___, ...rest } = write;
+  const { ifMatch: _, ifNoneMatch: __, key: ___, run: ____, ...rest } = write;
   return JSON.stringify({ ...rest, bytes: "bytes" in rest ? rest.bytes.toHex() : undefined });
+}
+
+/** Whether the fields of a write are refused, whatever is there. */
+function isInvalid(write: Write): boolean {
+  return (write.kind === "append" && write.bytes.length === 0) ||
+    ("destination" in write && write.destination === write.path) ||
+    (write.kind === "edit" && write.edits.some(({ oldString, newString }) => oldString === newString));
 }
 
 function detectedType(path: string, isText: boolean): string {

@@ -7,6 +7,9 @@ import type { Edit } from "./model.ts";
 export const PATHS = ["a", "a/b", "a/b.md", "notes/x.png", "notes/deep/y.JSON", "\uff5e.md", "\u{1f600}.md"];
 const DIRECTORIES = ["", "/", "a", "/a/", "notes", "notes/deep", "nowhere"];
 const OPERATIONS_MAX = 30;
+/** Copied, moved, deleted and made what they were. */
+const FOLDERS = ["a", "a", "notes", "notes/deep", "c", "c"];
+const RUNS = ["first-run", "second-run"];
 const KEYS = ["first key", "second key", "third key"];
 const TYPES = ["text/plain", "text/markdown", "image/png", "application/octet-stream", "application/json"];
 
@@ -20,8 +23,16 @@ export interface NearChoice {
   readonly plus: number;
 }
 
+/** The project after a version of a path, by its place in the change feed or by its time; that and later ones of it. */
+export interface MomentChoice {
+  readonly path: string;
+  readonly back: VersionChoice;
+  readonly by: "cursor" | "time";
+}
+
 interface Conditions {
   readonly ifMatch?: TagChoice | undefined;
+  readonly run?: string | undefined;
   readonly key?: string | undefined;
 }
 
@@ -54,6 +65,38 @@ export type Operation =
     readonly destination: string;
     readonly overwrite: boolean;
   }
+  | {
+    readonly kind: "batch";
+    /** Their keys are not sent, and of their conditions only what can be said by a version. */
+    readonly operations: readonly WriteOperation[];
+    readonly run?: string | undefined;
+    readonly key?: string | undefined;
+  }
+  | {
+    readonly kind: "copy_folder" | "move_folder" | "delete_folder";
+    readonly path: string;
+    readonly destination: string;
+    readonly overwrite: boolean;
+    readonly moment?: MomentChoice | undefined;
+    readonly run?: string | undefined;
+    readonly key?: string | undefined;
+  }
+  | {
+    readonly kind: "undo_run";
+    /** The run, or how many undos before the next one that one is. */
+    readonly undoes: string | number;
+    readonly onConflict: "refuse" | "skip" | "overwrite";
+    readonly dryRun: boolean;
+    readonly key?: string | undefined;
+  }
+  | {
+    readonly kind: "restore_folder";
+    readonly directory: string;
+    readonly moment: MomentChoice;
+    readonly dryRun: boolean;
+    readonly key?: string | undefined;
+  }
+  | { readonly kind: "purge"; readonly path: string }
   /** The last write with an Idempotency-Key once more, as it was. */
   | { readonly kind: "repeat" }
   | {
@@ -106,6 +149,9 @@ export type Operation =
     readonly updatedBefore?: NearChoice | undefined;
   };
 
+/** What can be part of a batch. */
+export type WriteOperation = Extract<Operation, { readonly ifMatch?: unknown }>;
+
 /** Mostly `undefined`, as most requests leave most parameters out. */
 function sometimes<T>(values: fc.Arbitrary<T>, oneIn = 7): fc.Arbitrary<T | undefined> {
   return fc.oneof(
@@ -145,7 +191,9 @@ const content = fc.oneof(
     ) => ({ bytes, form }))
 );
 const tag = fc.constantFrom<TagChoice>("fresh", "fresh", "stale", "weak", "one of two", "any", "foreign");
-const conditions = { ifMatch: sometimes(tag), key: sometimes(fc.constantFrom(...KEYS)) };
+const key = sometimes(fc.constantFrom(...KEYS));
+const run = sometimes(fc.constantFrom(...RUNS), 2);
+const conditions = { ifMatch: sometimes(tag), run, key };
 const back = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 0, max: 6 }) },
   { weight: 1, arbitrary: fc.constant(-2) },
@@ -169,16 +217,23 @@ const range = fc.oneof(
 );
 const near: fc.Arbitrary<NearChoice> = fc.record({ path, plus: fc.constantFrom(-1, 0, 0, 1) });
 
+const moment: fc.Arbitrary<MomentChoice> = fc.record({
+  path,
+  back: fc.nat(4),
+  by: fc.constantFrom("cursor" as const, "time" as const),
+});
+const dryRun = fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true));
+
 const write = fc.tuple(
   content,
   fc.record({ path, type: sometimes(fc.constantFrom(...TYPES)), ifNoneMatch: sometimes(tag), ...conditions }),
-).map(([content, rest]): Operation => ({ kind: "write", ...content, ...rest }));
+).map(([content, rest]): WriteOperation => ({ kind: "write", ...content, ...rest }));
 
 const replace = (kind: "append" | "overwrite") =>
   fc.tuple(content, fc.record({ path, ...conditions }))
-    .map(([content, rest]): Operation => ({ kind, ...content, ...rest }));
+    .map(([content, rest]): WriteOperation => ({ kind, ...content, ...rest }));
 
-const operation: fc.Arbitrary<Operation> = fc.oneof(
+const writing: readonly fc.WeightedArbitrary<WriteOperation>[] = [
   { weight: 12, arbitrary: write },
   { weight: 8, arbitrary: replace("append") },
   { weight: 5, arbitrary: replace("overwrite") },
@@ -191,7 +246,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
         { weight: 3, arbitrary: fc.tuple(edit) },
         { weight: 1, arbitrary: fc.array(edit, { minLength: 2, maxLength: 3 }) },
       ),
-      dryRun: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+      dryRun,
       ...conditions,
     }),
   },
@@ -207,6 +262,52 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       ...conditions,
     }),
   },
+];
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  ...writing,
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("batch" as const),
+      operations: fc.array(fc.oneof(...writing), { minLength: 1, maxLength: 6, size: "max" }),
+      run,
+      key,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("copy_folder" as const, "move_folder" as const, "delete_folder" as const),
+      path: fc.constantFrom(...FOLDERS),
+      destination: fc.constantFrom(...FOLDERS),
+      overwrite: fc.boolean(),
+      moment: sometimes(moment, 2),
+      run,
+      key,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("undo_run" as const),
+      undoes: fc.oneof(fc.constantFrom(...RUNS), fc.integer({ min: 1, max: 2 })),
+      onConflict: fc.constantFrom("refuse" as const, "skip" as const, "overwrite" as const),
+      dryRun,
+      key,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("restore_folder" as const),
+      directory: fc.constantFrom("", ...FOLDERS),
+      moment,
+      dryRun,
+      key,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("purge" as const), path }) },
   { weight: 3, arbitrary: fc.constant<Operation>({ kind: "repeat" }) },
   {
     weight: 14,
@@ -280,7 +381,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** A first version of a file, so that there is something to work on. */
 const opening: fc.Arbitrary<Operation> = fc.record({
   kind: fc.constant("write" as const),
-  path: fc.constantFrom(...PATHS.slice(0, 2)),
+  path: fc.constantFrom(...PATHS.slice(0, 4)),
   bytes: utf8,
   form: fc.constant("text" as const),
 });
@@ -292,7 +393,7 @@ const appends: fc.Arbitrary<Operation[]> = fc.array(
 );
 
 export const sequence: fc.Arbitrary<Operation[]> = fc.tuple(
-  fc.array(opening, { minLength: 1, maxLength: 3 }),
+  fc.array(opening, { minLength: 2, maxLength: 5, size: "max" }),
   fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, appends),
   fc.array(operation, { minLength: 1, maxLength: OPERATIONS_MAX, size: "max" }),
 ).map(([first, appends, then]) => [...first, ...appends, ...then]);

@@ -173,6 +173,9 @@ export function versions(model: Model, { path, limit = 10, offset = 0 }: Version
     createdAt: version.at,
     updatedAt: version.at,
     ...(version.deleted && { deleted: true }),
+    operation: version.operation,
+    ...(version.from && { from: version.from }),
+    ...(version.run !== undefined && { runId: version.run }),
   }));
   const total = file.versions.length;
   return { data: { file: { path, mimeType: latest.type }, versions: page, total, limit, offset } };

@@ -2,34 +2,84 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { inParallel } from "../in_parallel.ts";
-import { Model, type Write } from "./model.ts";
-import type { NearChoice, Operation, TagChoice, VersionChoice } from "./model_operations.ts";
+import { type Batch, type Many, Model, type Write } from "./model.ts";
+import type {
+  MomentChoice,
+  NearChoice,
+  Operation,
+  TagChoice,
+  VersionChoice,
+  WriteOperation,
+} from "./model_operations.ts";
+import type { Moment } from "./model_plans.ts";
 import { diff, list, metadata, read, versions } from "./model_reads.ts";
-import { check, type Expected, type Request, send } from "./model_wire.ts";
+import { encodePath } from "../client/files.ts";
+import { check, exchange, type Expected, type Request, send } from "./model_wire.ts";
+
+const CHANGES = z.object({
+  data: z.object({
+    changes: z.array(z.object({
+      cursor: z.string(),
+      path: z.string().optional(),
+      version: z.int(),
+      operation: z.string(),
+      runId: z.string().optional(),
+      deleted: z.boolean().optional(),
+      commitId: z.string(),
+    })),
+    cursor: z.string(),
+    hasMore: z.boolean(),
+  }),
+});
+
+const VERSIONS = z.object({
+  data: z.object({
+    versions: z.array(z.object({ version: z.int(), createdAt: z.string(), cursor: z.string() })),
+  }),
+});
+const RUNS = z.object({
+  data: z.object({
+    runs: z.array(z.object({ runId: z.string(), fileCount: z.int(), versionCount: z.int() })),
+  }),
+});
 
 export class ModelRun {
   readonly #model = new Model();
-  #lastWithKey: Write | undefined;
+  #lastWithKey: Write | Batch | Many | undefined;
+  #undos = 0;
   /** Operations by kind, and how many of them were refused. */
   readonly counts = new Map<string, number>();
 
-  constructor(private readonly baseUrl: string, private readonly key: string) {}
+  /** Erasure needs the other key; `sweep` does all that it has left to be done. */
+  constructor(
+    private readonly baseUrl: string,
+    private readonly key: string,
+    private readonly adminKey: string,
+    private readonly sweep: () => Promise<void>,
+  ) {}
 
   async run(operations: readonly Operation[]): Promise<void> {
     for (const operation of operations) {
-      const request = this.#resolve(operation);
+      const request = await this.#resolve(operation);
       if (request) await this.#step(request);
     }
+    if (this.#model.receipts.length > 0) await this.sweep();
     await this.#checkEverything();
   }
 
   async #step(request: Request): Promise<void> {
     const expected = this.#expect(request);
-    const answer = await send(this.baseUrl, this.key, request);
+    const answer = await send(this.baseUrl, request.kind === "purge" ? this.adminKey : this.key, request);
     check(request, expected, answer);
     const outcome = "refused" in expected ? ` ${expected.refused}` : "";
     this.counts.set(request.kind + outcome, (this.counts.get(request.kind + outcome) ?? 0) + 1);
-    if (request.kind === "move") await this.#learnTombstone(request.path);
+    if (request.kind === "move") await this.#learn(request.path);
+    if (request.kind === "batch") {
+      for (const { kind, path } of request.operations) if (kind === "move") await this.#learn(path);
+    }
+    if ("folder" in expected || ("back" in expected && expected.run !== null)) {
+      for (const path of this.#model.files.keys()) await this.#learn(path);
+    }
   }
 
   #expect(request: Request): Expected {
@@ -44,20 +94,57 @@ export class ModelRun {
         return diff(this.#model, request);
       case "list":
         return list(this.#model, request);
+      case "purge":
+        // What was answered to writes of the file is forgotten, sooner or later: their keys are not used again.
+        this.#lastWithKey = undefined;
+        return this.#model.purge(request);
+      case "batch":
+        if (request.key !== undefined) this.#lastWithKey = request;
+        return this.#model.batch(request);
+      case "copy_folder":
+      case "move_folder":
+      case "delete_folder":
+      case "undo_run":
+      case "restore_folder":
+        if (request.key !== undefined) this.#lastWithKey = request;
+        return this.#model.many(request);
       default:
         if (request.key !== undefined) this.#lastWithKey = request;
         return this.#model.write(request);
     }
   }
 
-  /** A move answers the destination; when its source was deleted is in the version list. */
-  async #learnTombstone(path: string): Promise<void> {
-    const last = this.#model.files.get(path)?.versions.at(-1);
-    if (!last || last.at !== "") return;
-    const answer = await send(this.baseUrl, this.key, { kind: "versions", path, limit: 1 });
-    const shape = z.object({ data: z.object({ versions: z.array(z.object({ createdAt: z.string() })) }) });
-    last.at = shape.parse(answer.body).data.versions[0]?.createdAt ?? "";
-    assert(last.at >= (this.#model.files.get(path)?.versions.at(-2)?.at ?? ""));
+  /** What an answer leaves out is in the version list (times, of versions that it does not show) and metadata (ids). */
+  async #learn(path: string): Promise<void> {
+    const file = this.#model.files.get(path);
+    if (!file) return;
+    if (file.id === "") {
+      const metadata = `/files/${encodePath(path)}?metadata`;
+      const { body } = await exchange(this.baseUrl, this.key, { method: "GET", path: metadata });
+      const { data } = z.object({ data: z.object({ id: z.string(), createdAt: z.string() }) }).parse(body);
+      Object.assign(file, data);
+    }
+    if (file.versions.every(({ at }) => at !== "")) return;
+    for (const { version, createdAt } of await this.#versions(path)) {
+      const known = file.versions[version - 1];
+      if (known?.at !== "") continue;
+      known.at = createdAt;
+      assert(createdAt >= (file.versions[version - 2]?.at ?? file.createdAt));
+    }
+  }
+
+  async #versions(path: string) {
+    const answer = await send(this.baseUrl, this.key, { kind: "versions", path, limit: 100 });
+    return VERSIONS.parse(answer.body).data.versions.toReversed();
+  }
+
+  async #moment({ path, back, by }: MomentChoice): Promise<Moment | undefined> {
+    const made = this.#model.files.get(path)?.versions ?? [];
+    const version = made[Math.max(0, made.length - 1 - back)];
+    if (!version) return undefined;
+    if (by === "time") return { at: version.at, time: version.at };
+    const listed = (await this.#versions(path)).find((one) => one.version === version.version);
+    return { at: listed?.cursor ?? "", commit: version.commit };
   }
 
   /** Every file, live or deleted, and the bytes of every version. */
@@ -70,11 +157,114 @@ export class ModelRun {
       await inParallel(versions, 4, ({ version }) => this.#step({ kind: "read", path, version, as: "raw" }));
     }
     assertEquals([...this.#model.files.values()].filter(({ id }) => id === ""), []);
+    await this.#checkFeed();
   }
 
-  #resolve(operation: Operation): Request | undefined {
+  /** The change feed tells of each version once; and half of it, of the project as it was then. */
+  async #checkFeed(): Promise<void> {
+    const all = await this.#changes();
+    const receipts = all.filter(({ operation }) => operation === "purge");
+    assertEquals(receipts.map(({ version }) => version), this.#model.receipts);
+    assertEquals(receipts.filter(({ path }) => path !== undefined), []);
+    const changes = all.flatMap(({ path, ...change }) => path === undefined ? [] : [{ path, ...change }]);
+    const told = changes.map(({ path, version, operation, runId = "" }) =>
+      [path, version, operation, runId].join(" ")
+    );
+    const made = [...this.#model.files.values()].flatMap(({ path, versions }) =>
+      versions.map(({ version, operation, run = "" }) => [path, version, operation, run].join(" "))
+    );
+    assertEquals(told.toSorted(), made.toSorted());
+    await this.#checkRuns();
+    const latest = new Map<string, number>();
+    for (const { path, version } of changes) {
+      assertEquals(version, (latest.get(path) ?? 0) + 1, `the feed tells of ${path} in order`);
+      latest.set(path, version);
+    }
+    const { cursor, commitId } = changes[Math.floor(changes.length / 2)] ?? {};
+    if (cursor === undefined) return;
+    // A cursor within a commit is its end.
+    const until = changes.findLastIndex((change) => change.commitId === commitId);
+    const then = new Map(changes.slice(0, until + 1).map((change) => [change.path, change]));
+    const live = [...then.values()].filter(({ deleted }) => !deleted).map(({ path, version }) =>
+      `${path} ${version}`
+    );
+    const answer = await exchange(this.baseUrl, this.key, {
+      method: "GET",
+      path: `/files?recursive=true&limit=100&at=${cursor}`,
+    });
+    const listed = z.object({
+      data: z.object({ files: z.array(z.object({ path: z.string(), version: z.int() })) }),
+    });
+    const shown = listed.parse(answer.body).data.files.map(({ path, version }) => `${path} ${version}`);
+    assertEquals(shown.toSorted(), live.toSorted());
+  }
+
+  /** Each run is listed with what it made. */
+  async #checkRuns(): Promise<void> {
+    const expected = new Map<string, { fileCount: number; versionCount: number }>();
+    for (const { versions } of this.#model.files.values()) {
+      const seen = new Set<string>();
+      for (const { run } of versions) {
+        if (run === undefined) continue;
+        const counts = expected.get(run) ?? { fileCount: 0, versionCount: 0 };
+        counts.versionCount++;
+        if (!seen.has(run)) counts.fileCount++;
+        seen.add(run);
+        expected.set(run, counts);
+      }
+    }
+    const answer = await exchange(this.baseUrl, this.key, { method: "GET", path: "/runs?limit=100" });
+    const listed = RUNS.parse(answer.body).data.runs.map(({ runId, ...counts }) => [runId, counts] as const);
+    assertEquals(Object.fromEntries(listed), Object.fromEntries(expected));
+  }
+
+  async #changes() {
+    const changes: z.infer<typeof CHANGES>["data"]["changes"] = [];
+    for (let after = "";;) {
+      const path = `/changes?limit=50${after === "" ? "" : `&after=${after}`}`;
+      const { data } = CHANGES.parse((await exchange(this.baseUrl, this.key, { method: "GET", path })).body);
+      changes.push(...data.changes);
+      if (!data.hasMore) return changes;
+      after = data.cursor;
+    }
+  }
+
+  async #resolve(operation: Operation): Promise<Request | undefined> {
     if (operation.kind === "repeat") return this.#lastWithKey;
+    if (operation.kind === "batch") {
+      const { operations, ...rest } = operation;
+      return {
+        ...rest,
+        key: this.#key(rest.key),
+        operations: operations.map((one) => this.#resolveInBatch(one)),
+      };
+    }
     switch (operation.kind) {
+      case "purge":
+        return operation;
+      case "copy_folder":
+        return {
+          ...operation,
+          key: this.#key(operation.key),
+          moment: operation.moment && await this.#moment(operation.moment),
+        };
+      case "move_folder":
+      case "delete_folder":
+        return { ...operation, key: this.#key(operation.key), moment: undefined };
+      case "restore_folder": {
+        const moment = await this.#moment(operation.moment);
+        return moment && { ...operation, key: this.#key(operation.key), moment, run: this.#nextUndo() };
+      }
+      case "undo_run": {
+        const { undoes } = operation;
+        const run = this.#nextUndo();
+        return {
+          ...operation,
+          key: this.#key(operation.key),
+          undoes: typeof undoes === "string" ? undoes : `undo-${this.#undos - undoes}`,
+          run,
+        };
+      }
       case "list": {
         const { sort, minSize, maxSize, createdAfter, createdBefore, updatedAfter, updatedBefore, ...rest } =
           operation;
@@ -117,11 +307,32 @@ export class ModelRun {
     }
   }
 
-  #resolveWrite(operation: Extract<Operation, { readonly ifMatch?: unknown }>): Write {
+  /** Keys are others after a purge. */
+  #key(key: string | undefined): string | undefined {
+    return key && `${key} ${this.#model.receipts.length}`;
+  }
+
+  #nextUndo(): string {
+    return `undo-${++this.#undos}`;
+  }
+
+  #resolveInBatch(operation: WriteOperation): Write {
+    const { ifMatch: _, ifNoneMatch: __, run: ___, key: ____, ...write } = this.#resolveWrite(operation);
+    const latest = this.#model.files.get(operation.path)?.versions.at(-1);
+    const numbers: Partial<Record<TagChoice, number>> = {
+      fresh: latest?.deleted ? 0 : latest?.version ?? 0,
+      stale: Math.max(1, (latest?.version ?? 0) - 1),
+    };
+    const ifVersion = operation.ifMatch && numbers[operation.ifMatch];
+    return { ...write, ...write.kind === "edit" && { dryRun: false }, ifVersion };
+  }
+
+  #resolveWrite(given: WriteOperation): Write {
+    const operation = { ...given, key: this.#key(given.key) };
     const ifMatch = this.#tag(operation.path, operation.ifMatch, "j");
     if (operation.kind === "restore") {
-      const { kind, path, key, back } = operation;
-      return { kind, path, key, ifMatch, version: this.#version(path, back) ?? 1 };
+      const { kind, path, run, key, back } = operation;
+      return { kind, path, run, key, ifMatch, version: this.#version(path, back) ?? 1 };
     }
     if (operation.kind === "write") {
       return { ...operation, ifMatch, ifNoneMatch: this.#tag(operation.path, operation.ifNoneMatch, "j") };

@@ -4,7 +4,19 @@ import { applyPatch } from "diff";
 import { z } from "zod";
 import { type Answer, assertInvariants, assertRefused, STATUS_OF, TIMESTAMP } from "../client/contract.ts";
 import { encodePath } from "../client/files.ts";
-import type { Preview, Refused, Write, Written } from "./model.ts";
+import type {
+  BackWritten,
+  Batch,
+  BatchWritten,
+  FolderWritten,
+  Many,
+  Preview,
+  Purge,
+  Purged,
+  Refused,
+  Write,
+  Written,
+} from "./model.ts";
 import {
   type Bytes,
   type Compared,
@@ -20,8 +32,19 @@ import {
 } from "./model_reads.ts";
 
 /** With nothing left open. */
-export type Request = Write | Read | Metadata | Versions | Diff | List;
-export type Expected = Refused | Written | Preview | Data | Bytes | NotModified | Compared;
+export type Request = Batch | Many | Purge | Write | Read | Metadata | Versions | Diff | List;
+export type Expected =
+  | Refused
+  | Written
+  | BatchWritten
+  | FolderWritten
+  | BackWritten
+  | Purged
+  | Preview
+  | Data
+  | Bytes
+  | NotModified
+  | Compared;
 
 export interface WireAnswer extends Answer {
   readonly bytes: Uint8Array;
@@ -37,11 +60,13 @@ interface Sent {
 }
 
 const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
+  batch: "batch",
   write: "write_file",
   append: "write_file",
   overwrite: "write_file",
   edit: "write_file",
   delete: "delete_file",
+  purge: "purge_file",
   restore: "restore_file",
   copy: "copy_file",
   move: "move_file",
@@ -50,6 +75,11 @@ const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
   versions: "get_file_versions",
   diff: "diff_file",
   list: "list_files",
+  copy_folder: "copy_folder",
+  move_folder: "move_folder",
+  delete_folder: "delete_folder",
+  undo_run: "undo_run",
+  restore_folder: "restore_folder",
 };
 
 export async function send(baseUrl: string, key: string, request: Request): Promise<WireAnswer> {
@@ -68,7 +98,7 @@ function isByLink(request: Request): request is Write & { kind: "write" } {
   return request.bytes.length % 2 === 0;
 }
 
-async function exchange(
+export async function exchange(
   baseUrl: string,
   key: string | null,
   { method, path, headers = {}, json, bytes }: Sent,
@@ -128,16 +158,74 @@ function sentOf(request: Request): Sent {
       const { kind: _, ...parameters } = request;
       return { method: "GET", path: `/files${query(parameters)}` };
     }
+    case "batch":
+      return {
+        method: "POST",
+        path: "/batch",
+        headers: saidWith(request),
+        json: { operations: request.operations.map(batchOperation) },
+      };
+    case "purge":
+      return { method: "DELETE", path: `/files/${encodePath(request.path)}?purge` };
+    case "copy_folder":
+    case "move_folder":
+    case "delete_folder":
+    case "undo_run":
+    case "restore_folder":
+      return manySent(request);
     default:
       return writeSent(request);
   }
+}
+
+function saidWith({ run, key }: Batch | Many | Write) {
+  return { "idempotency-key": key, "x-run-id": run };
+}
+
+function manySent(change: Many): Sent {
+  const headers = saidWith(change);
+  switch (change.kind) {
+    case "delete_folder":
+      return { method: "DELETE", path: `/folders/${encodePath(change.path)}`, headers };
+    case "copy_folder":
+    case "move_folder": {
+      const { kind, path, destination, overwrite, moment } = change;
+      const route = `/folders/${kind.replace("_folder", "")}${query({ at: moment?.at })}`;
+      return { method: "POST", path: route, headers, json: { path, destination, overwrite } };
+    }
+    case "undo_run": {
+      const { undoes, onConflict, dryRun } = change;
+      return { method: "POST", path: `/runs/${undoes}/undo`, headers, json: { onConflict, dryRun } };
+    }
+    case "restore_folder": {
+      const { directory, moment, dryRun } = change;
+      return { method: "POST", path: "/restore", headers, json: { directory, at: moment.at, dryRun } };
+    }
+  }
+}
+
+function batchOperation({ kind: op, ifMatch: _, ifNoneMatch: __, run: ___, key: ____, ...write }: Write) {
+  if ("bytes" in write) {
+    const { bytes, form, type, ...rest } = write;
+    return { op, ...rest, ...jsonContent(bytes, form), ...(type !== undefined && { contentType: type }) };
+  }
+  if (!("edits" in write)) return { op, ...write };
+  const { edits, dryRun: _dry, ...rest } = write;
+  return { op, ...rest, ...(edits.length === 1 ? edits[0] : { edits }) };
+}
+
+/** Bytes have no form of their own in JSON. */
+function jsonContent(bytes: Uint8Array, form: "text" | "base64" | "raw") {
+  return form === "text"
+    ? { content: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) }
+    : { content: bytes.toBase64(), isBase64: true };
 }
 
 function writeSent(write: Write): Sent {
   const headers = {
     "if-match": write.ifMatch,
     "if-none-match": write.ifNoneMatch,
-    "idempotency-key": write.key,
+    ...saidWith(write),
   };
   const at = (route: string) => `/files/${route}${encodePath(write.path)}`;
   switch (write.kind) {
@@ -169,9 +257,7 @@ function contentSent(
 ): Sent {
   const { kind, path, bytes, form } = write;
   const type = write.kind === "write" ? write.type : undefined;
-  const content = form === "base64"
-    ? { content: bytes.toBase64(), isBase64: true }
-    : { content: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) };
+  const content = jsonContent(bytes, form);
   if (kind === "write" && form === "raw") {
     // A type can be named in two ways.
     const isHeader = type !== undefined && !type.startsWith("text/");
@@ -228,8 +314,15 @@ export function check(request: Request, expected: Expected, answer: WireAnswer):
   const { data, operation } = success.parse(answer.body);
   assertEquals(operation, isByLink(request) ? "write_link" : OPERATION_NAMES[request.kind]);
   if ("version" in expected) return checkWritten(expected, answer, data);
+  if ("purged" in expected) {
+    const { path, versions } = expected.purged;
+    const { bytes: _, ...rest } = data;
+    return assertEquals(rest, { path, versions: versions.length, pendingVersions: 0 });
+  }
+  if ("batch" in expected) return checkBatch(expected, answer, data);
+  if ("folder" in expected || "back" in expected) return checkMany(expected, answer, data);
   if ("data" in expected) {
-    assertEquals(data, expected.data);
+    assertEquals(request.kind === "versions" ? withoutCursors(data) : data, expected.data);
     assertEquals(answer.headers.get("etag"), expected.etag ?? null);
     return;
   }
@@ -270,9 +363,46 @@ function checkBytes({ bytes, status, headers }: Bytes, answer: WireAnswer): void
   for (const [name, value] of Object.entries(headers)) assertEquals(answer.headers.get(name), value);
 }
 
-function checkWritten(expected: Written, answer: Answer, data: Record<string, unknown>): void {
-  const { file, version, replacements, isReplayed } = expected;
+/** Where a version is in the change feed is for the feed to tell. */
+function withoutCursors({ versions, ...data }: Record<string, unknown>) {
+  const listed = z.array(z.looseObject({ cursor: z.string().regex(/^[0-9a-f]{32}$/) })).parse(versions);
+  return { ...data, versions: listed.map(({ cursor: _, ...version }) => version) };
+}
+
+function checkBatch(
+  { batch, isReplayed }: BatchWritten,
+  answer: Answer,
+  data: Record<string, unknown>,
+): void {
   assertEquals(answer.headers.get("idempotency-replayed"), isReplayed ? "true" : null);
+  const { results } = z.object({ results: z.array(z.record(z.string(), z.unknown())) }).parse(data);
+  assertEquals(results.length, batch.length);
+  for (const [index, written] of batch.entries()) checkRecord(written, results[index] ?? {});
+}
+
+function checkMany(
+  expected: FolderWritten | BackWritten,
+  answer: Answer,
+  data: Record<string, unknown>,
+): void {
+  assertEquals(answer.headers.get("idempotency-replayed"), expected.isReplayed ? "true" : null);
+  if ("folder" in expected) {
+    return assertEquals(data, { count: expected.folder.length, files: expected.folder });
+  }
+  const { back: { actions, ...rest }, run, undone } = expected;
+  // Each file gets the version after the one that it was at.
+  const made = run === null ? actions : actions.map((action) => ({ ...action, version: action.from + 1 }));
+  assertEquals(data, { ...rest, actions: made, runId: run, undoneRunId: undone });
+}
+
+function checkWritten(expected: Written, answer: Answer, data: Record<string, unknown>): void {
+  const { file, version, isReplayed } = expected;
+  assertEquals(answer.headers.get("idempotency-replayed"), isReplayed ? "true" : null);
+  checkRecord(expected, data);
+  assertEquals(answer.headers.get("etag"), tagOf(file, version, "j"));
+}
+
+function checkRecord({ file, version, replacements }: Written, data: Record<string, unknown>): void {
   const { id, createdAt, updatedAt } = made.parse(data);
   if (version.at === "") {
     assertMatch(updatedAt, TIMESTAMP);
@@ -285,7 +415,6 @@ function checkWritten(expected: Written, answer: Answer, data: Record<string, un
     file.createdAt = createdAt;
   }
   assertEquals(data, { ...recordOf(file, version), ...(replacements !== undefined && { replacements }) });
-  assertEquals(answer.headers.get("etag"), tagOf(file, version, "j"));
 }
 
 function checkDiff(

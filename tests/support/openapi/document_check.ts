@@ -117,7 +117,10 @@ export class DocumentCheck {
       return Object.keys(content).length > 0 && method !== "HEAD" && text !== "" ? "no type" : null;
     }
     // A file's bytes, of whatever type.
-    if (headers.has("accept-ranges")) return "*/*" in content ? null : "bytes are not documented";
+    if (headers.has("accept-ranges")) {
+      const type = headers.get("content-type") ?? "";
+      return "*/*" in content || type in content ? null : `bytes of ${type} are not documented`;
+    }
     const documented = content["application/json"];
     if (type !== JSON_TYPE || !documented) return `the type ${type} is not documented`;
     if (method === "HEAD" || text === undefined) return null;

@@ -49,6 +49,9 @@ export interface GeneratedRequest {
 
 const FILES = ["a.txt", "b.md", "dir/c.json", "dir/d e.txt", "dir/deep/f.png", "dir/deep/日.ts"];
 const FOLDERS = ["/", "dir", "/dir/deep/", "none"];
+/** Without slashes around them, which the routes about folders take. */
+const PLAIN_FOLDERS = ["dir", "dir/deep"];
+const RUNS = ["run-1", "run-2", "run-3"];
 const TEXTS = ["one", "one two", "two\n", "one\none\n", "", "x\ny\nz\n"];
 
 export class RequestGenerator {
@@ -62,6 +65,7 @@ export class RequestGenerator {
 
   /** Those of what the next request is about. */
   #ids: readonly string[] = [];
+  #isAboutFolder = false;
 
   constructor(document: unknown, readonly random: Random) {
     const { paths, components } = openapi.parse(document);
@@ -89,6 +93,7 @@ export class RequestGenerator {
     const query: string[] = [];
     let path = template;
     this.#ids = template.startsWith("/links") ? this.linkIds : this.keyIds;
+    this.#isAboutFolder = template.startsWith("/folders");
     for (const [index, one] of parameters.entries()) {
       const isOdd = index === odd;
       if (one.in === "path") path = path.replace(`{${one.name}}`, this.#inPath(one, isOdd));
@@ -115,9 +120,15 @@ export class RequestGenerator {
     const { random } = this;
     switch (name) {
       case "path":
+        return random.pick(this.#isAboutFolder ? PLAIN_FOLDERS : FILES);
       case "destination":
+        return this.#isAboutFolder ? `copied/${random.below(1000)}` : random.pick(FILES);
       case "after":
         return random.pick(FILES);
+      case "runId":
+      case "run":
+      case "X-Run-Id":
+        return random.pick(RUNS);
       case "directory":
       case "pathPrefix":
         return random.pick(FOLDERS);
@@ -126,7 +137,7 @@ export class RequestGenerator {
       case "q":
         return random.pick(TEXTS);
       case "oldString":
-        return random.pick(["one", "two", "x\n", ...TEXTS]);
+        return random.pick(["one", "one", "one", "two", "x\n"]);
       case "glob":
         return random.pick(["*.txt", "dir/**", "[a-c]*", "{a,b}.*"]);
       case "lines":

@@ -101,7 +101,9 @@ export interface Commit {
   readonly segmentIds?: readonly string[];
   readonly destination?: string;
   readonly overwrite?: boolean;
-  readonly sourceCommitId?: string;
+  readonly provenance?: { readonly runId?: string; readonly actor?: string; readonly note?: string };
+  /** To be restored. */
+  readonly version?: number;
 }
 
 export interface CommitValue {

@@ -20,10 +20,15 @@ export interface Job {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** HTTP tests that start a stack of their own: with other variables, several processes, or for another process's requests. */
+/** HTTP tests that have a stack of their own: with other variables, several processes, or for another process's requests. */
 const PRIVATE_STACK = [
   "http/acceptance.test.ts",
+  // It uses up what its address may fail to authenticate, and others fail, too.
+  "http/auth.test.ts",
   "http/large_raw.test.ts",
+  // They ask whether all tables are consistent, which others break to see what comes of it.
+  "http/redact.test.ts",
+  "http/retention.test.ts",
   "http/search_index.test.ts",
   "http/search_semantic.test.ts",
   "http/search_without_vectors.test.ts",
@@ -41,10 +46,14 @@ const HTTP_REST = ["http/openapi_tools.test.ts", "http/packages.test.ts", "http/
 const HTTP_BREADTH = [
   "accounts_console",
   "bad_input",
+  "bad_values",
   "content_types",
   "diff",
   "edit_turns",
+  "empty_conditions",
+  "lines",
   "paging",
+  "preconditions",
   "raw_read",
   "raw_write",
   "segment_lists",
@@ -79,10 +88,13 @@ const TRUST_TEST = ["crash", "concurrency", "faults", "openapi_fuzz"].map((name)
 const LOCAL_REST = [
   "local/docs_commands.test.ts",
   "local/docs_storage_format.test.ts",
+  "local/embeddings.test.ts",
+  "local/files_command.test.ts",
   "local/npx.test.ts",
   "local/pglite_session.test.ts",
   "local/recorded_migrations.test.ts",
   "local/stack.test.ts",
+  "local/verify_command.test.ts",
 ];
 
 /** Jobs that the HTTP files are dealt out to: more than processors, so that all are busy until the end. */

@@ -66,7 +66,7 @@ function command(script: string, args: readonly string[]): Deno.Command {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", `supabase/local/cli/${script}`, ...args],
     cwd: REPOSITORY,
-    env: { SUPABASE_URL: "", SUPABASE_SECRET_KEY: "", NO_COLOR: "1" },
+    env: { SUPABASE_URL: "", SUPABASE_SECRET_KEY: "", BASE_URL: "", API_KEY: "", NO_COLOR: "1" },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

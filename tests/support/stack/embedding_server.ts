@@ -3,8 +3,6 @@
  * counts of its words, where words of one group of synonyms count as one. That is enough for "automobile" to be near
  * "car", which full-text search does not know, and for the vector path to be driven from end to end.
  */
-import { EMBEDDING_DIMENSIONS } from "../../../supabase/functions/api/limits.ts";
-
 /** Each line is one meaning. */
 const SYNONYMS = [
   "car automobile vehicle driving drive",
@@ -40,7 +38,7 @@ export interface EmbeddingServer {
   stop(): Promise<void>;
 }
 
-export function startEmbeddingServer(): EmbeddingServer {
+export function startEmbeddingServer(dimensions = 384): EmbeddingServer {
   const texts: string[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const { input, model } = await request.json();
@@ -54,7 +52,7 @@ export function startEmbeddingServer(): EmbeddingServer {
       data: input.map((text: string, index: number) => ({
         object: "embedding",
         index,
-        embedding: embed(text),
+        embedding: embed(text, dimensions),
       })),
     });
   });
@@ -68,13 +66,13 @@ export function startEmbeddingServer(): EmbeddingServer {
   return found;
 }
 
-export function embed(text: string): number[] {
-  const vector = new Array<number>(EMBEDDING_DIMENSIONS).fill(0);
+export function embed(text: string, dimensions: number): number[] {
+  const vector = new Array<number>(dimensions).fill(0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     if (COMMON.has(word)) continue;
     const stem = word.replace(/(ing|ed|es|s)$/, "");
     const group = SYNONYMS.findIndex((words) => words.some((one) => one === word || one === stem));
-    const place = hash(group < 0 ? stem : `synonyms ${group}`) % EMBEDDING_DIMENSIONS;
+    const place = hash(group < 0 ? stem : `synonyms ${group}`) % dimensions;
     vector[place] = (vector[place] ?? 0) + (group < 0 ? 0.5 : 1);
   }
   const length = Math.hypot(...vector) || 1;

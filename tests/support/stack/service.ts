@@ -53,7 +53,7 @@ const SNAPSHOT = `select jsonb_build_object(${
   ).join()
 }, 'filestore.api_keys', (
   select coalesce(md5(string_agg(line, ',' order by line)), '')
-  from (select (to_jsonb(k) - 'last_used_at')::text as line from filestore.api_keys k) lines), 'storage.objects', (
+  from (select (to_jsonb(k) - 'last_used_at' - 'has_written')::text as line from filestore.api_keys k) lines), 'storage.objects', (
   select concat_ws(' ', count(*), sum(hashtextextended(
     concat_ws(' ', o.id, o.bucket_id, o.name, o.owner, o.version, o.metadata, o.created_at, o.updated_at), 0)::numeric))
   from storage.objects o)) as states`;

@@ -29,9 +29,10 @@ const LARGE = same(10, SEGMENT_BYTES_MAX);
 Deno.test("PendingCompactions defers the small segments at the end of a list, with the ids before them; one append claims them", () => {
   const pending = new PendingCompactions();
   const sizes = [...LARGE, ...same(14, 100)];
-  assertEquals(pending.defer("file", 7, segmentList(...sizes)), true);
+  assertEquals(pending.defer("file", "id", 7, segmentList(...sizes)), true);
   assertEquals(pending.claim("other"), undefined);
   assertEquals(pending.claim("file"), {
+    fileId: "id",
     version: 7,
     kept: segmentList(...LARGE).map(({ id }) => id),
     run: segmentList(...sizes).slice(LARGE.length),
@@ -52,19 +53,19 @@ const NOT_DEFERRED: Readonly<Record<string, readonly number[]>> = {
 for (const [name, sizes] of Object.entries(NOT_DEFERRED)) {
   Deno.test(`PendingCompactions does not defer ${name}`, () => {
     const pending = new PendingCompactions();
-    assertEquals(pending.defer("file", 1, segmentList(...sizes)), false);
+    assertEquals(pending.defer("file", "id", 1, segmentList(...sizes)), false);
     assertEquals(pending.claim("file"), undefined);
   });
 }
 
 Deno.test("PendingCompactions forgets a compaction at a later version of the file; not at the same, an earlier or another file's", () => {
   const pending = new PendingCompactions();
-  pending.defer("file", 5, segmentList(...SMALL));
+  pending.defer("file", "id", 5, segmentList(...SMALL));
   pending.forgetOlderThan("file", 4);
   pending.forgetOlderThan("file", 5);
   pending.forgetOlderThan("other", 6);
   assertEquals(pending.claim("file")?.version, 5);
-  pending.defer("file", 5, segmentList(...SMALL));
+  pending.defer("file", "id", 5, segmentList(...SMALL));
   pending.forgetOlderThan("file", 6);
   assertEquals(pending.claim("file"), undefined);
 });

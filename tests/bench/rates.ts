@@ -1,0 +1,37 @@
+/** How much work many clients get done, side by side: slices of all kinds in turn. */
+
+/** One thing that a client does; it is told the client's number, from 0. */
+export type ClientWork = (client: number) => Promise<unknown>;
+
+const SLICES = 7;
+const SLICE_MILLISECONDS = 1500;
+
+/** Slices of all works in turn, forwards and backwards; how often a second each was done, in all slices but the first. */
+export async function ratesOf<Name extends string>(
+  works: Readonly<Record<Name, ClientWork>>,
+  clients: number,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(works) as Name[];
+  const found = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  for (let slice = 0; slice < SLICES; slice++) {
+    for (const name of slice % 2 === 0 ? names : names.toReversed()) {
+      const rate = await perSecond(works[name], clients);
+      // The first of each warms up.
+      if (slice > 0) found[name].push(rate);
+    }
+  }
+  return found;
+}
+
+async function perSecond(work: ClientWork, clients: number): Promise<number> {
+  const started = performance.now();
+  let done = 0;
+  const client = async (index: number) => {
+    while (performance.now() - started < SLICE_MILLISECONDS) {
+      await work(index);
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
+  return done / (performance.now() - started) * 1000;
+}

@@ -1,0 +1,99 @@
+/// <reference lib="dom" />
+/** Runs: their list, what one of them did, and its undo, which shows first what it would do. */
+import { assertEquals } from "@std/assert";
+import { browserSuite } from "../support/browser/browser.ts";
+import { dialog, follow, press, says } from "../support/browser/page_actions.ts";
+
+const { test } = await browserSuite();
+
+const RUN = "nightly-42";
+
+test("a run: from the activity to its files, their changes, and an undo that asks about what others changed", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  const inRun = { "x-run-id": RUN, "x-actor": "planner/2.1" };
+  await files.write("kept.md", "kept before\n");
+  await files.write("shared.md", "shared before\n");
+  await files.put("overwrite", "kept.md", { content: "by the run\n" }, inRun);
+  await files.put("overwrite", "shared.md", { content: "by the run\n" }, inRun);
+  await files.request("POST", "/files", {
+    body: { path: "made.md", content: "by the run\n" },
+    headers: inRun,
+  });
+  await files.overwrite("shared.md", "by somebody else\n");
+  const contents = async () => {
+    const paths = await files.paths({ recursive: true });
+    return Object.fromEntries(
+      await Promise.all(paths.map(async (path) => [path, (await files.read(path)).content])),
+    );
+  };
+  const rows = page.getByRole("table", { name: `Files of ${RUN}` }).getByRole("row");
+
+  await step("the activity leads to the run, which names its files", async () => {
+    await open("activity");
+    await page.getByRole("link", { name: `run ${RUN}` }).first().click();
+    await page.getByRole("heading", { name: `Run ${RUN}` }).waitFor();
+    await says(page, "3 versions of 3 files, by planner/2.1");
+    assertEquals(await rows.getByRole("link", { name: /^(kept|made|shared)\.md$/ }).allTextContents(), [
+      "kept.md",
+      "made.md",
+      "shared.md",
+    ]);
+  });
+  await step("the list of runs leads there, too", async () => {
+    await follow(page, "Runs");
+    await follow(page.getByRole("table", { name: "Runs" }), RUN);
+    await page.getByRole("heading", { name: `Run ${RUN}` }).waitFor();
+  });
+  await step("what it changed in a file is a comparison with what was before", async () => {
+    await follow(page, "Changes of kept.md");
+    await page.getByRole("region", { name: /^Changes/ }).getByText("kept before").waitFor();
+    await page.goBack();
+  });
+  await step("the undo shows what it would do, and does nothing yet", async () => {
+    const before = await contents();
+    await press(page, "Undo …");
+    const undo = dialog(page, `Undo run ${RUN}?`);
+    await undo.getByText("1 file gets back what was before").waitFor();
+    await undo.getByText("kept.md: version 1").waitFor();
+    await undo.getByText("1 file goes away: created by the run").waitFor();
+    await undo.getByText("shared.md: version 3").waitFor();
+    await page.keyboard.press("Escape");
+    await undo.waitFor({ state: "detached" });
+    assertEquals(await contents(), before);
+  });
+  await step("what others changed stays as it is, unless one says otherwise; the undo is a run", async () => {
+    await press(page, "Undo …");
+    const undo = dialog(page, `Undo run ${RUN}?`);
+    await undo.getByLabel("These files").selectOption("overwrite");
+    await undo.getByText("2 files get back what was before").waitFor();
+    await undo.getByLabel("These files").selectOption("skip");
+    await undo.getByText("1 file gets back what was before").waitFor();
+    await press(undo, "Undo the run");
+    await says(page, "Undone: 2 files.");
+    await page.getByRole("heading", { name: /^Run [0-9a-f-]{36}$/ }).waitFor();
+    assertEquals(await contents(), { "kept.md": "kept before\n", "shared.md": "by somebody else\n" });
+  });
+  await step("undoing the undo redoes", async () => {
+    await press(page, "Undo …");
+    const undo = dialog(page, /^Undo run/);
+    await undo.getByText("2 files get back what was before").waitFor();
+    await press(undo, "Undo the run");
+    await says(page, "Undone: 2 files.");
+    await page.getByRole("heading", { name: /^Run/ }).waitFor();
+    assertEquals((await contents())["made.md"], "by the run\n");
+  });
+  await step("with nothing left to do the undo cannot be pressed", async () => {
+    await files.request("DELETE", "/files/made.md", {});
+    await files.restore("kept.md", 1);
+    await open(`run/${RUN}`);
+    await press(page, "Undo …");
+    const undo = dialog(page, /^Undo run/);
+    await undo.getByText("Nothing would be changed.").waitFor();
+    assertEquals(await undo.getByRole("button", { name: "Undo the run" }).isDisabled(), true);
+  });
+});
+
+test("a run that is not there says so", async ({ page, open }) => {
+  await open("run/nowhere");
+  await page.getByRole("alert").waitFor();
+}, { expectsProblems: true });

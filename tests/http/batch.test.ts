@@ -1,0 +1,354 @@
+/** POST /batch: several operations as one commit; contract D3. */
+import { assert, assertEquals } from "@std/assert";
+import { BATCH_OPERATIONS_MAX, CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
+import {
+  type Answer,
+  assertRefused,
+  batchResults,
+  type Code,
+  dataOf,
+  issuePaths,
+  rateOf,
+} from "../support/client/contract.ts";
+import { owner } from "../support/client/accounts.ts";
+import { Files } from "../support/client/files.ts";
+import { trafficOf } from "../support/client/traffic.ts";
+import { inParallel } from "../support/in_parallel.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+type Operation = Readonly<Record<string, unknown>>;
+
+function tryBatch(own: Files, operations: readonly Operation[], headers = {}): Promise<Answer> {
+  return own.request("POST", "/batch", { body: { operations }, headers });
+}
+
+async function batch(own: Files, operations: readonly Operation[], headers = {}) {
+  return dataOf(await tryBatch(own, operations, headers), "batch", batchResults).results;
+}
+
+async function assertBatchRefused(own: Files, operations: readonly Operation[], code: Code) {
+  return assertRefused(await tryBatch(own, operations), code, "batch");
+}
+
+const write = (path: string, content: string, more = {}) => ({ op: "write", path, content, ...more });
+
+test("every kind of operation, each seeing what the earlier ones did", async () => {
+  const own = await files();
+  await own.write("kept.md", "one\ntwo\n");
+  await own.write("gone.md", "x");
+  await own.write("gone.md", "y");
+  const results = await batch(own, [
+    write("new.json", "{}"),
+    { op: "append", path: "new.json", content: "\n" },
+    { op: "edit", path: "new.json", oldString: "{}", newString: '{"a": 1}' },
+    { op: "overwrite", path: "kept.md", content: "aGk=", isBase64: true },
+    {
+      op: "edit",
+      path: "kept.md",
+      edits: [{ oldString: "h", newString: "H" }, { oldString: "i", newString: "I" }],
+    },
+    { op: "restore", path: "gone.md", version: 1 },
+    { op: "copy", path: "gone.md", destination: "copy.md" },
+    { op: "edit", path: "copy.md", oldString: "x", newString: "z" },
+    { op: "move", path: "new.json", destination: "a/moved.json" },
+    { op: "edit", path: "a/moved.json", oldString: "1", newString: "2" },
+    { op: "delete", path: "gone.md" },
+    write("gone.md", "again", { contentType: "text/html" }),
+  ]);
+  assertEquals(
+    results.map((
+      { path, version, deleted, replacements },
+    ) => [path, version, deleted ?? replacements ?? null]),
+    [
+      ["new.json", 1, null],
+      ["new.json", 2, null],
+      ["new.json", 3, 1],
+      ["kept.md", 2, null],
+      ["kept.md", 3, 2],
+      ["gone.md", 3, null],
+      ["copy.md", 1, null],
+      ["copy.md", 2, 1],
+      ["a/moved.json", 1, null],
+      ["a/moved.json", 2, 1],
+      ["gone.md", 4, true],
+      ["gone.md", 5, null],
+    ],
+  );
+  const texts = await Promise.all(
+    ["kept.md", "copy.md", "a/moved.json", "gone.md"].map((path) => own.read(path)),
+  );
+  assertEquals(texts.map(({ content }) => content), ["HI", "z", '{"a": 2}\n', "again"]);
+  assertEquals(texts.map(({ mimeType }) => mimeType), [
+    "text/markdown",
+    "text/markdown",
+    "application/json",
+    "text/html",
+  ]);
+  assertRefused(await own.get("new.json"), "FILE_NOT_FOUND");
+  const times = new Set(results.map(({ updatedAt }) => updatedAt));
+  assertEquals(times.size, 1, "all versions of a commit have its time");
+  const history = await own.versions("a/moved.json");
+  assertEquals(history.versions.map(({ operation, from }) => [operation, from]), [
+    ["edit", undefined],
+    ["move", { path: "new.json", version: 3 }],
+  ]);
+});
+
+const REFUSED: readonly (readonly [what: string, code: Code, operation: Operation])[] = [
+  ["a file that does not exist", "FILE_NOT_FOUND", { op: "append", path: "no", content: "x" }],
+  ["a string that does not occur", "STRING_NOT_FOUND", {
+    op: "edit",
+    path: "f",
+    oldString: "q",
+    newString: "r",
+  }],
+  ["an edit of a file that an earlier operation deleted", "FILE_NOT_FOUND", {
+    op: "edit",
+    path: "deleted",
+    oldString: "x",
+    newString: "y",
+  }],
+  ["another version", "PRECONDITION_FAILED", { op: "delete", path: "f", ifVersion: 7 }],
+  ["a version that is not there", "VERSION_NOT_FOUND", { op: "restore", path: "f", version: 9 }],
+  ["a destination that exists", "FILE_ALREADY_EXISTS", { op: "copy", path: "f", destination: "made" }],
+];
+
+for (const [what, code, operation] of REFUSED) {
+  test(`refused for ${what}: nothing is done, nothing stored, and the index names the operation`, async () => {
+    const own = await files();
+    await own.write("f", "text");
+    await own.write("deleted", "x");
+    const before = await service.tables();
+    const details = await assertBatchRefused(own, [
+      write("made", "content of its own"),
+      { op: "delete", path: "deleted" },
+      { op: "edit", path: "f", oldString: "text", newString: "texts" },
+      operation,
+      { op: "delete", path: "never looked at" },
+    ], code);
+    assertEquals(details["index"], 3);
+    assertEquals(await service.tables(), before);
+  });
+}
+
+test("ifVersion is about path: 0 for none live, also on a tombstone, whose numbers go on", async () => {
+  const own = await files();
+  await own.write("f", "1");
+  await own.write("dead", "1");
+  await own.remove("dead");
+  const answer = await tryBatch(own, [write("g", "x"), write("f", "2", { ifVersion: 0 })]);
+  assertEquals([
+    answer.status,
+    answer.text.includes("FILE_ALREADY_EXISTS"),
+    answer.text.includes('"index":1'),
+  ], [
+    412,
+    true,
+    true,
+  ]);
+  const results = await batch(own, [
+    write("g", "x", { ifVersion: 0 }),
+    write("dead", "2", { ifVersion: 0 }),
+    write("f", "2", { ifVersion: 1 }),
+    { op: "append", path: "f", content: "3", ifVersion: 2 },
+  ]);
+  assertEquals(results.map(({ version }) => version), [1, 3, 2, 3]);
+});
+
+test("the first operation that fails is the one that is named, whatever is wrong with later ones", async () => {
+  const own = await files();
+  await own.write("f", "text");
+  const details = await assertBatchRefused(own, [
+    { op: "delete", path: "f", ifVersion: 5 },
+    { op: "edit", path: "f", oldString: "absent", newString: "x" },
+  ], "PRECONDITION_FAILED");
+  assertEquals(details["index"], 0);
+});
+
+test("faults of shape name the field; 101 operations are 400, too much content is 413", async () => {
+  const own = await files();
+  const before = await service.tables();
+  const issues = async (operations: readonly Operation[]) =>
+    issuePaths(await assertBatchRefused(own, operations, "VALIDATION_ERROR"));
+  assertEquals(await issues([]), ["operations"]);
+  assertEquals(await issues([write("a", "x"), { op: "write", content: "x" }]), ["operations.1.path"]);
+  assertEquals(await issues([{ op: "purge", path: "a" }]), ["operations.0.op"]);
+  assertEquals(await issues([write("a", "x", { ifVersion: -1 })]), ["operations.0.ifVersion"]);
+  assertEquals(await issues([{ op: "edit", path: "a", oldString: "x", newString: "x" }]), [
+    "operations.0.newString",
+  ]);
+  assertEquals(await issues([{ op: "edit", path: "a", oldString: "x", newString: "y", dryRun: true }]), [
+    "operations.0.dryRun",
+  ]);
+  assertEquals(await issues([{ op: "copy", path: "a", destination: "a" }]), ["operations.0.destination"]);
+  assertEquals(await issues([write("a", "?", { isBase64: true })]), ["operations.0.content"]);
+  assertEquals(await issues(Array(BATCH_OPERATIONS_MAX + 1).fill(write("a", ""))), ["operations"]);
+  assertEquals(await assertBatchRefused(own, [write("a", "x"), write("../b", "x")], "INVALID_PATH"), {
+    rule: "dot_segment",
+    index: 1,
+  });
+  const half = "x".repeat(CONTENT_LENGTH_MAX / 2);
+  await assertBatchRefused(own, [write("a", half), write("b", half), write("c", "x")], "CONTENT_TOO_LARGE");
+  assertEquals(await service.tables(), before);
+  assertEquals((await batch(own, [write("a", half), write("b", half)])).map(({ size }) => size), [
+    half.length,
+    half.length,
+  ]);
+});
+
+test("it counts one request for each ten operations begun, and none where fewer are left", async () => {
+  const own = await files("free", { requestsPerMinute: 20 });
+  const many = (count: number) => Array.from({ length: count }, (_, index) => write(`f${index}`, "x"));
+  const edit = { op: "edit", path: "f0", oldString: "x", newString: "y" };
+  const large = write("large", "x".repeat(100_000));
+  const left = (answer: Answer) => rateOf(answer.headers).remaining;
+  await service.freezeWindow(own.project.id);
+  assertEquals(left(await tryBatch(own, many(1))), 19);
+  assertEquals(left(await tryBatch(own, many(11))), 17);
+  // An edit is read first, and a body over 64 KiB is looked at before it is read.
+  assertEquals(left(await tryBatch(own, [...many(20), edit])), 14);
+  assertEquals(left(await tryBatch(own, [...many(20), large])), 11);
+  // A fault of shape counts as one.
+  assertEquals(left(await tryBatch(own, [...many(30), { op: "delete" }])), 10);
+  assertEquals(left(await tryBatch(own, [large, { op: "delete" }])), 9);
+  const before = await service.tables();
+  for (const last of [write("g", "x"), edit, large]) {
+    const refused = await tryBatch(own, [...many(90), last]);
+    assertRefused(refused, "RATE_LIMIT_EXCEEDED", "batch");
+    assertEquals(left(refused), 9);
+  }
+  assertEquals(await service.tables(), before);
+  assertEquals(left(await tryBatch(own, many(90))), 0);
+  assertRefused(await tryBatch(own, many(1)), "RATE_LIMIT_EXCEEDED", "batch");
+});
+
+test("an Idempotency-Key replays the answer, whatever has become of the files since", async () => {
+  const own = await files();
+  await own.write("f", "old text");
+  const operations = [
+    { op: "edit", path: "f", oldString: "old", newString: "new" },
+    write("g", "x"),
+    { op: "move", path: "g", destination: "h" },
+  ];
+  const headers = { "idempotency-key": "once" };
+  const first = await tryBatch(own, operations, headers);
+  assertEquals(first.headers.has("idempotency-replayed"), false);
+  await own.write("f", "rewritten");
+  await own.remove("h");
+  const second = await tryBatch(own, operations, headers);
+  assertEquals(second.headers.get("idempotency-replayed"), "true");
+  assertEquals(second.body, first.body);
+  assertEquals((await own.record("f")).version, 3);
+  assertRefused(await tryBatch(own, [write("g", "y")], headers), "IDEMPOTENCY_KEY_REUSED", "batch");
+});
+
+test("a key with a prefix writes below it alone; an edit needs the scope read", async () => {
+  const account = await owner(service);
+  const keyed = async (fields: Record<string, unknown>) =>
+    new Files(service, (await account.createKey(fields)).key);
+  const own = await keyed({});
+  await own.write("out/f", "x");
+  const inside = await keyed({ pathPrefix: "in" });
+  const writer = await keyed({ scopes: ["write"] });
+  await batch(inside, [write("in/a", "x")]);
+  const before = await service.tables();
+  for (
+    const operation of [
+      write("out/g", "x"),
+      { op: "move", path: "out/f", destination: "in/f" },
+      { op: "copy", path: "in/a", destination: "out/g" },
+    ]
+  ) await assertBatchRefused(inside, [write("in/b", "x"), operation], "FORBIDDEN_SCOPE");
+  // What it cannot see is not there.
+  await assertBatchRefused(inside, [{ op: "copy", path: "out/f", destination: "in/f" }], "FILE_NOT_FOUND");
+  const edit = { op: "edit", path: "out/f", oldString: "x", newString: "y" };
+  assertEquals(await assertBatchRefused(writer, [edit], "FORBIDDEN_SCOPE"), { scope: "read" });
+  assertEquals(await service.tables(), before);
+});
+
+test("clients that move amounts between files under ifVersion conserve the sum, and readers never see half", async () => {
+  const own = await files();
+  const FILES = 8;
+  const CLIENTS = 64;
+  const path = (index: number) => `accounts/${index}`;
+  await batch(own, Array.from({ length: FILES }, (_, index) => write(path(index), "100")));
+  let moved = 0;
+  let isOver = false;
+  // Each batch adds one version to two files, so all of them together are even in number.
+  const reading = (async () => {
+    while (!isOver) {
+      const { files } = await own.list({ directory: "accounts" });
+      assertEquals(files.reduce((sum, { version }) => sum + version, 0) % 2, 0, "half a batch was seen");
+    }
+  })();
+  await inParallel(Array.from({ length: CLIENTS }, (_, client) => client), CLIENTS, async (client) => {
+    for (let round = 0; round < 3; round++) {
+      const [from, to] = [(client + round) % FILES, (client * 3 + round + 1) % FILES];
+      if (from === to) continue;
+      const [a, b] = [await own.read(path(from)), await own.read(path(to))];
+      const answer = await tryBatch(own, [
+        { op: "overwrite", path: path(from), content: String(Number(a.content) - 1), ifVersion: a.version },
+        { op: "overwrite", path: path(to), content: String(Number(b.content) + 1), ifVersion: b.version },
+      ]);
+      if (answer.status === 200) moved++;
+      else assertRefused(answer, "PRECONDITION_FAILED", "batch");
+    }
+  });
+  isOver = true;
+  await reading;
+  assert(moved > 0);
+  const amounts = await Promise.all(Array.from({ length: FILES }, (_, index) => own.read(path(index))));
+  assertEquals(amounts.reduce((sum, { content }) => sum + Number(content), 0), FILES * 100);
+});
+
+test("a hundred small writes are a hundred objects and one call of the database", async () => {
+  const own = await files();
+  await own.write("warm", "x");
+  const operations = Array.from(
+    { length: BATCH_OPERATIONS_MAX },
+    (_, index) => write(`many/${index}`, `content ${index}`),
+  );
+  assertEquals(await trafficOf(service, () => batch(own, operations)), {
+    database: ["filestore_commit_many"],
+    puts: BATCH_OPERATIONS_MAX,
+    gets: 0,
+    removals: 0,
+  });
+});
+
+test("appends of a batch to a file that is full of segments: it is compacted first", async () => {
+  const own = await files();
+  await own.write("log", "");
+  const lines = (from: number) =>
+    Array.from({ length: 90 }, (_, index) => ({ op: "append", path: "log", content: `${from + index}\n` }));
+  await batch(own, lines(0));
+  await batch(own, lines(90));
+  await batch(own, lines(180));
+  const expected = Array.from({ length: 270 }, (_, index) => `${index}\n`).join("");
+  assertEquals((await own.read("log")).content, expected);
+});
+
+test("edits of batches that meet are all made, or named as conflicts", async () => {
+  const own = await files();
+  const CLIENTS = 8;
+  const name = (client: number) => `line ${client} is`;
+  await own.write("f", Array.from({ length: CLIENTS }, (_, client) => `${name(client)} old\n`).join(""));
+  const answers = await inParallel(
+    Array.from({ length: CLIENTS }, (_, client) => client),
+    CLIENTS,
+    (client) =>
+      tryBatch(own, [
+        write(`by/${client}`, "x"),
+        { op: "edit", path: "f", oldString: `${name(client)} old`, newString: `${name(client)} new` },
+      ]),
+  );
+  const text = (await own.read("f")).content;
+  for (const [client, answer] of answers.entries()) {
+    const isDone = answer.status === 200;
+    if (!isDone) assertRefused(answer, "VERSION_CONFLICT", "batch");
+    assertEquals(text.includes(`${name(client)} ${isDone ? "new" : "old"}`), true);
+    assertEquals((await own.get(`by/${client}`)).status, isDone ? 200 : 404);
+  }
+});

@@ -1,0 +1,253 @@
+/** Purge: DELETE /files/{path}?purge erases a file with all of its versions, for good. */
+import { assert, assertEquals } from "@std/assert";
+import { owner } from "../support/client/accounts.ts";
+import {
+  assertRefused,
+  changePage,
+  dataOf,
+  newLink,
+  ownersChangePage,
+  purgeRecord,
+} from "../support/client/contract.ts";
+import { administrator, purge, sweepAll, traces } from "../support/client/erasure.ts";
+import { encodePath, Files } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+const tryPurge = (own: Files, path: string, headers: Record<string, string> = {}) =>
+  own.request("DELETE", `/files/${encodePath(path)}?purge`, { headers });
+const secret = () => crypto.getRandomValues(new Uint8Array(32)).toHex();
+
+async function usage(projectId: string): Promise<{ bytes: number; rows: number; versions: number }> {
+  const [row] = await service.sql<{ bytes: number; rows: number; versions: number }>(
+    `select sum(bytes)::int as bytes, sum(database_bytes)::int as rows, sum(versions)::int as versions
+     from filestore.project_usage where project_id = $1`,
+    [projectId],
+  );
+  if (!row) throw new Error("no usage");
+  return row;
+}
+
+test("200: nothing of the file can be read any more, by any way, and a new file there begins at 1 with another id", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("kept.md", "kept");
+  const first = await own.write("dir/a.md", "one");
+  const cursor = (await own.versions("dir/a.md")).versions[0]?.cursor ?? "";
+  await own.append("dir/a.md", " two");
+  await own.write("dir/a.md", "three");
+  const link = await own.request("POST", "/links", { body: { path: "dir/a.md", for: "read" } });
+  const before = new Date().toISOString();
+  assertEquals(await purge(admin, "dir/a.md"), {
+    path: "dir/a.md",
+    versions: 3,
+    bytes: 12,
+    pendingVersions: 0,
+  });
+  for (const query of ["", "?version=1", "?metadata", "?versions", `?at=${before}`, `?at=${cursor}`]) {
+    const answer = await own.request("GET", `/files/dir/a.md${query}`);
+    assertRefused(answer, "FILE_NOT_FOUND");
+  }
+  assertRefused(await own.put("restore", "dir/a.md", { version: 1 }), "FILE_NOT_FOUND");
+  assertRefused(await own.put("copy", "dir/a.md", { destination: "b" }), "FILE_NOT_FOUND");
+  assertRefused(await own.tryDiff("dir/a.md"), "FILE_NOT_FOUND");
+  for (const query of ["", "&deleted=true", `&at=${before}`, `&at=${cursor}`]) {
+    const list = await own.request("GET", `/files?recursive=true${query}`);
+    assertEquals([list.status, list.text.includes("dir/a.md")], [200, false], query);
+  }
+  assertEquals((await own.list()).directories, []);
+  assertEquals((await fetch(dataOf(link, "create_link", newLink).url)).status, 404);
+  assertRefused(await tryPurge(admin, "dir/a.md"), "FILE_NOT_FOUND", "purge_file");
+  const again = await own.write("dir/a.md", "new");
+  assertEquals([again.version, again.id === first.id], [1, false]);
+  assertEquals((await own.versions("dir/a.md")).total, 1);
+  assertEquals((await own.read("kept.md")).content, "kept");
+});
+
+test("200: a deleted file is purged like any other, and only with the scope admin", async () => {
+  const own = await files();
+  await own.write("a", "x");
+  await own.remove("a");
+  const refused = assertRefused(await tryPurge(own, "a"), "FORBIDDEN_SCOPE", "purge_file");
+  assertEquals(refused, { scope: "admin" });
+  assertEquals((await own.versions("a")).total, 2);
+  const admin = await administrator(service, own.project.id);
+  assertEquals((await purge(admin, "a")).versions, 2);
+  assertRefused(await own.request("GET", "/files/a?versions"), "FILE_NOT_FOUND");
+  assertRefused(await tryPurge(admin, "never"), "FILE_NOT_FOUND", "purge_file");
+  assertRefused(await admin.request("DELETE", "/files/a?purge=1"), "VALIDATION_ERROR");
+  await own.write("b", "x");
+  const plain = await admin.request("DELETE", "/files/b?purge=false");
+  assertEquals([plain.status, (await own.versions("b")).total], [200, 2]);
+});
+
+test("200: the owner purges from the console", async () => {
+  const account = await owner(service);
+  const post = await account.request("POST", "/files", { body: { path: "a", content: "x" } });
+  assertEquals(post.status, 200);
+  const { versions } = dataOf(await account.request("DELETE", "/files/a?purge"), "purge_file", purgeRecord);
+  assertEquals(versions, 1);
+});
+
+test("200: preconditions hold, and a repeat with the same Idempotency-Key gives the same answer without the path in it", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  const { id } = await own.write("a", "x");
+  assertRefused(
+    await tryPurge(admin, "a", { "if-match": `"${id}.2.j"` }),
+    "PRECONDITION_FAILED",
+    "purge_file",
+  );
+  const headers = { "if-match": `"${id}.1.j"`, "idempotency-key": "once" };
+  const first = await purge(admin, "a", headers);
+  const again = await tryPurge(admin, "a", headers);
+  assertEquals(dataOf(again, "purge_file", purgeRecord), first);
+  assertEquals(again.headers.get("Idempotency-Replayed"), "true");
+  const stored = await service.sql(
+    "select response from filestore.idempotency_keys where project_id = $1 and key = 'once'",
+    [own.project.id],
+  );
+  assertEquals(stored, [{ response: { versions: 1, bytes: 1, pendingVersions: 0 } }]);
+});
+
+test("200: what other files have of it stays readable, whatever it was copied or moved through", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("a", "shared ");
+  await own.append("a", "piece");
+  await own.copy("a", "b");
+  await own.move("b", "c");
+  await own.append("c", " and more");
+  await own.append("a", " of a alone");
+  await purge(admin, "a");
+  await sweepAll(service);
+  assertEquals((await own.read("c")).content, "shared piece and more");
+  assertEquals((await own.read("b", { version: 1 })).content, "shared piece");
+  assertEquals((await own.versions("c")).versions.map(({ from }) => from), [undefined, {
+    path: "b",
+    version: 1,
+  }]);
+  assertEquals((await own.versions("b")).versions.map(({ from }) => from), [undefined, undefined]);
+  await purge(admin, "c");
+  await sweepAll(service);
+  assertEquals((await own.read("b", { version: 1 })).content, "shared piece");
+  await purge(admin, "b");
+  await sweepAll(service);
+  assertEquals(
+    await service.sql("select from storage.objects where name like $1 || '%'", [own.project.id]),
+    [],
+  );
+});
+
+test("200: the usage goes down with the rows, and only a receipt is left to pay for", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("kept", "kept");
+  const before = await usage(own.project.id);
+  await own.write("deep/dir/a.md", "words");
+  await own.append("deep/dir/a.md", " and more", {});
+  await own.copy("deep/dir/a.md", "b.md");
+  await own.request("PUT", "/files/overwrite/b.md", {
+    body: { content: "other" },
+    headers: { "x-actor": "agent", "x-change-note": "why", "x-run-id": "r" },
+  });
+  await purge(admin, "deep/dir/a.md");
+  await purge(admin, "b.md");
+  const after = await usage(own.project.id);
+  assertEquals(after, { bytes: before.bytes, rows: before.rows + 2 * 1024, versions: before.versions + 2 });
+});
+
+test("the feed shows one receipt without path and note, to keys whose prefix covered the file, too; cursors stay valid", async () => {
+  const account = await owner(service);
+  const own = new Files(service, (await account.createKey({ scopes: ["read", "write", "admin"] })).key);
+  const below = new Files(service, (await account.createKey({ pathPrefix: "dir/deep" })).key);
+  const beside = new Files(service, (await account.createKey({ pathPrefix: "dir/other" })).key);
+  const all = async (by: Files, query: Record<string, string> = {}) =>
+    dataOf(
+      await by.request("GET", "/changes", { query }),
+      "list_changes",
+      by === own ? ownersChangePage : changePage,
+    );
+  await own.write("dir/other/x", "1");
+  const { id } = await own.write("dir/deep/a", "1");
+  const { cursor } = await all(own);
+  await own.append("dir/deep/a", "2");
+  await own.copy("dir/deep/a", "dir/other/copy");
+  await purge(own, "dir/deep/a", { "x-actor": "cleaner", "x-change-note": "not kept" });
+  const { changes } = await all(own, { after: cursor });
+  assertEquals(changes.map(({ path, operation, version, from }) => [path, operation, version, from]), [
+    ["dir/other/copy", "copy", 1, undefined],
+    [undefined, "purge", 3, undefined],
+  ]);
+  const receipt = changes[1];
+  assertEquals([receipt?.fileId, receipt?.note, receipt?.actor, receipt?.deleted], [
+    id,
+    undefined,
+    "cleaner",
+    true,
+  ]);
+  assertEquals((await all(below)).changes.map(({ fileId, operation }) => [fileId, operation]), [[
+    id,
+    "purge",
+  ]]);
+  assertEquals((await all(beside)).changes.map(({ path }) => path), ["dir/other/x", "dir/other/copy"]);
+  for (const query of [{ directory: "dir" }, { directory: "dir/deep" }, { path: "dir/deep/a" }, {}]) {
+    const found = await all(own, { ...query, operation: "purge" });
+    assertEquals(found.changes.length, 1, JSON.stringify(query));
+  }
+  for (const query of [{ directory: "dir/deep/a" }, { path: "dir/deep" }, { directory: "dir/other" }]) {
+    assertEquals((await all(own, { ...query, operation: "purge" })).changes, [], JSON.stringify(query));
+  }
+});
+
+test("an edit that was planned before a purge is not made of the file that took its place", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  // Appends leave a compaction to the next one: the isolate remembers the end of the file.
+  for (let n = 0; n < 8; n++) {
+    await (n === 0 ? own.write("log", "secret 0\n") : own.append("log", `secret ${n}\n`));
+  }
+  await purge(admin, "log");
+  for (let n = 0; n < 8; n++) await (n === 0 ? own.write("log", "new 0\n") : own.append("log", `new ${n}\n`));
+  await own.append("log", "end\n");
+  const { content } = await own.read("log");
+  assert(!content.includes("secret"), content);
+  assertEquals(content.split("\n").length, 10);
+});
+
+test("canary: no trace in any table, object, list, search or answer after a purge and one complete sweep", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  const canary = secret();
+  const path = `dir-${canary}/file-${canary}.md`;
+  const headers = { "x-change-note": `because ${canary}`, "idempotency-key": "first" };
+  const body = { path, content: `before ${canary} after, ${"and more words ".repeat(200)}` };
+  assertEquals((await own.request("POST", "/files", { body, headers })).status, 200);
+  await own.request("PUT", `/files/edit/${encodePath(path)}`, {
+    body: { oldString: "before", newString: "behind" },
+    headers: { ...headers, "idempotency-key": "second" },
+  });
+  await own.request("POST", "/links", { body: { path, for: "read" } });
+  await own.copy(path, `copy-${canary}`);
+  await sweepAll(service);
+  assert((await traces(service, canary)).length > 5, "it was there");
+  await purge(admin, path, { "idempotency-key": "purge" });
+  await own.remove(`copy-${canary}`);
+  await purge(admin, `copy-${canary}`);
+  await sweepAll(service);
+  assertEquals(await traces(service, canary), []);
+  for (
+    const list of [
+      "/files?recursive=true",
+      "/files?deleted=true",
+      "/changes",
+      "/links",
+      "/runs",
+      `/search?q=${canary}`,
+    ]
+  ) {
+    const answer = await own.request("GET", list);
+    assertEquals([answer.status, answer.text.includes(canary)], [200, false], list);
+  }
+});

@@ -1,0 +1,167 @@
+/** Retention: PATCH /project {retention} says which versions go by themselves; the sweep applies it. */
+import { assert, assertEquals } from "@std/assert";
+import { owner } from "../support/client/accounts.ts";
+import { assertRefused, dataOf, projectRecord } from "../support/client/contract.ts";
+import { administrator, sweepAll, traces } from "../support/client/erasure.ts";
+import { Files } from "../support/client/files.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+const patch = (own: Files, body: unknown) => own.request("PATCH", "/project", { body });
+const numbers = async (own: Files, path: string) => {
+  const { versions, total } = await own.versions(path, { limit: 100 });
+  assertEquals(versions.length, total);
+  return versions.map(({ version }) => version);
+};
+/** As though everything of the project had been done so many days earlier. */
+async function age(projectId: string, days: number): Promise<void> {
+  const ago = `- interval '${days} days'`;
+  await service.sql(
+    `update filestore.file_versions set created_at = created_at ${ago} where project_id = $1`,
+    [projectId],
+  );
+  await service.sql(
+    `update filestore.files set created_at = created_at ${ago}, updated_at = updated_at ${ago} where project_id = $1`,
+    [projectId],
+  );
+}
+
+test("PATCH /project takes a rule, replaces it whole and takes it away; other fields stay; GET shows it", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  const shown = async () => dataOf(await admin.request("GET", "/project"), "get_project", projectRecord);
+  assertEquals((await shown()).retention, null);
+  const { name } = await shown();
+  await patch(admin, { retention: { keepVersions: 3, keepDays: null } });
+  assertEquals([(await shown()).retention, (await shown()).name], [{ keepVersions: 3 }, name]);
+  await patch(admin, { retention: { deletedDays: 30 } });
+  await patch(admin, { name: `${name} 2` });
+  assertEquals([(await shown()).retention, (await shown()).name], [{ deletedDays: 30 }, `${name} 2`]);
+  assertEquals((await patch(admin, {})).status, 200);
+  await patch(admin, { retention: null });
+  assertEquals((await shown()).retention, null);
+  for (
+    const rule of [{ keepVersions: 0 }, { keepVersions: 10_001 }, { keepDays: 3651 }, { deletedDays: 0 }, 5]
+  ) {
+    assertRefused(await patch(admin, { retention: rule }), "VALIDATION_ERROR", "update_project");
+  }
+  assertRefused(await patch(own, { retention: null }), "FORBIDDEN_SCOPE", "update_project");
+  const account = await owner(service);
+  const set = await account.request("PATCH", "/project", { body: { retention: { keepDays: 7 } } });
+  assertEquals(dataOf(set, "update_project", projectRecord).retention, { keepDays: 7 });
+});
+
+test("keepVersions: older versions go, 404 with trimmed; the rest, copies and restores stay whole", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("log", "0\n");
+  for (let n = 1; n < 20; n++) await own.append("log", `${n}\n`);
+  await own.copy("log", "copy");
+  await own.write("log", "new");
+  await own.put("restore", "log", { version: 5 });
+  await own.write("deleted", "x");
+  await own.write("deleted", "y");
+  await own.remove("deleted");
+  const middle = (await own.versions("log", { limit: 100 })).versions[12]?.cursor ?? "";
+  await patch(admin, { retention: { keepVersions: 2 } });
+  await sweepAll(service);
+  assertEquals(await numbers(own, "log"), [22, 21]);
+  assertEquals(await numbers(own, "copy"), [1]);
+  assertEquals(await numbers(own, "deleted"), [3, 2, 1], "what is deleted is another rule's");
+  assertEquals((await own.read("log")).content, "0\n1\n2\n3\n4\n");
+  assertEquals((await own.read("log", { version: 21 })).content, "new");
+  assertEquals((await own.read("copy")).content.split("\n").length, 21);
+  const gone = await own.request("GET", "/files/log?version=20");
+  assertEquals(assertRefused(gone, "VERSION_NOT_FOUND"), { latestVersion: 22, trimmed: true });
+  const beyond = await own.request("GET", "/files/log?version=23");
+  assertEquals(assertRefused(beyond, "VERSION_NOT_FOUND"), { latestVersion: 22 });
+  assertEquals(assertRefused(await own.request("GET", `/files/log?at=${middle}`), "FILE_NOT_FOUND"), {
+    trimmed: true,
+  });
+  assertRefused(await own.put("restore", "log", { version: 1 }), "VERSION_NOT_FOUND");
+  assertRefused(await own.tryDiff("log", { from: 1, to: 22 }), "VERSION_NOT_FOUND");
+  // What was written since is the next sweep's.
+  await own.append("log", "5\n");
+  await sweepAll(service);
+  assertEquals(await numbers(own, "log"), [23, 22]);
+  await assertConsistent((statement) => service.sql(statement));
+});
+
+test("keepDays: a version goes so long after the next one took its place, and with keepVersions only if both let it", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("a", "1");
+  await own.write("a", "2");
+  await age(own.project.id, 10);
+  await own.write("a", "3");
+  await age(own.project.id, 5);
+  await own.write("a", "4");
+  await patch(admin, { retention: { keepVersions: 4, keepDays: 3 } });
+  await sweepAll(service);
+  assertEquals(await numbers(own, "a"), [4, 3, 2, 1]);
+  await patch(admin, { retention: { keepDays: 12 } });
+  await sweepAll(service);
+  assertEquals(await numbers(own, "a"), [4, 3, 2], "the second one took its place 15 days ago");
+  await patch(admin, { retention: { keepDays: 3 } });
+  await sweepAll(service);
+  assertEquals(await numbers(own, "a"), [4, 3], "the third one only just went out of date");
+  await age(own.project.id, 100);
+  await patch(admin, { retention: { keepDays: 3 } });
+  await sweepAll(service);
+  assertEquals(await numbers(own, "a"), [4], "the latest never goes");
+});
+
+test("deletedDays: a deleted file goes whole, with a receipt and without a trace", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  await own.write(`dir-${canary}/a`, canary);
+  await own.remove(`dir-${canary}/a`);
+  await own.write("live", "x");
+  await patch(admin, { retention: { deletedDays: 2 } });
+  await sweepAll(service);
+  assertEquals(await numbers(own, `dir-${canary}/a`), [2, 1]);
+  await age(own.project.id, 3);
+  await patch(admin, { retention: { deletedDays: 2 } });
+  await sweepAll(service);
+  assertEquals(await traces(service, canary), []);
+  assertEquals((await own.read("live")).content, "x");
+  const { text } = await own.request("GET", "/changes");
+  assert(text.includes('"operation":"purge"') && !text.includes(canary), text);
+  await assertConsistent((statement) => service.sql(statement));
+});
+
+test("a long history is trimmed in slices, each of which is bounded and can be repeated", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("a", "first");
+  await service.sql(
+    `with more as (
+       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
+       from filestore.file_versions v, generate_series(2, 3500) n where v.project_id = $1 returning segment_ids)
+     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
+     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
+     on conflict (project_id, shard) do update
+       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
+           versions = project_usage.versions + excluded.versions`,
+    [own.project.id],
+  );
+  await service.sql("update filestore.files set version = 3500 where project_id = $1", [own.project.id]);
+  await patch(admin, { retention: { keepVersions: 600 } });
+  const count = async () =>
+    (await service.sql("select from filestore.file_versions where project_id = $1", [own.project.id])).length;
+  const slice = () => service.sql("select public.filestore_sweep_erasures()");
+  let before = await count();
+  for (let slices = 0; before > 600; slices++) {
+    await slice();
+    const left = await count();
+    assert(before - left <= 1000 && slices < 50, `${before} to ${left}`);
+    before = left;
+  }
+  await sweepAll(service);
+  assertEquals([await count(), (await own.read("a")).content], [600, "first"]);
+  await assertConsistent((statement) => service.sql(statement));
+});

@@ -1,0 +1,74 @@
+/** A file is found by its name, whole and in parts, in every mode that ranks; a dotted word meets itself. */
+import { assertEquals } from "@std/assert";
+import { indexed, pathsOf, search } from "../support/client/search.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+/** Longer than what is in the row of a file, so that its words and those of the path are looked up apart. */
+const FILLER = "nothing of interest in this line\n".repeat(60);
+
+for (const [size, filler] of [["short", ""], ["long", FILLER]] as const) {
+  test(`a ${size} file is found by its name, its folder and their parts`, async () => {
+    const own = await files();
+    const paths = ["data/table.csv", "notes/plan.md", "src/rateLimitHTTPServer.ts", "lib/rate_limiter-v2.ts"];
+    for (const path of [...paths, "about.md", "other/unrelated.txt"]) {
+      await own.write(path, `zebra\n${filler}`);
+    }
+    await indexed(service, own.project.id);
+    const [table = "", plan = "", server = "", limiter = ""] = paths;
+    const rows: readonly (readonly [string, readonly string[]])[] = [
+      ["table.csv", [table]],
+      ["table", [table]],
+      ["tables", [table]],
+      ["csv", [table]],
+      ["data/table.csv", [table]],
+      ["TABLE.CSV", [table]],
+      ["notes/plan", [plan]],
+      ["notes/plan.md", [plan]],
+      ["rateLimitHTTPServer", [server]],
+      ["rateLimitHTTPServer.ts", [server]],
+      ["src/rateLimitHTTPServer.ts", [server]],
+      ["ratelimithttpserver", [server]],
+      ["rateLimit", [server, limiter]],
+      ["rateLimitHTTP", [server]],
+      ["HTTPServer", [server]],
+      ["http", [server]],
+      ["server", [server]],
+      ["rate_limiter-v2", [limiter]],
+      ["limiter", [server, limiter]],
+      ["about", ["about.md"]],
+      // A word of the name and one of the text.
+      ["zebra table.csv", [table]],
+      ["zebra rateLimitHTTPServer", [server]],
+      ["table -zebra", []],
+    ];
+    for (const [q, expected] of rows) {
+      assertEquals(pathsOf(await search(own, q)).toSorted(), [...expected].toSorted(), q);
+    }
+  });
+}
+
+test("dotted, hyphenated and slashed words of a text are found as they are written, and by their parts in a row", async () => {
+  const own = await files();
+  const words = [
+    "table.csv",
+    "3.14.2",
+    "v1.2.3-beta",
+    "ann@example.com",
+    "node.js",
+    "a/b/c.txt",
+    "std::vector",
+    "foo.barBaz",
+    "127.0.0.1:8080",
+    "rate_limit",
+    "U.S.A.",
+  ];
+  for (const [n, word] of words.entries()) await own.write(`f${n}`, `before ${word} after\n`);
+  await indexed(service, own.project.id);
+  for (const [n, word] of words.entries()) {
+    const { results } = await search(own, word);
+    assertEquals(results[0]?.path, `f${n}`, word);
+    assertEquals(results[0]?.matches[0]?.line, 1, word);
+  }
+});

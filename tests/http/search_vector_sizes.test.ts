@@ -1,0 +1,60 @@
+/** An endpoint's own size of vectors works, with an index and without. */
+import { assertEquals } from "@std/assert";
+import { EMBEDDING_DIMENSIONS_MAX } from "../../supabase/functions/api/limits.ts";
+import { startEmbeddingServer } from "../support/stack/embedding_server.ts";
+import { Files } from "../support/client/files.ts";
+import { indexed, search } from "../support/client/search.ts";
+import { startService } from "../support/stack/service.ts";
+import { test } from "../support/stack/suite.ts";
+
+// On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
+const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
+
+for (const dimensions of hasVectors ? [100, 512, 1536, EMBEDDING_DIMENSIONS_MAX] : []) {
+  test(`vectors of ${dimensions} numbers are stored and found`, async () => {
+    const embeddings = startEmbeddingServer(dimensions);
+    const service = await startService({
+      functionVariables: { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
+    });
+    try {
+      const own = new Files(service, (await service.project()).key);
+      await own.write("car.md", "The automobile is in the garage.\n");
+      await own.write("doctor.md", "A physician looks after patients.\n");
+      await indexed(service);
+      const rows = await service.sql<{ size: number }>(
+        "select distinct cardinality(embedding)::integer as size from filestore.search_chunks",
+      );
+      assertEquals(rows, [{ size: dimensions }]);
+      const { mode, results, notSearched } = await search(own, "vehicle", { mode: "semantic" });
+      assertEquals([mode, results[0]?.path, notSearched], ["semantic", "car.md", undefined]);
+    } finally {
+      await service.stop();
+      await embeddings.stop();
+    }
+  });
+}
+
+test("each usual size has an index of its own, which a scan for vectors of that size uses", async () => {
+  if (!hasVectors) return;
+  const service = await startService({});
+  try {
+    const rows = await service.sql<{ name: string }>(
+      `select indexname as name from pg_indexes where indexname like 'search_chunks_by_meaning_%'`,
+    );
+    assertEquals(
+      rows.map(({ name }) => Number(name.split("_").at(-1))).toSorted((a, b) => a - b),
+      [384, 512, 768, 1024, 1536],
+    );
+    for (const size of [384, 512, 768, 1024, 1536]) {
+      // Nothing is found in an empty table; that the statement runs says that its index is there and its types fit.
+      const found = await service.sql(
+        `select * from filestore.search_nearest_${size}(
+           gen_random_uuid(), 'm', array_fill(1::real, array[$1::integer]), null, null, null, null)`,
+        [size],
+      );
+      assertEquals(found, []);
+    }
+  } finally {
+    await service.stop();
+  }
+});

@@ -1,0 +1,356 @@
+/** Undo of a run, and a folder restored to what it was: plans, conflicts, and back again. */
+import { assert, assertEquals } from "@std/assert";
+import { z } from "zod";
+import { owner } from "../support/client/accounts.ts";
+import { assertRefused, dataOf, issuePaths } from "../support/client/contract.ts";
+import { Files, type HeaderFields } from "../support/client/files.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+const answer = z.strictObject({
+  runId: z.string().nullable(),
+  undoneRunId: z.string().nullable(),
+  actions: z.array(z.strictObject({
+    path: z.string(),
+    action: z.enum(["restore", "delete"]),
+    from: z.int(),
+    to: z.int().nullable(),
+    version: z.int().optional(),
+  })),
+  unchanged: z.array(z.string()),
+  conflicts: z.array(z.strictObject({
+    path: z.string(),
+    version: z.int(),
+    actor: z.string().nullable(),
+    runId: z.string().nullable(),
+    reason: z.enum(["gone", "moved"]).optional(),
+  })),
+});
+
+/** The same files under a run. */
+function inRun(own: Files, runId: string, actor?: string): Files {
+  const headers: HeaderFields = { "x-run-id": runId, ...(actor === undefined ? {} : { "x-actor": actor }) };
+  return new Files({
+    request: (key, method, path, options = {}) =>
+      own.api.request(key, method, path, { ...options, headers: { ...headers, ...options.headers } }),
+  }, own.key);
+}
+
+const ask = (own: Files, run: string, body: unknown, headers: HeaderFields = {}) =>
+  own.request("POST", `/runs/${encodeURIComponent(run)}/undo`, { body, headers });
+
+async function plan(own: Files, run: string, body: Record<string, unknown> = {}) {
+  return dataOf(await ask(own, run, body), "undo_run", answer);
+}
+
+async function undo(own: Files, run: string, body: Record<string, unknown> = {}, headers: HeaderFields = {}) {
+  return dataOf(await ask(own, run, { dryRun: false, ...body }, headers), "undo_run", answer);
+}
+
+/** Paths, types and contents. */
+async function tree(own: Files): Promise<Record<string, string>> {
+  const paths = await own.paths({ recursive: true, limit: 100 });
+  const entries = await Promise.all(paths.map(async (path) => {
+    const { content, mimeType } = await own.read(path);
+    return [path, `${mimeType} ${content}`] as const;
+  }));
+  return Object.fromEntries(entries);
+}
+
+/** A run that creates, changes, deletes and moves. */
+async function sample(own: Files) {
+  await own.write("changed.txt", "before");
+  await own.write("deleted.txt", "there");
+  await own.write("from.txt", "moved");
+  await own.write("other.txt", "untouched");
+  const before = await tree(own);
+  const run = inRun(own, "r1", "agent");
+  await run.write("changed.txt", "after");
+  await run.append("changed.txt", "!");
+  await run.write("created.txt", "new");
+  await run.remove("deleted.txt");
+  await run.move("from.txt", "to.txt");
+  return { before, after: await tree(own) };
+}
+
+test("200 plan: by default nothing is done; the answer says what would be", async () => {
+  const own = await files();
+  const { after } = await sample(own);
+  const tables = await service.tables();
+  for (const body of [{}, { dryRun: true }, { dryRun: null, onConflict: null, paths: null }]) {
+    assertEquals(await plan(own, "r1", body), {
+      runId: null,
+      undoneRunId: "r1",
+      actions: [
+        { path: "changed.txt", action: "restore", from: 3, to: 1 },
+        { path: "created.txt", action: "delete", from: 1, to: null },
+        { path: "deleted.txt", action: "restore", from: 2, to: 1 },
+        { path: "from.txt", action: "restore", from: 2, to: 1 },
+        { path: "to.txt", action: "delete", from: 1, to: null },
+      ],
+      unchanged: [],
+      conflicts: [],
+    });
+  }
+  const empty = await own.request("POST", "/runs/r1/undo");
+  assertEquals(dataOf(empty, "undo_run", answer).actions.length, 5, "the body may be left out");
+  assertEquals(await tree(own), after);
+  assertEquals(await service.tables(), tables);
+});
+
+test("200 undo: every file is what it was; the undo is a run, undoing that redoes, and so on", async () => {
+  const own = await files();
+  const { before, after } = await sample(own);
+  const undone = await undo(own, "r1", {}, { "x-run-id": "u1", "x-actor": "me" });
+  assertEquals([undone.runId, undone.undoneRunId, undone.actions.length], ["u1", "r1", 5]);
+  for (const { from, version } of undone.actions) assertEquals(version, from + 1);
+  assertEquals(await tree(own), before);
+  const [version] = (await own.versions("changed.txt")).versions;
+  assertEquals([version?.operation, version?.runId, version?.actor], ["undo", "u1", "me"]);
+  assertEquals(version?.from, { path: "changed.txt", version: 1 });
+  const again = await undo(own, "r1");
+  assertEquals([again.actions, again.unchanged.length], [[], 5], "all of it is equal already");
+  const redone = await undo(own, "u1");
+  const redo = redone.runId ?? "";
+  assert(!["", "u1", "r1"].includes(redo), "a new run");
+  assertEquals(await tree(own), after);
+  assertEquals((await plan(own, "r1")).conflicts, [], "what undoing it made, and undoing that, is its own");
+  await undo(own, "r1");
+  assertEquals(await tree(own), before);
+  await undo(own, redo);
+  assertEquals(await tree(own), before, "equal already");
+});
+
+test("409 RUN_CONFLICT: what others changed since is named and nothing is done; skip, overwrite, paths", async () => {
+  const own = await files();
+  await sample(own);
+  await inRun(own, "r2", "other agent").append("changed.txt", "?");
+  await own.write("created.txt", "by nobody");
+  await own.write("deleted.txt", "there");
+  const conflicts = [
+    { path: "changed.txt", version: 4, actor: "other agent", runId: "r2" },
+    { path: "created.txt", version: 2, actor: null, runId: null },
+  ];
+  const planned = await plan(own, "r1");
+  assertEquals([planned.conflicts, planned.unchanged], [conflicts, ["deleted.txt"]]);
+  const tables = await service.tables();
+  assertEquals(assertRefused(await ask(own, "r1", { dryRun: false }), "RUN_CONFLICT", "undo_run"), {
+    conflicts,
+  });
+  assertEquals(await service.tables(), tables, "nothing is done");
+  const skipped = await undo(own, "r1", { onConflict: "skip" });
+  assertEquals(skipped.actions.map(({ path }) => path), ["from.txt", "to.txt"]);
+  assertEquals(skipped.conflicts, conflicts);
+  assertEquals((await own.read("changed.txt")).content, "after!?");
+  const one = await undo(own, "r1", { onConflict: "overwrite", paths: ["created.txt", "none.txt"] });
+  assertEquals(one.actions.map(({ path }) => path), ["created.txt"]);
+  const forced = await undo(own, "r1", { onConflict: "overwrite" });
+  assertEquals(forced.actions.map(({ path }) => path), ["changed.txt"]);
+  assertEquals((await own.read("changed.txt")).content, "before");
+});
+
+test("the other file of a move outside `paths` is a conflict", async () => {
+  const own = await files();
+  await sample(own);
+  for (const [path, version] of [["from.txt", 2], ["to.txt", 1]] as const) {
+    const { conflicts } = await plan(own, "r1", { paths: [path] });
+    assertEquals(conflicts, [{ path, version, actor: "agent", runId: "r1", reason: "moved" }]);
+    assertRefused(await ask(own, "r1", { dryRun: false, paths: [path] }), "RUN_CONFLICT");
+  }
+  assertEquals((await plan(own, "r1", { paths: ["from.txt", "to.txt"] })).conflicts, []);
+});
+
+test("a key with a prefix undoes below it; outside of it there is no run", async () => {
+  const account = await owner(service);
+  const own = new Files(service, (await account.createKey()).key);
+  await own.write("p/from.txt", "x");
+  const run = inRun(own, "r1");
+  await run.write("p/a.txt", "1");
+  await run.write("q/a.txt", "1");
+  await run.move("p/from.txt", "q/to.txt");
+  await inRun(own, "r2").write("q/b.txt", "1");
+  const narrow = new Files(service, (await account.createKey({ pathPrefix: "p" })).key);
+  const planned = await plan(narrow, "r1");
+  assertEquals(planned.actions.map(({ path }) => path), ["p/a.txt"]);
+  assertEquals(planned.conflicts, [{
+    path: "p/from.txt",
+    version: 2,
+    actor: null,
+    runId: "r1",
+    reason: "moved",
+  }]);
+  assertRefused(await ask(narrow, "r2", {}), "RUN_NOT_FOUND");
+  await undo(narrow, "r1", { onConflict: "skip" });
+  assertEquals(await own.paths({ recursive: true }), ["q/a.txt", "q/b.txt", "q/to.txt"]);
+});
+
+test("400 and 404: the undone run itself, what is no run, and what is malformed", async () => {
+  const own = await files();
+  await sample(own);
+  const itself = await ask(own, "r1", { dryRun: false }, { "x-run-id": "r1" });
+  assertEquals(issuePaths(assertRefused(itself, "VALIDATION_ERROR", "undo_run")), ["X-Run-Id"]);
+  for (const run of ["r2", "R1"]) assertRefused(await ask(own, run, {}), "RUN_NOT_FOUND", "undo_run");
+  for (const run of ["a b", "%", "x".repeat(200)]) {
+    assertRefused(await ask(own, run, {}), "VALIDATION_ERROR", "undo_run");
+  }
+  const stranger = await files();
+  assertRefused(await ask(stranger, "r1", {}), "RUN_NOT_FOUND");
+  for (
+    const [body, field] of [
+      [{ dryRun: "no" }, "dryRun"],
+      [{ onConflict: "force" }, "onConflict"],
+      [{ paths: "a" }, "paths"],
+      [{ paths: [] }, "paths"],
+    ] as const
+  ) {
+    assertEquals(issuePaths(assertRefused(await ask(own, "r1", body), "VALIDATION_ERROR")), [field]);
+  }
+  assertRefused(await ask(own, "r1", { paths: ["/x"] }), "INVALID_PATH");
+});
+
+test("equal means bytes and type, however they are cut into segments", async () => {
+  const own = await files();
+  await own.write("a.txt", "one");
+  await own.append("a.txt", "two");
+  await own.write("b.txt", "one");
+  const run = inRun(own, "r1");
+  for (const path of ["a.txt", "b.txt"]) await run.write(path, "other");
+  await own.write("a.txt", "onetwo");
+  await own.write("b.txt", "one", { contentType: "text/csv" });
+  const calls = await service.proxy.during(async () => {
+    const planned = await plan(own, "r1");
+    assertEquals([planned.unchanged, planned.conflicts.map(({ path }) => path)], [["a.txt"], ["b.txt"]]);
+  });
+  assert(calls.filter(({ target }) => target === "database").length <= 2);
+  const done = await undo(own, "r1", { onConflict: "overwrite" });
+  assertEquals([done.unchanged, done.actions.map(({ path }) => path)], [["a.txt"], ["b.txt"]]);
+  assertEquals((await own.record("a.txt")).version, 4);
+});
+
+test("a repeat with the same Idempotency-Key gives the same answer and makes nothing", async () => {
+  const own = await files();
+  await sample(own);
+  const headers = { "idempotency-key": "once" };
+  await own.write("deleted.txt", "there");
+  await own.write("created.txt", "by others");
+  const body = { dryRun: false, onConflict: "skip" };
+  const first = await ask(own, "r1", body, headers);
+  assertEquals(dataOf(first, "undo_run", answer).actions.length, 3);
+  await own.write("changed.txt", "later");
+  await inRun(own, "r1").write("more.txt", "later");
+  const before = await service.tables();
+  const again = await ask(own, "r1", body, headers);
+  assertEquals([again.status, again.body], [200, first.body]);
+  assertEquals(again.headers.get("idempotency-replayed"), "true");
+  assertEquals(await service.tables(), before);
+  assertRefused(
+    await ask(own, "r1", { ...body, onConflict: "overwrite" }, headers),
+    "IDEMPOTENCY_KEY_REUSED",
+  );
+});
+
+test("1,000 files: no byte moves, at most 2 calls; 1,001 are 422 TOO_MANY_FILES", async () => {
+  const own = await files();
+  const names = Array.from(
+    { length: 1001 },
+    (_, index) => `d${index % 7}/f${String(index).padStart(4, "0")}`,
+  );
+  const run = inRun(own, "r1");
+  for (let from = 0; from < names.length; from += 100) {
+    const operations = names.slice(from, from + 100).map((path) => ({ op: "write", path, content: path }));
+    assertEquals((await run.request("POST", "/batch", { body: { operations } })).status, 200);
+  }
+  for (const dryRun of [true, false]) {
+    assertEquals(assertRefused(await ask(own, "r1", { dryRun }), "TOO_MANY_FILES")["files"], 1001);
+  }
+  const paths = names.slice(0, 1000);
+  const calls = await service.proxy.during(async () => {
+    assertEquals((await undo(own, "r1", { paths }, { "x-run-id": "u1" })).actions.length, 1000);
+  });
+  assert(calls.length <= 2, JSON.stringify(calls));
+  assert(calls.every(({ target }) => target === "database"), "no byte moves");
+  assertEquals((await own.list({ recursive: true })).total, 1);
+  await undo(own, "u1");
+  assertEquals((await own.list({ recursive: true })).total, 1001);
+});
+
+// Restore -------------------------------------------------------------------------------------------------------------
+
+async function restore(own: Files, body: Record<string, unknown>, headers: HeaderFields = {}) {
+  return dataOf(await own.request("POST", "/restore", { body, headers }), "restore_folder", answer);
+}
+
+test("POST /restore: a folder is what it was, by time and cursor; later versions stay", async () => {
+  const own = await files();
+  await own.write("d/kept.txt", "kept");
+  await own.write("d/changed.txt", "before");
+  await own.write("d/deleted.txt", "there");
+  await own.write("beside.txt", "1");
+  const [last] = (await own.versions("beside.txt")).versions;
+  const before = await tree(own);
+  await new Promise((resolve) => setTimeout(resolve, 3));
+  await own.write("d/changed.txt", "after");
+  await own.remove("d/deleted.txt");
+  await own.write("d/new/created.txt", "new");
+  await own.write("beside.txt", "2");
+  await own.write("d/kept.txt", "other");
+  await own.write("d/kept.txt", "kept");
+  for (const at of [last?.cursor, last?.createdAt]) {
+    assertEquals(await restore(own, { directory: "/d/", at }), {
+      runId: null,
+      undoneRunId: null,
+      actions: [
+        { path: "d/changed.txt", action: "restore", from: 2, to: 1 },
+        { path: "d/deleted.txt", action: "restore", from: 2, to: 1 },
+        { path: "d/new/created.txt", action: "delete", from: 1, to: null },
+      ],
+      unchanged: ["d/kept.txt"],
+      conflicts: [],
+    });
+  }
+  const done = await restore(own, { directory: "d", at: last?.cursor, dryRun: false }, {
+    "x-run-id": "back",
+  });
+  assertEquals([done.runId, done.actions.map(({ version }) => version)], ["back", [3, 3, 2]]);
+  assertEquals(await tree(own), { ...before, "beside.txt": "text/plain 2" });
+  const [version] = (await own.versions("d/changed.txt")).versions;
+  assertEquals([version?.operation, version?.from], ["restore", { path: "d/changed.txt", version: 1 }]);
+  await undo(own, "back");
+  assertEquals((await own.read("d/changed.txt")).content, "after", "it is a run that can be undone");
+  await restore(own, { directory: "/", at: last?.cursor, dryRun: false });
+  assertEquals(await tree(own), before);
+});
+
+test("POST /restore: 400 for what is no moment, 403 outside the prefix", async () => {
+  const account = await owner(service);
+  const own = new Files(service, (await account.createKey()).key);
+  await own.write("p/a", "1");
+  const at = new Date(Date.now() + 60_000).toISOString();
+  for (
+    const [body, field] of [
+      [{ directory: "p", at }, "at"],
+      [{ directory: "p", at: "f".repeat(32) }, "at"],
+      [{ directory: "p", at: "x" }, "at"],
+      [{ directory: "p" }, "at"],
+      [{ at: "2026-01-01" }, "directory"],
+      [{ directory: "p", at: "2026-01-01", dryRun: 1 }, "dryRun"],
+    ] as const
+  ) {
+    const refused = assertRefused(
+      await own.request("POST", "/restore", { body }),
+      "VALIDATION_ERROR",
+      "restore_folder",
+    );
+    assertEquals(issuePaths(refused), [field], JSON.stringify(body));
+  }
+  const narrow = new Files(service, (await account.createKey({ pathPrefix: "p" })).key);
+  for (const directory of ["", "q", "pp"]) {
+    const body = { directory, at: "2026-01-01" };
+    assertEquals(assertRefused(await narrow.request("POST", "/restore", { body }), "FORBIDDEN_SCOPE"), {
+      pathPrefix: "p",
+    });
+  }
+  const [only] = (await restore(narrow, { directory: "p", at: "2026-01-01" })).actions;
+  assertEquals(only, { path: "p/a", action: "delete", from: 1, to: null });
+});

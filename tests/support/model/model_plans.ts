@@ -1,0 +1,169 @@
+/** Changes of many files at once, as the contract has them: what becomes of which file. Whole histories, in memory. */
+import { compareUtf8 } from "./model_content.ts";
+import { type File, type Model, notFound, type Refused, refused, type Version } from "./model.ts";
+
+/** The project as it was: after a commit, or at the end of a millisecond. */
+export type Moment =
+  & { /** As it is sent. */ readonly at: string }
+  & ({ readonly commit: number } | { readonly time: string });
+
+/** Every file below a folder. */
+export interface FolderChange {
+  readonly kind: "copy_folder" | "move_folder" | "delete_folder";
+  readonly path: string;
+  readonly destination: string;
+  readonly overwrite: boolean;
+  /** Of a copy. */
+  readonly moment?: Moment | undefined;
+  readonly run?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface Undo {
+  readonly kind: "undo_run";
+  readonly undoes: string;
+  readonly onConflict: "refuse" | "skip" | "overwrite";
+  readonly dryRun: boolean;
+  /** The undo's own run. */
+  readonly run: string;
+  readonly key?: string | undefined;
+}
+
+export interface RestoreFolder {
+  readonly kind: "restore_folder";
+  readonly directory: string;
+  readonly moment: Moment;
+  readonly dryRun: boolean;
+  readonly run: string;
+  readonly key?: string | undefined;
+}
+
+/** What a path gets. Null: a tombstone. */
+export interface Step {
+  readonly path: string;
+  readonly content: { readonly path: string; readonly version: Version } | null;
+}
+
+/** What an undo or restore answers, its runs aside. */
+export interface BackPlan {
+  readonly actions: readonly {
+    readonly path: string;
+    readonly action: "restore" | "delete";
+    readonly from: number;
+    readonly to: number | null;
+  }[];
+  readonly unchanged: readonly string[];
+  readonly conflicts: readonly {
+    readonly path: string;
+    readonly version: number;
+    readonly runId: string | null;
+    readonly actor: null;
+  }[];
+}
+
+function versionAt({ versions }: File, moment: Moment | undefined): Version | undefined {
+  if (!moment) return versions.at(-1);
+  return versions.findLast((version) =>
+    "commit" in moment ? version.commit <= moment.commit : version.at <= moment.time
+  );
+}
+
+function below(model: Model, directory: string): File[] {
+  const prefix = directory === "" ? "" : `${directory}/`;
+  return [...model.files.values()].filter(({ path }) => path.startsWith(prefix))
+    .toSorted((a, b) => compareUtf8(a.path, b.path));
+}
+
+export function planFolder(model: Model, change: FolderChange): Refused | Step[] {
+  const { kind, path, destination, overwrite, moment } = change;
+  if (kind !== "delete_folder" && `${destination}/`.startsWith(`${path}/`)) {
+    return { refused: "VALIDATION_ERROR" };
+  }
+  const sources = below(model, path).flatMap((file) => {
+    const version = versionAt(file, moment);
+    return version && !version.deleted ? [{ path: file.path, version }] : [];
+  });
+  if (sources.length === 0) return notFound(undefined);
+  const left = kind === "copy_folder" ? [] : sources.map((source) => source.path);
+  const made = kind === "delete_folder" ? [] : sources.map((content) => ({
+    path: destination + content.path.slice(path.length),
+    content,
+  }));
+  const there = made.map((step) => step.path).filter((target) =>
+    !left.includes(target) && model.files.get(target)?.versions.at(-1)?.deleted === false
+  );
+  if (there.length > 0 && !overwrite) {
+    return refused("FILE_ALREADY_EXISTS", { paths: there.toSorted(compareUtf8).slice(0, 20) });
+  }
+  const gone = left.filter((source) => made.every((step) => step.path !== source));
+  return [...gone.map((path) => ({ path, content: null })), ...made];
+}
+
+/** The run, those that have undone it, those that have undone these, and so on. */
+function ownRuns(model: Model, run: string): Set<string> {
+  const own = new Set([run]);
+  const all = [...model.files.values()].flatMap(({ versions }) => versions);
+  for (const one of own) {
+    for (const { run, undone } of all) if (run !== undefined && undone === one) own.add(run);
+  }
+  return own;
+}
+
+function isSame(one: Version | undefined, other: Version | undefined): boolean {
+  const [isLive, wasLive] = [one?.deleted === false, other?.deleted === false];
+  if (!one || !other || !isLive || !wasLive) return isLive === wasLive;
+  return one.type === other.type && one.bytes.toHex() === other.bytes.toHex();
+}
+
+function action(path: string, from: Version, to: Version | undefined): BackPlan["actions"][number] {
+  const isBack = to?.deleted === false;
+  return { path, action: isBack ? "restore" : "delete", from: from.version, to: isBack ? to.version : null };
+}
+
+export function planUndo(model: Model, { undoes, onConflict, dryRun }: Undo): Refused | BackPlan {
+  const meant = below(model, "").filter(({ versions }) => versions.some(({ run }) => run === undoes));
+  if (meant.length === 0) return refused("RUN_NOT_FOUND");
+  const own = ownRuns(model, undoes);
+  const actions: BackPlan["actions"][number][] = [];
+  const unchanged: string[] = [];
+  const conflicts: BackPlan["conflicts"][number][] = [];
+  for (const { path, versions } of meant) {
+    const first = versions.findIndex(({ run }) => run === undoes);
+    const [base, last] = [versions[first - 1], versions.at(-1)];
+    if (!last) continue;
+    if (isSame(last, base)) {
+      unchanged.push(path);
+      continue;
+    }
+    const foreign = versions.findLast(({ run, undone }, index) =>
+      index > first && run !== undoes && !(undone !== undefined && own.has(undone))
+    );
+    if (foreign) {
+      conflicts.push({ path, version: foreign.version, runId: foreign.run ?? null, actor: null });
+      if (onConflict !== "overwrite") continue;
+    }
+    actions.push(action(path, last, base));
+  }
+  const isRefused = conflicts.length > 0 && onConflict === "refuse" && !dryRun;
+  return isRefused ? refused("RUN_CONFLICT", { conflicts }) : { actions, unchanged, conflicts };
+}
+
+export function planRestore(model: Model, { directory, moment }: RestoreFolder): BackPlan {
+  const actions: BackPlan["actions"][number][] = [];
+  const unchanged: string[] = [];
+  for (const file of below(model, directory)) {
+    const [last, then] = [file.versions.at(-1), versionAt(file, moment)];
+    if (!last || last === then) continue;
+    if (isSame(last, then)) unchanged.push(file.path);
+    else actions.push(action(file.path, last, then));
+  }
+  return { actions, unchanged, conflicts: [] };
+}
+
+/** What carries out the plan. */
+export function stepsOf(model: Model, { actions }: BackPlan): Step[] {
+  return actions.map(({ path, to }) => {
+    const version = to === null ? undefined : model.files.get(path)?.versions[to - 1];
+    return { path, content: version ? { path, version } : null };
+  });
+}

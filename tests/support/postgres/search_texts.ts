@@ -1,0 +1,38 @@
+/** Texts put into the search index as the function does it, without waiting for a claim. */
+import type postgres from "postgres";
+import type { Project } from "./postgres_filestore.ts";
+
+export interface StoredText {
+  readonly project: Project;
+  readonly fileId: string;
+  readonly path: string;
+  /** Null: it is not indexed. */
+  readonly content: string | null;
+  readonly version?: number;
+  readonly isDeleted?: boolean;
+}
+
+/** Stores texts as those of one claim; returns how many the claim still held: all of them. */
+export async function storeTexts(sql: postgres.Sql, texts: readonly StoredText[]): Promise<number> {
+  const claimId = crypto.randomUUID();
+  const claimed = texts.map(({ project, fileId, path, content, version = 1, isDeleted = false }) => ({
+    projectId: project.id,
+    fileId,
+    version,
+    path,
+    mimeType: "text/markdown",
+    isDeleted,
+    content,
+    skipped: content === null ? "not_text" : null,
+    chunks: [],
+  }));
+  const json = JSON.stringify(claimed);
+  await sql`
+    insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at, claim_id)
+    select t."projectId", t."fileId", t.version, t.path, 1, now(), ${claimId}
+    from jsonb_to_recordset(${json}::text::jsonb) t ("projectId" uuid, "fileId" uuid, version integer, path text)
+    on conflict (project_id, file_id) do update set version = excluded.version, claim_id = excluded.claim_id`;
+  const [row] = await sql<{ stored: number }[]>`
+    select public.filestore_search_store(${claimId}, ${json}::text::jsonb) as stored`;
+  return row?.stored ?? 0;
+}

@@ -1,0 +1,197 @@
+/**
+ * Backup and restore as operating.md describes them, with the real `pg_dump`: what each restored half means for the other,
+ * what `verify` says of it, and that a follower of the change feed goes on.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { join } from "node:path";
+import { z } from "zod";
+import { Administration } from "../../supabase/local/admin/administration.ts";
+import { newVerification, verify } from "../../supabase/local/admin/verification.ts";
+import { openDataDirectory } from "../../supabase/local/stack/data_directory.ts";
+import { type Stack, startStack } from "../../supabase/local/stack/stack.ts";
+import { fileAddress } from "../../supabase/local/transfer/file_api.ts";
+import { withScratchDirectory } from "../support/scratch_directory.ts";
+import { type PostgresServer, startPostgres, SUPERUSER } from "../support/postgres/postgres.ts";
+
+/** The oldest major version that is supported: every `pg_dump` that is still maintained reads it. */
+const VERSION = 15;
+
+async function run(program: string, args: readonly string[], input?: string): Promise<string> {
+  const child = new Deno.Command(program, {
+    args: [...args],
+    stdin: input === undefined ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  if (input !== undefined) {
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(input));
+    await writer.close();
+  }
+  const { code, stdout, stderr } = await child.output();
+  assertEquals(code, 0, `${program}: ${new TextDecoder().decode(stderr).slice(-2000)}`);
+  return new TextDecoder().decode(stdout);
+}
+
+const change = z.object({ path: z.string(), version: z.int(), cursor: z.string() });
+const changePage = z.object({ data: z.object({ changes: z.array(change), cursor: z.string() }) });
+
+/** A project of a running stack. */
+class Project {
+  constructor(readonly stack: Stack, readonly key: string) {}
+
+  async call(method: string, path: string, body?: unknown) {
+    const response = await fetch(this.stack.baseUrl + path, {
+      method,
+      headers: { "x-api-key": this.key, "content-type": "application/json" },
+      ...body !== undefined && { body: JSON.stringify(body) },
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  async write(path: string, content: string): Promise<void> {
+    const { status, body } = await this.call("POST", "/files", { path, content });
+    assertEquals(status, 200, JSON.stringify(body));
+  }
+
+  async read(path: string, version?: number): Promise<string> {
+    const which = version === undefined ? "" : `?version=${version}`;
+    const { status, body } = await this.call("GET", fileAddress(path) + which);
+    return status === 200 ? body.data.content : body.error.code;
+  }
+
+  async changes(after: string) {
+    const { status, body } = await this.call("GET", `/changes?after=${after}`);
+    assertEquals(status, 200, JSON.stringify(body));
+    return changePage.parse(body).data.changes.map(({ path, version }) => `${path} ${version}`);
+  }
+}
+
+/** Paths and versions that verify names. */
+async function unreadable({ stack }: Project): Promise<string[]> {
+  const state = newVerification(true);
+  const operator = new Administration(stack.supabaseUrl, stack.secretKey);
+  await verify(operator, state, { projectId: undefined, repairs: true, onSlice: () => Promise.resolve() });
+  assertEquals(state.removed, 0);
+  assert(state.versions > 0);
+  return state.unreadable.map(({ path, version }) => `${path} ${version}`);
+}
+
+/** The folder where a stack with this database keeps the bytes. */
+async function storageOf(dataDir: string, databaseUrl: string): Promise<string> {
+  const data = await openDataDirectory(dataDir);
+  try {
+    return (await data.of(databaseUrl)).storage;
+  } finally {
+    data.release();
+  }
+}
+
+const copy = (from: string, to: string) => run("cp", ["-a", from, to]);
+
+/** A new database with what a dump holds, and a stack on it with those bytes. */
+async function restored(server: PostgresServer, folder: string, name: string, dump: string, bytes: string) {
+  await run("createdb", ["-h", "127.0.0.1", "-p", String(server.port), "-U", SUPERUSER, name]);
+  const url = server.urlOf(SUPERUSER, name);
+  await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", "-f", dump, url]);
+  const dataDir = join(folder, name);
+  const storage = await storageOf(dataDir, url);
+  await Deno.remove(storage, { recursive: true }).catch(() => {});
+  await copy(bytes, storage);
+  return await startStack({ dataDir, port: 0, demo: false, databaseUrl: url });
+}
+
+Deno.test("a dump and a copy of Storage, each restored with an older or newer other half", async (t) => {
+  Deno.env.set("PGPASSWORD", "password");
+  const source = await startPostgres({ version: VERSION });
+  const target = await startPostgres({ version: VERSION });
+  try {
+    await withScratchDirectory(async (folder) => {
+      const dataDir = join(folder, "source");
+      const stack = await startStack({ dataDir, port: 0, databaseUrl: source.url });
+      const own = new Project(stack, stack.apiKey);
+      const at = (name: string) => join(folder, name);
+      const dump = async (name: string) => {
+        await run("pg_dump", ["--no-sync", "-f", at(name), source.url]);
+      };
+      const storage = join(
+        dataDir,
+        [...Deno.readDirSync(dataDir)].find(({ name }) => name.startsWith("postgres-"))?.name ?? "?",
+        "storage",
+      );
+      await own.write("a.txt", "one");
+      const [first] = changePage.parse((await own.call("GET", "/changes")).body).data.changes;
+      await own.write("b.txt", "b");
+      await dump("early.sql");
+      await copy(storage, at("early"));
+      await own.write("a.txt", "two");
+      await own.write("c.txt", "c");
+      await dump("late.sql");
+      await copy(storage, at("late"));
+      const globals = await run("pg_dumpall", ["--globals-only", "-d", source.url]);
+      await stack.stop();
+      const others = globals.split("\n").filter((line) => !line.includes(`ROLE ${SUPERUSER}`)).join("\n");
+      await run("psql", ["-qX", "-v", "ON_ERROR_STOP=1", target.url], others);
+      const cursor = first?.cursor ?? "";
+
+      await t.step(
+        "Postgres and Storage of the same time: all is whole, and a follower goes on",
+        async () => {
+          const again = new Project(
+            await restored(target, folder, "same", at("late.sql"), at("late")),
+            own.key,
+          );
+          assertEquals(await unreadable(again), []);
+          assertEquals([await again.read("a.txt", 1), await again.read("a.txt"), await again.read("c.txt")], [
+            "one",
+            "two",
+            "c",
+          ]);
+          await again.write("d.txt", "after the restore");
+          assertEquals(await again.changes(cursor), ["b.txt 1", "a.txt 2", "c.txt 1", "d.txt 1"]);
+          await again.stack.stop();
+        },
+      );
+
+      await t.step(
+        "an earlier Postgres with a later Storage: what it knows is whole, and is written on",
+        async () => {
+          const again = new Project(
+            await restored(target, folder, "older", at("early.sql"), at("late")),
+            own.key,
+          );
+          assertEquals(await unreadable(again), []);
+          assertEquals([await again.read("a.txt"), await again.read("c.txt")], ["one", "FILE_NOT_FOUND"]);
+          await again.write("c.txt", "another c");
+          assertEquals(await again.changes(cursor), ["b.txt 1", "c.txt 1"]);
+          assertEquals(await again.read("c.txt"), "another c");
+          await again.stack.stop();
+        },
+      );
+
+      await t.step(
+        "a later Postgres with an earlier Storage: verify names the versions without bytes, and no others",
+        async () => {
+          const again = new Project(
+            await restored(target, folder, "newer", at("late.sql"), at("early")),
+            own.key,
+          );
+          assertEquals(await unreadable(again), ["a.txt 2", "c.txt 1"]);
+          assertEquals(
+            [
+              await again.read("a.txt", 1),
+              await again.read("b.txt"),
+              await again.read("a.txt"),
+              await again.read("c.txt"),
+            ],
+            ["one", "b", "CONTENT_CORRUPT", "CONTENT_CORRUPT"],
+          );
+          await again.stack.stop();
+        },
+      );
+    });
+  } finally {
+    await source.stop();
+    await target.stop();
+  }
+});

@@ -1,0 +1,148 @@
+/** What a search reads beside the index, and what it says where it cannot. */
+import { assertEquals } from "@std/assert";
+import { ApiError, unavailable } from "../../../supabase/functions/api/errors.ts";
+import { SEARCH_LIVE_BYTES_MAX } from "../../../supabase/functions/api/limits.ts";
+import type { LiveFile, UnsearchedPage } from "../../../supabase/functions/api/ports/search_index.ts";
+import { ByteBudget } from "../../../supabase/functions/api/runtime/byte_budget.ts";
+import { Deadline } from "../../../supabase/functions/api/runtime/deadline.ts";
+import { LiveReads } from "../../../supabase/functions/api/search/live_reads.ts";
+import { LiveTexts } from "../../../supabase/functions/api/search/live_texts.ts";
+import { substringFinder } from "../../../supabase/functions/api/search/matching_lines.ts";
+import { comparePaths } from "../../../supabase/functions/api/search/path_order.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+const TIME = "2026-11-20T10:15:30.250Z";
+
+/** A file whose only segment is named by its path. */
+function fileOf(path: string, size = 10): LiveFile {
+  const segment = {
+    id: path,
+    name: path,
+    size,
+    sha256: "",
+    newlines: 0,
+    endsWithNewline: false,
+    isText: true,
+  };
+  const record = {
+    id: path,
+    path,
+    version: 1,
+    mimeType: "text/plain",
+    size,
+    createdAt: TIME,
+    updatedAt: TIME,
+  };
+  return { file: record, segments: [segment] };
+}
+
+function pageOf(live: readonly LiveFile[], rest: Partial<UnsearchedPage> = {}): UnsearchedPage {
+  return { live, files: 0, bytes: 0, paths: [], reasons: [], isComplete: true, ...rest };
+}
+
+const NEVER = new AbortController().signal;
+
+/** Searches for `needle` in files whose texts, or the errors of reading them, are given. */
+function searchIn(contents: Readonly<Record<string, string | Error>>, liveReads = new LiveReads()) {
+  const clock = new ManualClock();
+  const read: string[] = [];
+  const unused = () => {
+    throw new Error("unused");
+  };
+  const live = new LiveTexts({
+    request: { signal: NEVER },
+    gate: { projectId: "p" },
+    deadline: new Deadline(20_000, clock),
+    readAhead: new ByteBudget(0),
+    liveReads,
+    segments: {
+      ...{ put: unused, list: unused, remove: unused, free: unused, days: unused, probe: unused },
+      get({ name }) {
+        read.push(name);
+        const content = contents[name] ?? "";
+        return typeof content === "string"
+          ? Promise.resolve(new TextEncoder().encode(content))
+          : Promise.reject(content);
+      },
+    },
+  }, substringFinder("needle", true));
+  const found = () => {
+    const paths: string[] = [];
+    for (let next = live.next(); next; next = live.next()) paths.push(next.path);
+    return paths;
+  };
+  return { live, found, clock, read };
+}
+
+Deno.test("LiveTexts: a file that cannot be read is said to be not searched, and the others are searched", async () => {
+  const { live, found } = searchIn({
+    a: new ApiError("CONTENT_CORRUPT", "corrupt"),
+    b: "a needle",
+    c: "nothing",
+  });
+  await live.read(pageOf(["a", "b", "c"].map((path) => fileOf(path))));
+  assertEquals(found(), ["b"]);
+  assertEquals(live.notSearched, { files: 1, bytes: 10, paths: ["a"], reasons: ["unreadable"] });
+  assertEquals(live.known, ["b", "c"]);
+});
+
+Deno.test("LiveTexts: where Storage is out of reach nothing further is asked of it", async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `f${n + 10}`);
+  const { live, read } = searchIn(Object.fromEntries(names.map((name) => [name, unavailable()])));
+  await live.read(pageOf(names.map((name) => fileOf(name))));
+  assertEquals([live.notSearched?.files, live.notSearched?.reasons], [20, ["unreadable"]]);
+  assertEquals(read.length < 10, true, `${read.length} reads`);
+});
+
+Deno.test("LiveTexts: while another search of the project reads, one waits, and then does without", async () => {
+  const liveReads = new LiveReads();
+  const first = searchIn({});
+  const release = await liveReads.begin("p", SEARCH_LIVE_BYTES_MAX, new Deadline(1, first.clock), NEVER);
+  const { live, clock } = searchIn({ a: "a needle" }, liveReads);
+  const reading = live.read(pageOf([fileOf("a")]));
+  clock.advance(20_000);
+  await reading;
+  assertEquals(live.notSearched?.reasons, ["busy"]);
+  release();
+  const after = searchIn({ a: "a needle" }, liveReads);
+  await after.live.read(pageOf([fileOf("a")]));
+  assertEquals([after.found(), after.live.notSearched], [["a"], null]);
+});
+
+Deno.test("LiveTexts: a text that takes too much work is not searched, and none after it", async () => {
+  const hard = "needl ".repeat(2_000_000);
+  const names = Array.from({ length: 12 }, (_, n) => `f${n + 10}`);
+  const { live } = searchIn(Object.fromEntries(names.map((name) => [name, hard])));
+  await live.read(pageOf(names.map((name) => fileOf(name))));
+  assertEquals(live.notSearched?.reasons, ["bounds"]);
+});
+
+Deno.test("LiveTexts: what a later page says is new is said, and what the first one said stands", async () => {
+  const { live } = searchIn({});
+  await live.read(pageOf([]));
+  const more = { files: 1, bytes: 7, paths: ["new"], reasons: ["pending"] } as const;
+  live.note(pageOf([], more));
+  assertEquals(live.notSearched, { ...more });
+  live.note(pageOf([], { ...more, paths: ["other"] }));
+  assertEquals(live.notSearched?.paths, ["new"]);
+});
+
+Deno.test("LiveTexts: where not all files could be counted the answer never claims to be complete", async () => {
+  const { live } = searchIn({});
+  await live.read(pageOf([], { isComplete: false }));
+  assertEquals(live.notSearched, { files: 1, bytes: 0, paths: [], reasons: ["pending"] });
+});
+
+Deno.test("comparePaths: the order of the bytes in UTF-8, as the database has it", () => {
+  const paths = ["", "a", "a/b", "aa", "b", "é", "\uFFEE", "\u{1F600}", "\u{1F600}a", "\u{10FFFF}"];
+  const shuffled = [...paths].reverse();
+  assertEquals(shuffled.sort(comparePaths), paths);
+  const encoder = new TextEncoder();
+  const bytes = (text: string) => [...encoder.encode(text)].map((byte) => String.fromCharCode(byte)).join("");
+  for (const a of paths) {
+    for (const b of paths) {
+      const expected = bytes(a) < bytes(b) ? -1 : bytes(a) > bytes(b) ? 1 : 0;
+      assertEquals(Math.sign(comparePaths(a, b)), expected, `${a} ${b}`);
+    }
+  }
+});
