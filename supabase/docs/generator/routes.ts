@@ -19,8 +19,10 @@ interface Described {
 }
 
 function groupOf({ pattern }: Route): Group {
-  if (pattern.startsWith("/project")) return "accounts";
-  return /^\/(files|diff|search|links|l|memory)(\/|$)/.test(pattern) ? "files" : "service";
+  if (/^\/(project|account)/.test(pattern)) return "accounts";
+  return /^\/(files|diff|export|changes|runs|search|links|l|memory)(\/|$)/.test(pattern)
+    ? "files"
+    : "service";
 }
 
 function describe(route: Route): Described {
