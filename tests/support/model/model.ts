@@ -7,6 +7,7 @@ import { compareUtf8, EXTENSIONS, isBinaryType, isUtf8 } from "./model_content.t
 import {
   type BackPlan,
   type FolderChange,
+  isIntoItself,
   planFolder,
   planRestore,
   planUndo,
@@ -181,6 +182,7 @@ export class Model {
   /** The same for a folder, an undo or a folder as it was. */
   many(change: Many): Refused | FolderWritten | BackWritten {
     const { run, key, ...asked } = change;
+    if (!("dryRun" in change) && isIntoItself(change)) return { refused: "VALIDATION_ERROR" };
     const isPlan = "dryRun" in change && change.dryRun;
     return this.#once(isPlan ? undefined : key, JSON.stringify(asked), () => {
       this.#begin(run, change.kind === "undo_run" ? change.undoes : undefined);

@@ -74,11 +74,13 @@ function below(model: Model, directory: string): File[] {
     .toSorted((a, b) => compareUtf8(a.path, b.path));
 }
 
+/** Refused for what is asked, before its key is looked at. */
+export function isIntoItself({ kind, path, destination }: FolderChange): boolean {
+  return kind !== "delete_folder" && `${destination}/`.startsWith(`${path}/`);
+}
+
 export function planFolder(model: Model, change: FolderChange): Refused | Step[] {
   const { kind, path, destination, overwrite, moment } = change;
-  if (kind !== "delete_folder" && `${destination}/`.startsWith(`${path}/`)) {
-    return { refused: "VALIDATION_ERROR" };
-  }
   const sources = below(model, path).flatMap((file) => {
     const version = versionAt(file, moment);
     return version && !version.deleted ? [{ path: file.path, version }] : [];
