@@ -695,7 +695,8 @@ create table filestore.doubtful_segments (
   primary key (project_id, file_id, segment_id)
 );
 comment on table filestore.doubtful_segments is
-  'Segments of erased versions that no version looked through so far needs. Those that are left at the end are dead.';
+  'Segments that may be in no version: what compactions put into a file''s list, and of erased versions what none of '
+  'those looked through so far needs. When all are, the ones that the list does not have are dead.';
 
 create table filestore.retention_passes (
   project_id uuid primary key,
@@ -1148,6 +1149,8 @@ call filestore.add_policies(
   'create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine '
   'using (project_id = {project})',
   'create policy engine_delete on filestore.edit_turns for delete to filestore_engine using (project_id = {project})',
+  'create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine '
+  'using (project_id = {project})',
   'create policy engine_delete on filestore.directories for delete to filestore_engine using (project_id = {project})',
   'create policy engine_delete on filestore.directory_changes for delete to filestore_engine '
   'using (project_id = {project})',
@@ -1221,8 +1224,8 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes
-  to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
+  filestore.doubtful_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 call filestore.add_policies(
   'create policy engine_select on filestore.purged_files for select to filestore_engine '
@@ -3138,13 +3141,13 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
-  -- What an earlier compaction of this very version made is in no version.
-  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
-  select v_session.project_id, v_file.id, r.id from unnest(p_run) r (id)
-  where r.id <> all ((
+  -- What was made is in no version until the file gets one with this list. Of what earlier ones made, the rest is in none.
+  delete from filestore.doubtful_segments d
+  where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
-    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[])
-  on conflict do nothing;
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
+  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+  select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
   perform filestore.charge_usage(
     v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
   return v_session.envelope || jsonb_build_object('value', true);
@@ -6131,8 +6134,12 @@ begin
   v_versions := (p_file).version - v_first + 1;
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
+  -- No more of them than of versions: each took several appends.
   with doubtful as (
-    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id in (
+      select o.segment_id from filestore.doubtful_segments o
+      where o.project_id = v_project_id and o.file_id = v_file_id limit (filestore.limits()).erased_versions_max)
     returning d.segment_id
   )
   select array_agg(distinct s.id) into v_segment_ids from (
@@ -6264,7 +6271,8 @@ begin
   end if;
   delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
   with doubtful as (
-    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id <> all ((p_file).segment_ids)
     returning d.segment_id
   )
   select array_agg(c.id) into v_candidates from (
@@ -6414,6 +6422,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_purged filestore.purged_files;
   v_removed record;
+  v_segment_ids uuid[];
   v_buried record;
 begin
   select * into v_purged from filestore.purged_files g
@@ -6421,7 +6430,17 @@ begin
   if not found then return false; end if;
   v_removed := filestore.remove_versions(
     v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
-  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
+  with doubtful as (
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_purged.project_id and d.file_id = v_purged.file_id and d.segment_id in (
+      select o.segment_id from filestore.doubtful_segments o
+      where o.project_id = v_purged.project_id and o.file_id = v_purged.file_id
+      limit (filestore.limits()).erasure_slice_versions)
+    returning d.segment_id
+  )
+  select array_agg(distinct s.id) into v_segment_ids from (
+    select unnest(v_removed.segment_ids) union all select d.segment_id from doubtful d) s (id);
+  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, coalesce(v_segment_ids, '{}'));
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
@@ -6519,6 +6538,7 @@ begin
     where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
       select o.segment_id from filestore.doubtful_segments o
       where o.project_id = v_file.project_id and o.file_id = v_file.id
+        and o.segment_id <> all (v_file.segment_ids)
       limit (filestore.limits()).erasure_slice_versions)
     returning d.segment_id
   )
@@ -6527,8 +6547,7 @@ begin
     delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
     return true;
   end if;
-  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, array(
-    select s.id from unnest(v_dead) s (id) except select s.id from unnest(v_file.segment_ids) s (id)));
+  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, v_dead);
   perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
   return true;
 end

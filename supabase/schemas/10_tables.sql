@@ -330,7 +330,8 @@ create table filestore.doubtful_segments (
   primary key (project_id, file_id, segment_id)
 );
 comment on table filestore.doubtful_segments is
-  'Segments of erased versions that no version looked through so far needs. Those that are left at the end are dead.';
+  'Segments that may be in no version: what compactions put into a file''s list, and of erased versions what none of '
+  'those looked through so far needs. When all are, the ones that the list does not have are dead.';
 
 create table filestore.retention_passes (
   project_id uuid primary key,

@@ -100,6 +100,8 @@ call filestore.add_policies(
   'create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine '
   'using (project_id = {project})',
   'create policy engine_delete on filestore.edit_turns for delete to filestore_engine using (project_id = {project})',
+  'create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine '
+  'using (project_id = {project})',
   'create policy engine_delete on filestore.directories for delete to filestore_engine using (project_id = {project})',
   'create policy engine_delete on filestore.directory_changes for delete to filestore_engine '
   'using (project_id = {project})',
@@ -173,8 +175,8 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes
-  to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
+  filestore.doubtful_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 call filestore.add_policies(
   'create policy engine_select on filestore.purged_files for select to filestore_engine '

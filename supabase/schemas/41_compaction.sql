@@ -37,13 +37,13 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
-  -- What an earlier compaction of this very version made is in no version.
-  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
-  select v_session.project_id, v_file.id, r.id from unnest(p_run) r (id)
-  where r.id <> all ((
+  -- What was made is in no version until the file gets one with this list. Of what earlier ones made, the rest is in none.
+  delete from filestore.doubtful_segments d
+  where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
-    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[])
-  on conflict do nothing;
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
+  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+  select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
   perform filestore.charge_usage(
     v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
   return v_session.envelope || jsonb_build_object('value', true);

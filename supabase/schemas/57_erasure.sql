@@ -152,8 +152,12 @@ begin
   v_versions := (p_file).version - v_first + 1;
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
+  -- No more of them than of versions: each took several appends.
   with doubtful as (
-    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id in (
+      select o.segment_id from filestore.doubtful_segments o
+      where o.project_id = v_project_id and o.file_id = v_file_id limit (filestore.limits()).erased_versions_max)
     returning d.segment_id
   )
   select array_agg(distinct s.id) into v_segment_ids from (
@@ -285,7 +289,8 @@ begin
   end if;
   delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
   with doubtful as (
-    delete from filestore.doubtful_segments d where d.project_id = v_project_id and d.file_id = v_file_id
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id <> all ((p_file).segment_ids)
     returning d.segment_id
   )
   select array_agg(c.id) into v_candidates from (
@@ -435,6 +440,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_purged filestore.purged_files;
   v_removed record;
+  v_segment_ids uuid[];
   v_buried record;
 begin
   select * into v_purged from filestore.purged_files g
@@ -442,7 +448,17 @@ begin
   if not found then return false; end if;
   v_removed := filestore.remove_versions(
     v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
-  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
+  with doubtful as (
+    delete from filestore.doubtful_segments d
+    where d.project_id = v_purged.project_id and d.file_id = v_purged.file_id and d.segment_id in (
+      select o.segment_id from filestore.doubtful_segments o
+      where o.project_id = v_purged.project_id and o.file_id = v_purged.file_id
+      limit (filestore.limits()).erasure_slice_versions)
+    returning d.segment_id
+  )
+  select array_agg(distinct s.id) into v_segment_ids from (
+    select unnest(v_removed.segment_ids) union all select d.segment_id from doubtful d) s (id);
+  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, coalesce(v_segment_ids, '{}'));
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
@@ -540,6 +556,7 @@ begin
     where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
       select o.segment_id from filestore.doubtful_segments o
       where o.project_id = v_file.project_id and o.file_id = v_file.id
+        and o.segment_id <> all (v_file.segment_ids)
       limit (filestore.limits()).erasure_slice_versions)
     returning d.segment_id
   )
@@ -548,8 +565,7 @@ begin
     delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
     return true;
   end if;
-  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, array(
-    select s.id from unnest(v_dead) s (id) except select s.id from unnest(v_file.segment_ids) s (id)));
+  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, v_dead);
   perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
   return true;
 end

@@ -510,7 +510,7 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   doubtful_segments: table(
     "filestore_admin delete, insert, select, update",
-    "filestore_engine insert, select",
+    "filestore_engine delete, insert, select",
   ),
   purged_files: table("filestore_admin delete, insert, select, update", "filestore_engine select"),
   retention_passes: table("filestore_admin delete, insert, select, update"),
@@ -715,7 +715,7 @@ export const POLICIES: string[] = [
   ...["files", "account_grants"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
-  ...["directories", "directory_changes", "edit_turns", "idempotency_keys"].map((name) =>
+  ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
     `${name}: filestore_engine delete using ${OWN_ROWS}`
   ),
   `projects: filestore_engine select using ${OPENED}`,

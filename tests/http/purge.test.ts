@@ -9,14 +9,15 @@ import {
   ownersChangePage,
   purgeRecord,
 } from "../support/client/contract.ts";
-import { administrator, purge, sweepAll, traces } from "../support/client/erasure.ts";
-import { encodePath, Files } from "../support/client/files.ts";
+import { administrator, purge, redact, sweepAll, traces } from "../support/client/erasure.ts";
+import { encodePath, Files, type ProjectFiles } from "../support/client/files.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 const tryPurge = (own: Files, path: string, headers: Record<string, string> = {}) =>
   own.request("DELETE", `/files/${encodePath(path)}?purge`, { headers });
+const OCTETS = { "content-type": "application/octet-stream" };
 const secret = () => crypto.getRandomValues(new Uint8Array(32)).toHex();
 
 async function usage(projectId: string): Promise<{ bytes: number; rows: number; versions: number }> {
@@ -215,6 +216,38 @@ test("an edit that was planned before a purge is not made of the file that took 
   assert(!content.includes("secret"), content);
   assertEquals(content.split("\n").length, 10);
 });
+
+for (
+  const [what, pass] of Object.entries({
+    "deleted": (own: ProjectFiles) => own.remove("log"),
+    "overwritten": (own: ProjectFiles) => own.write("log", "another text"),
+    "overwritten, and a version redacted before": async (own: ProjectFiles, admin: Files) => {
+      await redact(admin, "log", [1]);
+      await own.write("log", "another text");
+    },
+  })
+) {
+  test(`what a compaction made and no version got goes, too, where the file was ${what}`, async () => {
+    const own = await files();
+    const admin = await administrator(service, own.project.id);
+    const canary = secret();
+    await own.write("log", canary);
+    const isCompacted = async () => {
+      const [file] = await service.sql<{ isCompacted: boolean }>(
+        `select f.segment_ids <> v.segment_ids as "isCompacted" from filestore.files f
+         join filestore.file_versions v on v.file_id = f.id and v.version = f.version where f.project_id = $1`,
+        [own.project.id],
+      );
+      return file?.isCompacted;
+    };
+    // Bytes leave no compaction to the next append.
+    while (!await isCompacted()) await own.put("append", "log", new TextEncoder().encode(canary), OCTETS);
+    await pass(own, admin);
+    await purge(admin, "log");
+    await sweepAll(service);
+    assertEquals(await traces(service, canary), []);
+  });
+}
 
 test("canary: no trace in any table, object, list, search or answer after a purge and one complete sweep", async () => {
   const own = await files();
