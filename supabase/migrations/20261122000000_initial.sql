@@ -583,6 +583,7 @@ create table filestore.file_versions (
   undone_run_id text collate "C",
   created_at timestamptz(3) not null,
   redacted_at timestamptz(3),
+  redacted_segment_ids uuid[],
   primary key (file_id, version),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
@@ -600,6 +601,8 @@ comment on column filestore.file_versions.source_file_id is
   'With source_version: where the content of a copy, move, restore or undo is from.';
 comment on column filestore.file_versions.redacted_at is
   'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.redacted_segment_ids is
+  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
@@ -1249,7 +1252,7 @@ create policy admin_delete on filestore.api_keys for delete to filestore_admin u
 create policy admin_update on filestore.segments for update to filestore_admin using (true) with check (true);
 create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
 -- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
-grant update (segment_ids, note, redacted_at) on filestore.file_versions to filestore_admin;
+grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore.file_versions to filestore_admin;
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare
@@ -5937,6 +5940,10 @@ declare
 begin
   if p_kind not in ('undo', 'restore_folder') then
     v_value := filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid);
+    if p_commit #>> '{counts,trimmed}' is not null then
+      v_value := v_value || jsonb_build_object('trimmed', (filestore.folder_files(
+        p_session, p_commit ->> 'path', filestore.moment_of(p_session, p_commit ->> 'at'))).trimmed);
+    end if;
   else
     select coalesce(min(v.position), (p_commit ->> 'before')::bigint),
            coalesce(min(v.run_id), p_commit #>> '{provenance,runId}')
@@ -5976,7 +5983,7 @@ begin
   if v_refusal is not null then return v_refusal; end if;
   v_value := case when p_kind in ('undo', 'restore_folder')
     then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) end;
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end;
   return jsonb_build_object('value', jsonb_build_object(
     'remaining', v_plan.remaining, 'stored', jsonb_build_object(
       'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
@@ -5984,7 +5991,7 @@ begin
       -- Without a version of its own nothing else tells when it was.
       || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
         else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
-    || coalesce(v_plan.value, '{}') || v_value);
+    || v_value);
 end
 $$;
 comment on function filestore.commit_planned is
@@ -6337,7 +6344,7 @@ begin
     and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
-    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp()
+    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
     returning v as made
@@ -6426,7 +6433,8 @@ begin
     end if;
   end loop;
   v_segment_ids := array(
-    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    select distinct s.id from filestore.file_versions v
+    cross join unnest(coalesce(v.redacted_segment_ids, v.segment_ids)) s (id)
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
   delete from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
@@ -6438,7 +6446,7 @@ end
 $$;
 comment on function public.filestore_redact is
   'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 -- What follows in slices ----------------------------------------------------------------------------------------------

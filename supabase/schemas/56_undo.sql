@@ -464,6 +464,10 @@ declare
 begin
   if p_kind not in ('undo', 'restore_folder') then
     v_value := filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid);
+    if p_commit #>> '{counts,trimmed}' is not null then
+      v_value := v_value || jsonb_build_object('trimmed', (filestore.folder_files(
+        p_session, p_commit ->> 'path', filestore.moment_of(p_session, p_commit ->> 'at'))).trimmed);
+    end if;
   else
     select coalesce(min(v.position), (p_commit ->> 'before')::bigint),
            coalesce(min(v.run_id), p_commit #>> '{provenance,runId}')
@@ -503,7 +507,7 @@ begin
   if v_refusal is not null then return v_refusal; end if;
   v_value := case when p_kind in ('undo', 'restore_folder')
     then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) end;
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end;
   return jsonb_build_object('value', jsonb_build_object(
     'remaining', v_plan.remaining, 'stored', jsonb_build_object(
       'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
@@ -511,7 +515,7 @@ begin
       -- Without a version of its own nothing else tells when it was.
       || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
         else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
-    || coalesce(v_plan.value, '{}') || v_value);
+    || v_value);
 end
 $$;
 comment on function filestore.commit_planned is

@@ -324,7 +324,7 @@ begin
     and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
-    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp()
+    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
     returning v as made
@@ -413,7 +413,8 @@ begin
     end if;
   end loop;
   v_segment_ids := array(
-    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    select distinct s.id from filestore.file_versions v
+    cross join unnest(coalesce(v.redacted_segment_ids, v.segment_ids)) s (id)
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
   delete from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
@@ -425,7 +426,7 @@ end
 $$;
 comment on function public.filestore_redact is
   'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 -- What follows in slices ----------------------------------------------------------------------------------------------

@@ -529,7 +529,7 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   file_versions: table(
     "filestore_account select",
-    "filestore_admin delete, insert, select, update(note), update(redacted_at), update(segment_ids)",
+    "filestore_admin delete, insert, select, update(note), update(redacted_at), update(redacted_segment_ids), update(segment_ids)",
     "filestore_engine insert, select",
   ),
   files: table(
