@@ -560,14 +560,15 @@ comment on function filestore.sweep_scans is
   'is dead. False: there is nothing to look for, or somebody else has the file.';
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
-create function public.filestore_sweep_erasures() returns boolean
+create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention();
+    or filestore.sweep_retention(p_begun);
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing.';
+  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing. Rules are '
+  'not applied once more where they were since p_begun, so that whoever goes on until then comes to an end.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
