@@ -583,6 +583,7 @@ create table filestore.file_versions (
   undone_run_id text collate "C",
   created_at timestamptz(3) not null,
   redacted_at timestamptz(3),
+  redacted_segment_ids uuid[],
   primary key (file_id, version),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
@@ -600,6 +601,8 @@ comment on column filestore.file_versions.source_file_id is
   'With source_version: where the content of a copy, move, restore or undo is from.';
 comment on column filestore.file_versions.redacted_at is
   'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.redacted_segment_ids is
+  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
@@ -1252,7 +1255,7 @@ create policy admin_delete on filestore.api_keys for delete to filestore_admin u
 create policy admin_update on filestore.segments for update to filestore_admin using (true) with check (true);
 create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
 -- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
-grant update (segment_ids, note, redacted_at) on filestore.file_versions to filestore_admin;
+grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore.file_versions to filestore_admin;
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare
@@ -4660,11 +4663,20 @@ call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role
 -- 54_batches.sql =====================================================================================================
 -- Commits of several files: all of their versions, or none.
 
+create function filestore.erased_answer() returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.refusal('VERSION_REDACTED', '{"done": true}'); end $$;
+comment on function filestore.erased_answer is
+  'The refusal of a repeated request that was done, where what it was answered tells of versions erased since.';
+call filestore.grant_execute('filestore.erased_answer', 'filestore_engine');
+
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  v_results jsonb;
 begin
   -- One version for each operation, in their order; a move has made a tombstone besides.
-  return jsonb_build_object('value', jsonb_build_object('results', (
+  v_results := (
     select coalesce(jsonb_agg(
       filestore.made_record(filestore.at_version(f, v.made))
         || coalesce(p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra', '{}')
@@ -4674,11 +4686,13 @@ begin
       where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
         and not (c.operation = 'move' and c.is_deleted)
     ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id)));
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
+  return case when jsonb_array_length(v_results) = jsonb_array_length(p_commit -> 'operations')
+    then jsonb_build_object('value', jsonb_build_object('results', v_results)) else filestore.erased_answer() end;
 end
 $$;
 comment on function filestore.batch_results is
-  'The answer to a batch that was committed: the record of each operation.';
+  'The answer to a batch that was committed: the record of each operation. Refused where one is erased.';
 call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
 
 create function filestore.is_committed(p_session filestore.session, p_commit jsonb) returns boolean
@@ -4823,10 +4837,10 @@ begin
     end if;
     v_result := filestore.decided(filestore.commit_idempotent(v_session, p_kind, p_commit));
     if v_result -> 'value' -> 'isReplayed' = 'true' then
-      v_result := jsonb_set(case p_kind
+      v_result := case p_kind
         when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
-        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end,
-        '{value,isReplayed}', 'true');
+        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end;
+      if v_result ? 'value' then v_result := jsonb_set(v_result, '{value,isReplayed}', 'true'); end if;
     end if;
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
@@ -5910,24 +5924,47 @@ comment on function filestore.back_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
 
+create function filestore.answer_counts(p_value jsonb) returns jsonb
+language sql immutable set search_path = '' as $$
+  select jsonb_object_agg(e.key, jsonb_array_length(e.value))
+  from jsonb_each(p_value) e where jsonb_typeof(e.value) = 'array'
+$$;
+comment on function filestore.answer_counts is
+  'How long the lists of an answer are, by name. Erasure takes files out of a list, or makes conflicts of actions.';
+call filestore.grant_execute('filestore.answer_counts', 'filestore_engine');
+
 create function filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_first bigint;
+  v_before bigint;
   v_run_id text;
+  v_plan filestore.plan;
+  v_value jsonb;
 begin
   if p_kind not in ('undo', 'restore_folder') then
-    return jsonb_build_object('value', filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid));
+    v_value := filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid);
+    if p_commit #>> '{counts,trimmed}' is not null then
+      v_value := v_value || jsonb_build_object('trimmed', (filestore.folder_files(
+        p_session, p_commit ->> 'path', filestore.moment_of(p_session, p_commit ->> 'at'))).trimmed);
+    end if;
+  else
+    select coalesce(min(v.position), (p_commit ->> 'before')::bigint),
+           coalesce(min(v.run_id), p_commit #>> '{provenance,runId}')
+    into v_before, v_run_id
+    from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_before);
+    v_value := filestore.back_answer(p_session, v_plan, v_run_id);
   end if;
-  select min(v.position), coalesce(min(v.run_id), p_commit #>> '{provenance,runId}') into v_first, v_run_id
-  from filestore.file_versions v
-  where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
-  return jsonb_build_object('value', filestore.back_answer(
-    p_session, filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_first), v_run_id));
+  -- The counts are those of the first answer; where that was lost there are none.
+  return case when v_value is null or v_plan.refusal is not null
+      or filestore.answer_counts(v_value) <> p_commit -> 'counts'
+    then filestore.erased_answer() else jsonb_build_object('value', v_value) end;
 end
 $$;
 comment on function filestore.planned_answer is
-  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then.';
+  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then. Refused '
+  'where it would be another one, since versions of then are erased.';
 call filestore.grant_execute('filestore.planned_answer', 'filestore_engine');
 
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -5937,6 +5974,7 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
+  v_value jsonb;
   v_refusal jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
@@ -5946,14 +5984,17 @@ begin
   end if;
   v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
   if v_refusal is not null then return v_refusal; end if;
+  v_value := case when p_kind in ('undo', 'restore_folder')
+    then filestore.back_answer(p_session, v_plan, v_change.run_id)
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end;
   return jsonb_build_object('value', jsonb_build_object(
     'remaining', v_plan.remaining, 'stored', jsonb_build_object(
       'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
-      'equal', coalesce(p_commit -> 'equal', '[]')))
-    || coalesce(v_plan.value, '{}')
-    || case when p_kind in ('undo', 'restore_folder')
-      then filestore.back_answer(p_session, v_plan, v_change.run_id)
-      else filestore.folder_answer(p_session, p_kind, v_change.commit_id) end);
+      'equal', coalesce(p_commit -> 'equal', '[]'), 'counts', filestore.answer_counts(v_value))
+      -- Without a version of its own nothing else tells when it was.
+      || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
+        else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
+    || v_value);
 end
 $$;
 comment on function filestore.commit_planned is
@@ -6311,7 +6352,7 @@ begin
     and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
-    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp()
+    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
     returning v as made
@@ -6400,7 +6441,8 @@ begin
     end if;
   end loop;
   v_segment_ids := array(
-    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    select distinct s.id from filestore.file_versions v
+    cross join unnest(coalesce(v.redacted_segment_ids, v.segment_ids)) s (id)
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
   delete from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
@@ -6412,7 +6454,7 @@ end
 $$;
 comment on function public.filestore_redact is
   'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 -- What follows in slices ----------------------------------------------------------------------------------------------
@@ -6557,16 +6599,17 @@ comment on function filestore.sweep_scans is
   'is dead. False: there is nothing to look for, or somebody else has the file.';
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
-create function public.filestore_sweep_erasures() returns boolean
+create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention();
+    or filestore.sweep_retention(p_begun);
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing.';
+  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing. Rules are '
+  'not applied once more where they were since p_begun, so that whoever goes on until then comes to an end.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 -- 57_exports.sql =====================================================================================================
 -- Exports: the files of a directory with the segments of each, for one archive.
@@ -6754,25 +6797,26 @@ comment on function filestore.trim_versions is
   'Removes versions of a locked file up to one of them, the first ones, at most so many.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
-create function filestore.next_retention(out project_id uuid, out rule jsonb)
+create function filestore.next_retention(p_begun timestamptz, out project_id uuid, out rule jsonb)
 language plpgsql volatile set search_path = '' as $$
 begin
   select p.id, p.retention into project_id, rule
   from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
   where p.retention is not null and (
     r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-    or r.started_at < filestore.sweep_clock() - make_interval(
+    -- Null: whenever that was.
+    or (r.started_at < p_begun) is not false and (r.started_at < filestore.sweep_clock() - make_interval(
       secs => (filestore.limits()).retention_pass_seconds)
-    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position)
+    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position))
   order by r.started_at nulls first, p.id limit 1;
 end
 $$;
 comment on function filestore.next_retention is
   'A project whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
-  'by since the last one began.';
+  'by since the last one began. None that began after p_begun is begun again but for a rule that changed.';
 call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
 
-create function filestore.sweep_retention() returns boolean
+create function filestore.sweep_retention(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_slice_files;
@@ -6791,7 +6835,7 @@ declare
   v_after uuid;
   v_is_full boolean := false;
 begin
-  v_next := filestore.next_retention();
+  v_next := filestore.next_retention(p_begun);
   if v_next.project_id is null then return false; end if;
   if not pg_try_advisory_xact_lock(hashtextextended('retention/' || v_next.project_id, 0)) then return false; end if;
   insert into filestore.retention_passes as r (project_id, position, started_at)

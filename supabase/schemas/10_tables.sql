@@ -218,6 +218,7 @@ create table filestore.file_versions (
   undone_run_id text collate "C",
   created_at timestamptz(3) not null,
   redacted_at timestamptz(3),
+  redacted_segment_ids uuid[],
   primary key (file_id, version),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
@@ -235,6 +236,8 @@ comment on column filestore.file_versions.source_file_id is
   'With source_version: where the content of a copy, move, restore or undo is from.';
 comment on column filestore.file_versions.redacted_at is
   'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.redacted_segment_ids is
+  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
 comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
 alter table filestore.file_versions alter column segment_ids set storage external;
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);

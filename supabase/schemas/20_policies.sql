@@ -203,7 +203,7 @@ create policy admin_delete on filestore.api_keys for delete to filestore_admin u
 create policy admin_update on filestore.segments for update to filestore_admin using (true) with check (true);
 create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
 -- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
-grant update (segment_ids, note, redacted_at) on filestore.file_versions to filestore_admin;
+grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore.file_versions to filestore_admin;
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare

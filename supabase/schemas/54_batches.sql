@@ -1,10 +1,19 @@
 -- Commits of several files: all of their versions, or none.
 
+create function filestore.erased_answer() returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.refusal('VERSION_REDACTED', '{"done": true}'); end $$;
+comment on function filestore.erased_answer is
+  'The refusal of a repeated request that was done, where what it was answered tells of versions erased since.';
+call filestore.grant_execute('filestore.erased_answer', 'filestore_engine');
+
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  v_results jsonb;
 begin
   -- One version for each operation, in their order; a move has made a tombstone besides.
-  return jsonb_build_object('value', jsonb_build_object('results', (
+  v_results := (
     select coalesce(jsonb_agg(
       filestore.made_record(filestore.at_version(f, v.made))
         || coalesce(p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra', '{}')
@@ -14,11 +23,13 @@ begin
       where c.project_id = p_session.project_id and c.commit_id = (p_commit ->> 'commitId')::uuid
         and not (c.operation = 'move' and c.is_deleted)
     ) v
-    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id)));
+    join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
+  return case when jsonb_array_length(v_results) = jsonb_array_length(p_commit -> 'operations')
+    then jsonb_build_object('value', jsonb_build_object('results', v_results)) else filestore.erased_answer() end;
 end
 $$;
 comment on function filestore.batch_results is
-  'The answer to a batch that was committed: the record of each operation.';
+  'The answer to a batch that was committed: the record of each operation. Refused where one is erased.';
 call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
 
 create function filestore.is_committed(p_session filestore.session, p_commit jsonb) returns boolean
@@ -163,10 +174,10 @@ begin
     end if;
     v_result := filestore.decided(filestore.commit_idempotent(v_session, p_kind, p_commit));
     if v_result -> 'value' -> 'isReplayed' = 'true' then
-      v_result := jsonb_set(case p_kind
+      v_result := case p_kind
         when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
-        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end,
-        '{value,isReplayed}', 'true');
+        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end;
+      if v_result ? 'value' then v_result := jsonb_set(v_result, '{value,isReplayed}', 'true'); end if;
     end if;
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');

@@ -445,24 +445,47 @@ comment on function filestore.back_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
 
+create function filestore.answer_counts(p_value jsonb) returns jsonb
+language sql immutable set search_path = '' as $$
+  select jsonb_object_agg(e.key, jsonb_array_length(e.value))
+  from jsonb_each(p_value) e where jsonb_typeof(e.value) = 'array'
+$$;
+comment on function filestore.answer_counts is
+  'How long the lists of an answer are, by name. Erasure takes files out of a list, or makes conflicts of actions.';
+call filestore.grant_execute('filestore.answer_counts', 'filestore_engine');
+
 create function filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_first bigint;
+  v_before bigint;
   v_run_id text;
+  v_plan filestore.plan;
+  v_value jsonb;
 begin
   if p_kind not in ('undo', 'restore_folder') then
-    return jsonb_build_object('value', filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid));
+    v_value := filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid);
+    if p_commit #>> '{counts,trimmed}' is not null then
+      v_value := v_value || jsonb_build_object('trimmed', (filestore.folder_files(
+        p_session, p_commit ->> 'path', filestore.moment_of(p_session, p_commit ->> 'at'))).trimmed);
+    end if;
+  else
+    select coalesce(min(v.position), (p_commit ->> 'before')::bigint),
+           coalesce(min(v.run_id), p_commit #>> '{provenance,runId}')
+    into v_before, v_run_id
+    from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_before);
+    v_value := filestore.back_answer(p_session, v_plan, v_run_id);
   end if;
-  select min(v.position), coalesce(min(v.run_id), p_commit #>> '{provenance,runId}') into v_first, v_run_id
-  from filestore.file_versions v
-  where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
-  return jsonb_build_object('value', filestore.back_answer(
-    p_session, filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_first), v_run_id));
+  -- The counts are those of the first answer; where that was lost there are none.
+  return case when v_value is null or v_plan.refusal is not null
+      or filestore.answer_counts(v_value) <> p_commit -> 'counts'
+    then filestore.erased_answer() else jsonb_build_object('value', v_value) end;
 end
 $$;
 comment on function filestore.planned_answer is
-  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then.';
+  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then. Refused '
+  'where it would be another one, since versions of then are erased.';
 call filestore.grant_execute('filestore.planned_answer', 'filestore_engine');
 
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
@@ -472,6 +495,7 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
+  v_value jsonb;
   v_refusal jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
@@ -481,14 +505,17 @@ begin
   end if;
   v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
   if v_refusal is not null then return v_refusal; end if;
+  v_value := case when p_kind in ('undo', 'restore_folder')
+    then filestore.back_answer(p_session, v_plan, v_change.run_id)
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end;
   return jsonb_build_object('value', jsonb_build_object(
     'remaining', v_plan.remaining, 'stored', jsonb_build_object(
       'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
-      'equal', coalesce(p_commit -> 'equal', '[]')))
-    || coalesce(v_plan.value, '{}')
-    || case when p_kind in ('undo', 'restore_folder')
-      then filestore.back_answer(p_session, v_plan, v_change.run_id)
-      else filestore.folder_answer(p_session, p_kind, v_change.commit_id) end);
+      'equal', coalesce(p_commit -> 'equal', '[]'), 'counts', filestore.answer_counts(v_value))
+      -- Without a version of its own nothing else tells when it was.
+      || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
+        else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
+    || v_value);
 end
 $$;
 comment on function filestore.commit_planned is

@@ -329,7 +329,7 @@ begin
     and v.redacted_at is null;
   with redacted as (
     update filestore.file_versions v
-    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp()
+    set segment_ids = '{}', note = p_note, redacted_at = clock_timestamp(), redacted_segment_ids = v.segment_ids
     where v.project_id = v_project_id and v.file_id = v_file_id and v.version = any (p_versions)
       and v.redacted_at is null
     returning v as made
@@ -418,7 +418,8 @@ begin
     end if;
   end loop;
   v_segment_ids := array(
-    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    select distinct s.id from filestore.file_versions v
+    cross join unnest(coalesce(v.redacted_segment_ids, v.segment_ids)) s (id)
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = any (p_versions));
   delete from filestore.links l
   where l.project_id = v_session.project_id and l.path = p_path and l.version = any (p_versions);
@@ -430,7 +431,7 @@ end
 $$;
 comment on function public.filestore_redact is
   'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 -- What follows in slices ----------------------------------------------------------------------------------------------
@@ -575,14 +576,15 @@ comment on function filestore.sweep_scans is
   'is dead. False: there is nothing to look for, or somebody else has the file.';
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
-create function public.filestore_sweep_erasures() returns boolean
+create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention();
+    or filestore.sweep_retention(p_begun);
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing.';
+  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing. Rules are '
+  'not applied once more where they were since p_begun, so that whoever goes on until then comes to an end.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');

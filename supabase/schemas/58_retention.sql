@@ -48,25 +48,26 @@ comment on function filestore.trim_versions is
   'Removes versions of a locked file up to one of them, the first ones, at most so many.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
-create function filestore.next_retention(out project_id uuid, out rule jsonb)
+create function filestore.next_retention(p_begun timestamptz, out project_id uuid, out rule jsonb)
 language plpgsql volatile set search_path = '' as $$
 begin
   select p.id, p.retention into project_id, rule
   from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
   where p.retention is not null and (
     r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-    or r.started_at < filestore.sweep_clock() - make_interval(
+    -- Null: whenever that was.
+    or (r.started_at < p_begun) is not false and (r.started_at < filestore.sweep_clock() - make_interval(
       secs => (filestore.limits()).retention_pass_seconds)
-    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position)
+    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position))
   order by r.started_at nulls first, p.id limit 1;
 end
 $$;
 comment on function filestore.next_retention is
   'A project whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
-  'by since the last one began.';
+  'by since the last one began. None that began after p_begun is begun again but for a rule that changed.';
 call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
 
-create function filestore.sweep_retention() returns boolean
+create function filestore.sweep_retention(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_slice_files;
@@ -85,7 +86,7 @@ declare
   v_after uuid;
   v_is_full boolean := false;
 begin
-  v_next := filestore.next_retention();
+  v_next := filestore.next_retention(p_begun);
   if v_next.project_id is null then return false; end if;
   if not pg_try_advisory_xact_lock(hashtextextended('retention/' || v_next.project_id, 0)) then return false; end if;
   insert into filestore.retention_passes as r (project_id, position, started_at)

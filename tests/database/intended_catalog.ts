@@ -456,8 +456,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.commit_purge(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.sweep_purged_versions()": admin,
   "filestore.sweep_scans()": admin,
-  "filestore.sweep_retention()": admin,
-  "filestore.next_retention(OUT project_id uuid, OUT rule jsonb)": admin,
+  "filestore.sweep_retention(p_begun timestamp with time zone)": admin,
+  "filestore.next_retention(p_begun timestamp with time zone, OUT project_id uuid, OUT rule jsonb)": admin,
   "filestore.retention_cut(p_file filestore.files, p_rule jsonb)": admin,
   "filestore.trim_versions(p_file filestore.files, p_cut integer, p_versions_max integer, OUT versions bigint, OUT bytes bigint, OUT database_bytes bigint)":
     admin,
@@ -477,7 +477,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
   "filestore.sweep_answers()": admin,
   "public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb)": fileOperation,
-  "public.filestore_sweep_erasures()": administration,
+  "public.filestore_sweep_erasures(p_begun timestamp with time zone)": administration,
   "filestore.sweepable_through()": admin,
   "public.filestore_sweep_dead(p_limit integer)": administration,
   "public.filestore_sweep_removed(p_ids uuid[])": administration,
@@ -529,7 +529,7 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   file_versions: table(
     "filestore_account select",
-    "filestore_admin delete, insert, select, update(note), update(redacted_at), update(segment_ids)",
+    "filestore_admin delete, insert, select, update(note), update(redacted_at), update(redacted_segment_ids), update(segment_ids)",
     "filestore_engine insert, select",
   ),
   files: table(

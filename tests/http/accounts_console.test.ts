@@ -102,7 +102,7 @@ function names(calls: readonly BackendCall[]): string[] {
 
 test("after its first request the console costs no more calls than a key", async () => {
   const account = await owner(service);
-  const { key } = await account.createKey();
+  const { key } = await account.createKey({ scopes: ["read", "write", "admin"] });
   await service.restartFunction();
   const count = async (work: () => Promise<unknown>) => names(await service.proxy.during(work));
   assertEquals(await count(() => account.request("GET", "/files")), [

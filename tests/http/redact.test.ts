@@ -94,7 +94,9 @@ test("200: remaining names what still has a piece of it, other versions and copi
   await sweepAll(service);
   assertEquals((await own.read("b")).content, "secret\nmore\n");
   await own.overwrite("b", "clean");
+  assertEquals((await redact(admin, "a", [1, 2])).remaining, [{ path: "b", version: 1 }], "again");
   assertEquals((await redact(admin, "b", [1])).remaining, []);
+  assertEquals((await redact(admin, "a", [1, 2])).remaining, [], "again, with nothing left");
   await sweepAll(service);
   const objects = await service.sql("select from storage.objects where name like $1 || '%'", [
     own.project.id,

@@ -26,7 +26,14 @@ import { eventually } from "../support/eventually.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { codeOf, Laboratory, type Sending, type Tenant, text } from "../support/faults/laboratory.ts";
 import { figures, IS_BRIEF, IS_LONG, rounds } from "../support/runner/long.ts";
-import { type Operation, OPERATIONS, prepareFor, TOOL_CALLS } from "../support/faults/operations.ts";
+import {
+  COMMITS,
+  isCommit,
+  type Operation,
+  OPERATIONS,
+  prepareFor,
+  TOOL_CALLS,
+} from "../support/faults/operations.ts";
 import { randomBatch } from "../support/faults/random_batches.ts";
 
 const lab = await Laboratory.start();
@@ -45,7 +52,7 @@ const RANDOM_BATCHES = IS_BRIEF ? 2 : rounds(6, 300);
 /** Loses so many answers of the commit. By its name: what is in memory decides which call it is. */
 function lostCommits(count: number): Watch["decide"] {
   let lost = 0;
-  return (_, name) => name.startsWith("filestore_commit") && lost++ < count ? "resetAfter" : null;
+  return (_, name) => isCommit(name) && lost++ < count ? "resetAfter" : null;
 }
 
 async function casesOf(lasts: boolean, operations: readonly Operation[] = OPERATIONS): Promise<Case[]> {
@@ -162,9 +169,6 @@ test("tools of /mcp: one fault is made good; one that lasts is a text with SERVI
     });
   }
 });
-
-/** Commits of all kinds, those without new bytes among them. */
-const COMMITS = OPERATIONS.filter(({ writes }) => writes);
 
 test("a commit whose answers are all lost is one version, and the same request with its key is told which", async () => {
   let replayed = 0;

@@ -15,7 +15,7 @@ import {
 import type { Fault, Watch } from "../support/faults/fault_proxy.ts";
 import { Isolates } from "../support/faults/isolates.ts";
 import { text } from "../support/faults/laboratory.ts";
-import { type Operation, OPERATIONS } from "../support/faults/operations.ts";
+import { COMMITS, isCommit, type Operation, OPERATIONS } from "../support/faults/operations.ts";
 import { recordedAnswer, recordedFor, type RecordedName } from "../support/faults/recorded_answers.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
@@ -99,12 +99,11 @@ test("such answers that last end in success or 503 with Retry-After, and the sta
   });
 });
 
-const COMMITS = OPERATIONS.filter(({ writes }) => writes);
 const ACTING = recordedFor("filestore_commit").filter((name) => recordedAnswer(name).acts);
 
 function commitAnswered(fault: Fault, times: number): Watch["decide"] {
   let answered = 0;
-  return (_, name) => name.startsWith("filestore_commit") && answered++ < times ? fault : null;
+  return (_, name) => isCommit(name) && answered++ < times ? fault : null;
 }
 
 /** Each commit meets one of the answers, in turn; in the long form all. */
@@ -153,7 +152,7 @@ test("an append that is committed is answered 200, in whatever way the compactio
     let failed = 0;
     const ran = await faults.runWith(operation, (_, name) => {
       const isAfter = isCommitted;
-      isCommitted ||= name.startsWith("filestore_commit");
+      isCommitted ||= isCommit(name);
       const fits = fault === "hang" ||
         (fault === "storageObjectNotFound" ? name === "download" : name === "filestore_compact");
       if (isAfter && fits) failed++;

@@ -45,7 +45,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   EXPORT_TOO_LARGE: "Export smaller folders, or all of it with `deno task files export`.",
   TOO_MANY_FILES: "Take a smaller folder, or name `paths`.",
   VERSION_CURRENT: "Write another version first, or purge the file.",
-  VERSION_REDACTED: "Read another version.",
+  VERSION_REDACTED: "Read another version. With `details.done` nothing: the request was done the first time.",
   VERSION_DELETED: "Restore an earlier version.",
   RATE_LIMIT_EXCEEDED: "Wait `Retry-After` seconds.",
   CONTENT_CORRUPT: "Restore the object in Storage, or read another version.",

@@ -154,7 +154,9 @@ export const ERRORS = {
   },
   VERSION_REDACTED: {
     status: 410,
-    meaning: "The content of the version was erased for good.",
+    meaning:
+      "The content of the version was erased for good; with `details.done` versions that the repeated " +
+      "request was answered with.",
     message: "The content of this version was erased for good.",
     fromDatabase: true,
   },

@@ -253,9 +253,9 @@ export class Administration {
     return new StoredObjects(this.#url, this.#secretKey);
   }
 
-  /** Runs one slice of the sweep in the deployed function. */
-  async sweep(): Promise<SweepSlice> {
-    const response = await fetch(`${this.#url}/functions/v1/api/sweep`, {
+  /** Runs one slice of the sweep in the deployed function; `begun`: when the first of them was. */
+  async sweep(begun: Date): Promise<SweepSlice> {
+    const response = await fetch(`${this.#url}/functions/v1/api/sweep?begun=${begun.toISOString()}`, {
       method: "POST",
       headers: { authorization: `Bearer ${this.#secretKey}` },
       signal: AbortSignal.timeout(ADMINISTRATION_TIMEOUT_MILLISECONDS),

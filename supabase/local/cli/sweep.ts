@@ -1,11 +1,11 @@
-/** `deno task sweep`: removes uploads that were never committed, slice by slice, until none are left. */
+/** `deno task sweep`: removes what is due when it begins, slice by slice, until nothing is left. */
 import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task sweep
 
-  Removes what deleted projects held, and objects of past days that no version references. The service also does so
-  by itself, one slice at a time.
+  Removes what deleted projects held, what erasures and rules of retention leave, and objects of past days that no
+  version references. The service also does so by itself, one slice at a time.
 ${CONNECTION_USAGE}`;
 
 await run(async () => {
@@ -15,7 +15,8 @@ await run(async () => {
   const to = await connect(values);
   let seen = 0;
   let removed = 0;
-  for (let slice = await to.sweep(); !slice.isDone; slice = await to.sweep()) {
+  const begun = new Date();
+  for (let slice = await to.sweep(begun); !slice.isDone; slice = await to.sweep(begun)) {
     seen += slice.seen;
     removed += slice.removed;
     if (slice.seen > 0 && !values.json) printNotice(`Checked ${seen} objects, removed ${removed} …`);

@@ -124,6 +124,14 @@ export const FILE_ROUTES: readonly RouteCall[] = [
     scopes: ["write"],
   },
   { name: "delete", method: "DELETE", path: "/files/{file}", scopes: ["write"] },
+  { name: "purge", method: "DELETE", path: "/files/{file}?purge", scopes: ["admin"] },
+  {
+    name: "redact",
+    method: "POST",
+    path: "/files/redact/{file}",
+    body: { versions: [1], note: "erased" },
+    scopes: ["admin"],
+  },
   {
     name: "copy a folder",
     method: "POST",

@@ -40,6 +40,8 @@ export interface ProjectState {
   readonly files: unknown;
   readonly directories: unknown;
   readonly versions: unknown;
+  /** How many segments nothing readable has any more. */
+  readonly dead: unknown;
   readonly idempotencyKeys: unknown;
 }
 
@@ -105,13 +107,13 @@ export class Laboratory {
     await this.parts.stop();
   }
 
-  /** A new project with one key. */
+  /** A new project with one key, which may do everything. */
   async tenant(tier = "enterprise"): Promise<Tenant> {
     const { apiKey, stored } = await newKey();
     const [row] = await this.stack.exec<{ id: string; key_id: string }>(
       `with p as (insert into filestore.projects (name, tier) values ($1, $2) returning id)
-       insert into filestore.api_keys (project_id, key_hash, prefix)
-       select p.id, decode($3, 'hex'), $4 from p returning project_id as id, id as key_id`,
+       insert into filestore.api_keys (project_id, key_hash, prefix, scopes)
+       select p.id, decode($3, 'hex'), $4, '{read,write,admin}' from p returning project_id as id, id as key_id`,
       [crypto.randomUUID(), tier, stored.hash, stored.prefix],
     );
     if (!row) throw new Error("no project was made");
@@ -221,6 +223,7 @@ select jsonb_build_object(
     where d.project_id = $1 and c.subtree_file_count > 0),
   -- Not the bytes: a compaction, which may come later, adds to them.
   'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
+  'dead', (select count(*) from filestore.dead_segments d where d.project_id = $1),
   'idempotencyKeys', (
     select jsonb_agg(jsonb_build_array(i.key, i.response ->> 'version') order by i.key)
     from filestore.idempotency_keys i where i.project_id = $1)
@@ -228,7 +231,8 @@ select jsonb_build_object(
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', s.id, 'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,
     'sha256', encode(s.sha256, 'hex'))), '[]')
-  from filestore.segments s where s.project_id = $1) as segments`;
+  from filestore.segments s
+  where s.project_id = $1 and s.id not in (select d.segment_id from filestore.dead_segments d)) as segments`;
 
 export async function send(baseUrl: string, key: string | null, sending: Sending): Promise<Outcome> {
   const headers = new Headers(sending.headers);

@@ -48,6 +48,8 @@ const BEFORE: readonly Sending[] = [post("dir/old.txt", "first\n"), post("dir/ol
 /** A file of three segments. */
 const WITH_LARGE: readonly Sending[] = [post("large.txt", LARGE)];
 
+/** What another file shares. */
+const COPIED: readonly Sending[] = [put("copy", "dir/old.txt", { destination: "dir/copy.txt" })];
 /** More than one file in the folder. */
 const IN_FOLDER: readonly Sending[] = [post("dir/deep/b.txt", "b\n")];
 /** A run that creates, changes and moves. */
@@ -127,6 +129,15 @@ export const OPERATIONS: readonly Operation[] = [
   write("restore a deleted file", put("restore", "dir/old.txt", { version: 1 }), [
     { method: "DELETE", path: "/files/dir/old.txt" },
   ]),
+  write("purge", { method: "DELETE", path: "/files/dir/old.txt?purge" }, COPIED),
+  write("purge a deleted file", { method: "DELETE", path: "/files/dir/old.txt?purge" }, [
+    { method: "DELETE", path: "/files/dir/old.txt" },
+  ]),
+  write("redact", {
+    method: "POST",
+    path: "/files/redact/dir/old.txt",
+    body: { versions: [2], note: "erased" },
+  }, [...COPIED, put("overwrite", "dir/old.txt", { content: "clean\n" })]),
   write("copy", put("copy", "dir/old.txt", { destination: "copy/x.txt" })),
   write("copy over", put("copy", "dir/old.txt", { destination: "large.txt", overwrite: true }), WITH_LARGE),
   write("move", put("move", "dir/old.txt", { destination: "moved/x.txt" })),
@@ -198,6 +209,11 @@ export const OPERATIONS: readonly Operation[] = [
     writes: false,
   },
 ];
+
+/** What takes an Idempotency-Key, as a redaction does not. */
+export const COMMITS = OPERATIONS.filter(({ name, writes }) => writes && name !== "redact");
+/** Whether a call of the back end makes one of them. */
+export const isCommit = (call: string) => /^filestore_(commit|purge)/.test(call);
 
 const tool = (
   name: string,

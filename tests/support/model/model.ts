@@ -34,6 +34,10 @@ export interface Version {
   readonly commit: number;
   /** When it was made, as the service said; learned from its answer. */
   at: string;
+  /** Of a move: the file that moved. */
+  readonly moved?: File | undefined;
+  /** Its content was erased. */
+  redacted?: true;
 }
 
 export interface File {
@@ -41,7 +45,10 @@ export interface File {
   id: string;
   readonly path: string;
   createdAt: string;
+  /** All that were ever made. */
   readonly versions: Version[];
+  /** The number of the first one that is left: those before were trimmed. */
+  first: number;
 }
 
 /** An edit as it is asked for. */
@@ -94,6 +101,8 @@ export interface BatchWritten {
 export interface FolderWritten {
   /** By path, without the tombstones of a move. */
   readonly folder: readonly { readonly path: string; readonly version: number }[];
+  /** Files that are left out, since nobody knows what they were then. */
+  readonly trimmed: readonly string[];
   readonly isReplayed: boolean;
 }
 
@@ -113,6 +122,19 @@ export interface Purge {
 
 export interface Purged {
   readonly purged: File;
+}
+
+/** The content of versions is erased for good. */
+export interface Redact {
+  readonly kind: "redact";
+  readonly path: string;
+  readonly versions: readonly number[];
+}
+
+export interface Redacted {
+  readonly redacted: readonly number[];
+  /** Whether a version, which the answer may name, can be read. */
+  isReadable(path: string, version: number): boolean;
 }
 
 /** What several files become. */
@@ -146,6 +168,8 @@ export class Model {
   readonly files = new Map<string, File>();
   /** Of each file that was purged: the version of its receipt. */
   readonly receipts: number[] = [];
+  /** Of each run that was undone: the runs that did. Erasing what they made changes nothing of that. */
+  readonly undos = new Map<string, Set<string>>();
   readonly #answers = new Map<string, { readonly fingerprint: string; readonly written: Done }>();
   #commit = { number: 0, run: undefined as string | undefined, undone: undefined as string | undefined };
 
@@ -179,6 +203,42 @@ export class Model {
     return { purged: file };
   }
 
+  redact({ path, versions }: Redact): Refused | Redacted {
+    const file = this.files.get(path);
+    if (!file) return notFound(undefined);
+    const latest = file.versions.at(-1);
+    for (const number of versions) {
+      const refusal = unreadable(file, number);
+      if (refusal?.refused === "VERSION_NOT_FOUND") return refusal;
+      if (number === latest?.version && !latest.deleted) {
+        return refused("VERSION_CURRENT", { version: number });
+      }
+    }
+    for (const number of versions) {
+      const version = file.versions[number - 1];
+      if (version) version.redacted = true;
+    }
+    return {
+      redacted: [...new Set(versions)].toSorted((a, b) => a - b),
+      isReadable: (path, number) => {
+        const file = this.files.get(path);
+        return file !== undefined && unreadable(file, number) === undefined;
+      },
+    };
+  }
+
+  /** Of each file that is not deleted only so many versions stay. Returns how many went. */
+  trim(keep: number): number {
+    let gone = 0;
+    for (const file of this.files.values()) {
+      if (file.versions.at(-1)?.deleted !== false) continue;
+      const first = Math.max(file.first, file.versions.length - keep + 1);
+      gone += first - file.first;
+      file.first = first;
+    }
+    return gone;
+  }
+
   /** The same for a folder, an undo or a folder as it was. */
   many(change: Many): Refused | FolderWritten | BackWritten {
     const { run, key, ...asked } = change;
@@ -191,13 +251,14 @@ export class Model {
   }
 
   #folder(change: FolderChange): Refused | FolderWritten {
-    const steps = planFolder(this, change);
-    if ("refused" in steps) return steps;
+    const plan = planFolder(this, change);
+    if ("refused" in plan) return plan;
+    const { steps, trimmed } = plan;
     const operation = change.kind.replace("_folder", "");
     for (const step of steps) this.#take(step, operation);
     const named = steps.filter(({ content }) => (content === null) === (operation === "delete"));
     const folder = named.map(({ path }) => ({ path, version: this.files.get(path)?.versions.length ?? 0 }));
-    return { folder: folder.toSorted((a, b) => compareUtf8(a.path, b.path)), isReplayed: false };
+    return { folder: folder.toSorted((a, b) => compareUtf8(a.path, b.path)), trimmed, isReplayed: false };
   }
 
   #back(change: Undo | RestoreFolder): Refused | BackWritten {
@@ -310,9 +371,9 @@ export class Model {
   }
 
   #restore(path: string, number: number, file: File | undefined): Refused | Written {
-    const versions = file?.versions ?? [];
-    const version = versions[number - 1];
-    if (!version) return refused("VERSION_NOT_FOUND", { latestVersion: versions.length });
+    const refusal = file && unreadable(file, number);
+    const version = file?.versions[number - 1];
+    if (refusal || !version) return refusal ?? notFound(undefined);
     if (version.deleted) return refused("VERSION_DELETED");
     const from = { path, version: number };
     return this.#put(path, version.bytes, version.type, version.isText, "restore", from);
@@ -349,9 +410,13 @@ export class Model {
     operation: string,
     from?: Version["from"],
   ): Written {
-    const file = this.files.get(path) ?? { id: "", path, createdAt: "", versions: [] };
+    const file = this.files.get(path) ?? { id: "", path, createdAt: "", versions: [], first: 1 };
     this.files.set(path, file);
     const { number: commit, run, undone } = this.#commit;
+    const moved = operation === "move" && from ? this.files.get(from.path) : undefined;
+    if (run !== undefined && undone !== undefined) {
+      this.undos.set(undone, (this.undos.get(undone) ?? new Set()).add(run));
+    }
     const version = {
       ...{
         version: file.versions.length + 1,
@@ -360,7 +425,7 @@ export class Model {
         isText,
         deleted: bytes === null,
       },
-      ...{ operation, from, run, undone, commit, at: "" },
+      ...{ operation, from, run, undone, commit, at: "", moved },
     };
     file.versions.push(version);
     return { file, version, isReplayed: false };
@@ -373,6 +438,19 @@ const NOTHING = new Uint8Array();
 
 export function refused(code: Code, details: Refused["details"] = {}): Refused {
   return { refused: code, details };
+}
+
+/** Why the version of a number cannot be read, whether or not it is a tombstone. */
+export function unreadable({ versions, first }: File, number: number): Refused | undefined {
+  const latestVersion = versions.length;
+  if (number > latestVersion) return refused("VERSION_NOT_FOUND", { latestVersion });
+  if (number < first) return refused("VERSION_NOT_FOUND", { latestVersion, trimmed: true });
+  return versions[number - 1]?.redacted ? refused("VERSION_REDACTED", { version: number }) : undefined;
+}
+
+/** The versions that are left. */
+export function kept({ versions, first }: File): readonly Version[] {
+  return versions.slice(first - 1);
 }
 
 export function notFound(latest: Version | undefined): Refused {

@@ -97,6 +97,9 @@ export type Operation =
     readonly key?: string | undefined;
   }
   | { readonly kind: "purge"; readonly path: string }
+  | { readonly kind: "redact"; readonly path: string; readonly back: readonly VersionChoice[] }
+  /** A rule of retention, a sweep, and no rule again. */
+  | { readonly kind: "trim"; readonly keep: number }
   /** The last write with an Idempotency-Key once more, as it was. */
   | { readonly kind: "repeat" }
   | {
@@ -308,6 +311,18 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("purge" as const), path }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("redact" as const),
+      path,
+      back: fc.array(back, { minLength: 1, maxLength: 4, size: "max" }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("trim" as const), keep: fc.integer({ min: 1, max: 5 }) }),
+  },
   { weight: 3, arbitrary: fc.constant<Operation>({ kind: "repeat" }) },
   {
     weight: 14,

@@ -1,6 +1,6 @@
 /** Changes of many files at once, as the contract has them: what becomes of which file. Whole histories, in memory. */
 import { compareUtf8 } from "./model_content.ts";
-import { type File, type Model, notFound, type Refused, refused, type Version } from "./model.ts";
+import { type File, kept, type Model, notFound, type Refused, refused, type Version } from "./model.ts";
 
 /** The project as it was: after a commit, or at the end of a millisecond. */
 export type Moment =
@@ -58,14 +58,24 @@ export interface BackPlan {
     readonly version: number;
     readonly runId: string | null;
     readonly actor: null;
+    readonly reason?: "gone" | "moved";
   }[];
+  readonly trimmed?: readonly string[];
 }
 
-function versionAt({ versions }: File, moment: Moment | undefined): Version | undefined {
-  if (!moment) return versions.at(-1);
-  return versions.findLast((version) =>
+/** What the file was then: nothing, a version, or one that is not known any more. */
+export function versionAt(file: File, moment: Moment | undefined): Version | "trimmed" | undefined {
+  if (!moment) return file.versions.at(-1);
+  if ("time" in moment && file.createdAt > moment.time) return undefined;
+  const then = kept(file).findLast((version) =>
     "commit" in moment ? version.commit <= moment.commit : version.at <= moment.time
   );
+  return then ?? (file.first > 1 ? "trimmed" : undefined);
+}
+
+/** Whether the content that was there then is not known any more. */
+function isGone(then: Version | "trimmed" | undefined): then is Version | "trimmed" {
+  return then === "trimmed" || (then?.redacted === true && !then.deleted);
 }
 
 function below(model: Model, directory: string): File[] {
@@ -79,13 +89,19 @@ export function isIntoItself({ kind, path, destination }: FolderChange): boolean
   return kind !== "delete_folder" && `${destination}/`.startsWith(`${path}/`);
 }
 
-export function planFolder(model: Model, change: FolderChange): Refused | Step[] {
+export function planFolder(
+  model: Model,
+  change: FolderChange,
+): Refused | { readonly steps: Step[]; readonly trimmed: string[] } {
   const { kind, path, destination, overwrite, moment } = change;
+  const trimmed: string[] = [];
   const sources = below(model, path).flatMap((file) => {
     const version = versionAt(file, moment);
-    return version && !version.deleted ? [{ path: file.path, version }] : [];
+    if (moment && isGone(version)) trimmed.push(file.path);
+    else if (version && version !== "trimmed" && !version.deleted) return [{ path: file.path, version }];
+    return [];
   });
-  if (sources.length === 0) return notFound(undefined);
+  if (sources.length === 0) return refused("FILE_NOT_FOUND", trimmed.length > 0 ? { trimmed } : {});
   const left = kind === "copy_folder" ? [] : sources.map((source) => source.path);
   const made = kind === "delete_folder" ? [] : sources.map((content) => ({
     path: destination + content.path.slice(path.length),
@@ -98,16 +114,13 @@ export function planFolder(model: Model, change: FolderChange): Refused | Step[]
     return refused("FILE_ALREADY_EXISTS", { paths: there.toSorted(compareUtf8).slice(0, 20) });
   }
   const gone = left.filter((source) => made.every((step) => step.path !== source));
-  return [...gone.map((path) => ({ path, content: null })), ...made];
+  return { steps: [...gone.map((path) => ({ path, content: null })), ...made], trimmed };
 }
 
 /** The run, those that have undone it, those that have undone these, and so on. */
 function ownRuns(model: Model, run: string): Set<string> {
   const own = new Set([run]);
-  const all = [...model.files.values()].flatMap(({ versions }) => versions);
-  for (const one of own) {
-    for (const { run, undone } of all) if (run !== undefined && undone === one) own.add(run);
-  }
+  for (const one of own) for (const undoing of model.undos.get(one) ?? []) own.add(undoing);
   return own;
 }
 
@@ -123,16 +136,21 @@ function action(path: string, from: Version, to: Version | undefined): BackPlan[
 }
 
 export function planUndo(model: Model, { undoes, onConflict, dryRun }: Undo): Refused | BackPlan {
-  const meant = below(model, "").filter(({ versions }) => versions.some(({ run }) => run === undoes));
+  const meant = below(model, "").filter((file) => kept(file).some(({ run }) => run === undoes));
   if (meant.length === 0) return refused("RUN_NOT_FOUND");
   const own = ownRuns(model, undoes);
   const actions: BackPlan["actions"][number][] = [];
   const unchanged: string[] = [];
   const conflicts: BackPlan["conflicts"][number][] = [];
-  for (const { path, versions } of meant) {
-    const first = versions.findIndex(({ run }) => run === undoes);
+  for (const file of meant) {
+    const { path, versions } = file;
+    const first = versions.findIndex(({ run, version }) => run === undoes && version >= file.first);
     const [base, last] = [versions[first - 1], versions.at(-1)];
     if (!last) continue;
+    if (base && (base.version < file.first || isGone(base))) {
+      conflicts.push({ path, version: base.version, runId: null, actor: null, reason: "gone" });
+      continue;
+    }
     if (isSame(last, base)) {
       unchanged.push(path);
       continue;
@@ -143,6 +161,15 @@ export function planUndo(model: Model, { undoes, onConflict, dryRun }: Undo): Re
     if (foreign) {
       conflicts.push({ path, version: foreign.version, runId: foreign.run ?? null, actor: null });
       if (onConflict !== "overwrite") continue;
+    } else {
+      const moves = versions.slice(first).filter(({ run, operation }) =>
+        run === undoes && operation === "move"
+      );
+      const isSplit = moves.some(({ moved }) => moved && !meant.includes(moved));
+      if (moves[0] && isSplit) {
+        conflicts.push({ path, version: moves[0].version, runId: undoes, actor: null, reason: "moved" });
+        if (onConflict !== "overwrite") continue;
+      }
     }
     actions.push(action(path, last, base));
   }
@@ -153,13 +180,15 @@ export function planUndo(model: Model, { undoes, onConflict, dryRun }: Undo): Re
 export function planRestore(model: Model, { directory, moment }: RestoreFolder): BackPlan {
   const actions: BackPlan["actions"][number][] = [];
   const unchanged: string[] = [];
+  const trimmed: string[] = [];
   for (const file of below(model, directory)) {
     const [last, then] = [file.versions.at(-1), versionAt(file, moment)];
     if (!last || last === then) continue;
-    if (isSame(last, then)) unchanged.push(file.path);
+    if (isGone(then)) trimmed.push(file.path);
+    else if (isSame(last, then)) unchanged.push(file.path);
     else actions.push(action(file.path, last, then));
   }
-  return { actions, unchanged, conflicts: [] };
+  return { actions, unchanged, conflicts: [], ...(trimmed.length > 0 && { trimmed }) };
 }
 
 /** What carries out the plan. */

@@ -1,6 +1,15 @@
 /** What the reading operations must answer, given the model's files. */
 import { compareUtf8, isBinaryType, linesOf } from "./model_content.ts";
-import { type File, type Model, notFound, type Refused, refused, type Version } from "./model.ts";
+import {
+  type File,
+  kept,
+  type Model,
+  notFound,
+  type Refused,
+  refused,
+  unreadable,
+  type Version,
+} from "./model.ts";
 
 export interface Read {
   readonly kind: "read";
@@ -97,8 +106,10 @@ export function tagOf(file: File, version: Version, representation: "j" | "r" | 
 function find(model: Model, path: string, number: number | undefined): Refused | [File, Version] {
   const file = model.files.get(path);
   if (!file) return notFound(undefined);
-  const version = file.versions[(number ?? file.versions.length) - 1];
-  if (!version) return refused("VERSION_NOT_FOUND", { latestVersion: file.versions.length });
+  const latest = file.versions.length;
+  const refusal = number === undefined || number === latest ? undefined : unreadable(file, number);
+  const version = file.versions[(number ?? latest) - 1];
+  if (refusal || !version) return refusal ?? notFound(undefined);
   return version.deleted ? notFound(version) : [file, version];
 }
 
@@ -167,17 +178,18 @@ export function versions(model: Model, { path, limit = 10, offset = 0 }: Version
   const file = model.files.get(path);
   const latest = file?.versions.at(-1);
   if (!file || !latest) return notFound(undefined);
-  const page = file.versions.toReversed().slice(offset, offset + limit).map((version) => ({
+  const page = kept(file).toReversed().slice(offset, offset + limit).map((version) => ({
     version: version.version,
     size: version.bytes.length,
     createdAt: version.at,
     updatedAt: version.at,
     ...(version.deleted && { deleted: true }),
+    ...(version.redacted && { redacted: true }),
     operation: version.operation,
     ...(version.from && { from: version.from }),
     ...(version.run !== undefined && { runId: version.run }),
   }));
-  const total = file.versions.length;
+  const total = kept(file).length;
   return { data: { file: { path, mimeType: latest.type }, versions: page, total, limit, offset } };
 }
 
@@ -188,6 +200,10 @@ export function diff(model: Model, asked: Diff): Refused | Compared {
   const to = asked.to ?? latestVersion;
   const from = asked.from ?? to - 1;
   if (to > latestVersion || from > latestVersion) return refused("VERSION_NOT_FOUND", { latestVersion });
+  for (const number of [from, to]) {
+    const refusal = number > 0 ? unreadable(file, number) : undefined;
+    if (refusal) return refusal;
+  }
   const sides = [from, to].map((number) => file.versions[number - 1]);
   if (sides.some((side) => side && (!side.isText || isBinaryType(side.type)))) return refused("NOT_TEXT");
   const [before, after] = sides.map((side) => side?.bytes ?? new Uint8Array());

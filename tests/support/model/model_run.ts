@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { inParallel } from "../in_parallel.ts";
-import { type Batch, type Many, Model, type Write } from "./model.ts";
+import { type Batch, type File, kept, type Many, Model, type Write } from "./model.ts";
 import type {
   MomentChoice,
   NearChoice,
@@ -11,7 +11,7 @@ import type {
   VersionChoice,
   WriteOperation,
 } from "./model_operations.ts";
-import type { Moment } from "./model_plans.ts";
+import { type Moment, versionAt } from "./model_plans.ts";
 import { diff, list, metadata, read, versions } from "./model_reads.ts";
 import { encodePath } from "../client/files.ts";
 import { check, exchange, type Expected, type Request, send } from "./model_wire.ts";
@@ -47,6 +47,7 @@ export class ModelRun {
   readonly #model = new Model();
   #lastWithKey: Write | Batch | Many | undefined;
   #undos = 0;
+  #erasures = 0;
   /** Operations by kind, and how many of them were refused. */
   readonly counts = new Map<string, number>();
 
@@ -60,16 +61,46 @@ export class ModelRun {
 
   async run(operations: readonly Operation[]): Promise<void> {
     for (const operation of operations) {
+      if (operation.kind === "trim") {
+        await this.#trim(operation.keep);
+        continue;
+      }
       const request = await this.#resolve(operation);
       if (request) await this.#step(request);
     }
-    if (this.#model.receipts.length > 0) await this.sweep();
+    if (this.#erasures > 0) await this.sweep();
     await this.#checkEverything();
+  }
+
+  async #trim(keepVersions: number): Promise<void> {
+    const patch = async (retention: unknown) => {
+      const json = { retention };
+      const { status } = await exchange(this.baseUrl, this.adminKey, {
+        method: "PATCH",
+        path: "/project",
+        json,
+      });
+      assertEquals(status, 200);
+    };
+    await patch({ keepVersions });
+    await this.sweep();
+    await patch(null);
+    const count = this.#model.trim(keepVersions);
+    this.#forgetKeys();
+    this.counts.set("trim", (this.counts.get("trim") ?? 0) + 1);
+    this.counts.set("trimmed", (this.counts.get("trimmed") ?? 0) + count);
+  }
+
+  /** What was answered of what is erased is forgotten, sooner or later, or refused: keys are not used again. */
+  #forgetKeys(): void {
+    this.#lastWithKey = undefined;
+    this.#erasures++;
   }
 
   async #step(request: Request): Promise<void> {
     const expected = this.#expect(request);
-    const answer = await send(this.baseUrl, request.kind === "purge" ? this.adminKey : this.key, request);
+    const isErasure = request.kind === "purge" || request.kind === "redact";
+    const answer = await send(this.baseUrl, isErasure ? this.adminKey : this.key, request);
     check(request, expected, answer);
     const outcome = "refused" in expected ? ` ${expected.refused}` : "";
     this.counts.set(request.kind + outcome, (this.counts.get(request.kind + outcome) ?? 0) + 1);
@@ -95,9 +126,11 @@ export class ModelRun {
       case "list":
         return list(this.#model, request);
       case "purge":
-        // What was answered to writes of the file is forgotten, sooner or later: their keys are not used again.
-        this.#lastWithKey = undefined;
+        this.#forgetKeys();
         return this.#model.purge(request);
+      case "redact":
+        this.#forgetKeys();
+        return this.#model.redact(request);
       case "batch":
         if (request.key !== undefined) this.#lastWithKey = request;
         return this.#model.batch(request);
@@ -139,7 +172,8 @@ export class ModelRun {
   }
 
   async #moment({ path, back, by }: MomentChoice): Promise<Moment | undefined> {
-    const made = this.#model.files.get(path)?.versions ?? [];
+    const file: File | undefined = this.#model.files.get(path);
+    const made = file ? kept(file) : [];
     const version = made[Math.max(0, made.length - 1 - back)];
     if (!version) return undefined;
     if (by === "time") return { at: version.at, time: version.at };
@@ -154,6 +188,7 @@ export class ModelRun {
     }
     for (const { path, versions } of this.#model.files.values()) {
       if (versions.length > 1) await this.#step({ kind: "versions", path, limit: 100 });
+      // Those that are gone, too: they are refused.
       await inParallel(versions, 4, ({ version }) => this.#step({ kind: "read", path, version, as: "raw" }));
     }
     assertEquals([...this.#model.files.values()].filter(({ id }) => id === ""), []);
@@ -170,24 +205,30 @@ export class ModelRun {
     const told = changes.map(({ path, version, operation, runId = "" }) =>
       [path, version, operation, runId].join(" ")
     );
-    const made = [...this.#model.files.values()].flatMap(({ path, versions }) =>
-      versions.map(({ version, operation, run = "" }) => [path, version, operation, run].join(" "))
+    const shown = ({ path, version }: { path: string; version: number }) => `${path} ${version}`;
+    const files = [...this.#model.files.values()];
+    const made = files.flatMap((file) =>
+      kept(file).filter(({ redacted }) => !redacted)
+        .map(({ version, operation, run = "" }) => [file.path, version, operation, run].join(" "))
     );
     assertEquals(told.toSorted(), made.toSorted());
     await this.#checkRuns();
     const latest = new Map<string, number>();
     for (const { path, version } of changes) {
-      assertEquals(version, (latest.get(path) ?? 0) + 1, `the feed tells of ${path} in order`);
+      assert(version > (latest.get(path) ?? 0), `the feed tells of ${path} in order`);
       latest.set(path, version);
     }
-    const { cursor, commitId } = changes[Math.floor(changes.length / 2)] ?? {};
-    if (cursor === undefined) return;
+    const change = changes[Math.floor(changes.length / 2)];
+    if (!change) return;
+    const { cursor } = change;
     // A cursor within a commit is its end.
-    const until = changes.findLastIndex((change) => change.commitId === commitId);
-    const then = new Map(changes.slice(0, until + 1).map((change) => [change.path, change]));
-    const live = [...then.values()].filter(({ deleted }) => !deleted).map(({ path, version }) =>
-      `${path} ${version}`
-    );
+    const { commit = 0 } = this.#model.files.get(change.path)?.versions[change.version - 1] ?? {};
+    const live = files.flatMap((file) => {
+      const then = versionAt(file, { at: cursor, commit });
+      return then && then !== "trimmed" && !then.deleted
+        ? [shown({ path: file.path, version: then.version })]
+        : [];
+    });
     const answer = await exchange(this.baseUrl, this.key, {
       method: "GET",
       path: `/files?recursive=true&limit=100&at=${cursor}`,
@@ -195,16 +236,15 @@ export class ModelRun {
     const listed = z.object({
       data: z.object({ files: z.array(z.object({ path: z.string(), version: z.int() })) }),
     });
-    const shown = listed.parse(answer.body).data.files.map(({ path, version }) => `${path} ${version}`);
-    assertEquals(shown.toSorted(), live.toSorted());
+    assertEquals(listed.parse(answer.body).data.files.map(shown).toSorted(), live.toSorted());
   }
 
   /** Each run is listed with what it made. */
   async #checkRuns(): Promise<void> {
     const expected = new Map<string, { fileCount: number; versionCount: number }>();
-    for (const { versions } of this.#model.files.values()) {
+    for (const file of this.#model.files.values()) {
       const seen = new Set<string>();
-      for (const { run } of versions) {
+      for (const { run } of kept(file)) {
         if (run === undefined) continue;
         const counts = expected.get(run) ?? { fileCount: 0, versionCount: 0 };
         counts.versionCount++;
@@ -229,7 +269,7 @@ export class ModelRun {
     }
   }
 
-  async #resolve(operation: Operation): Promise<Request | undefined> {
+  async #resolve(operation: Exclude<Operation, { kind: "trim" }>): Promise<Request | undefined> {
     if (operation.kind === "repeat") return this.#lastWithKey;
     if (operation.kind === "batch") {
       const { operations, ...rest } = operation;
@@ -242,6 +282,10 @@ export class ModelRun {
     switch (operation.kind) {
       case "purge":
         return operation;
+      case "redact": {
+        const { kind, path, back } = operation;
+        return { kind, path, versions: back.map((one) => this.#version(path, one) ?? 1) };
+      }
       case "copy_folder":
         return {
           ...operation,
@@ -307,9 +351,9 @@ export class ModelRun {
     }
   }
 
-  /** Keys are others after a purge. */
+  /** Keys are others after an erasure. */
   #key(key: string | undefined): string | undefined {
-    return key && `${key} ${this.#model.receipts.length}`;
+    return key && `${key} ${this.#erasures}`;
   }
 
   #nextUndo(): string {

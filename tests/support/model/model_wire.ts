@@ -13,6 +13,8 @@ import type {
   Preview,
   Purge,
   Purged,
+  Redact,
+  Redacted,
   Refused,
   Write,
   Written,
@@ -32,7 +34,7 @@ import {
 } from "./model_reads.ts";
 
 /** With nothing left open. */
-export type Request = Batch | Many | Purge | Write | Read | Metadata | Versions | Diff | List;
+export type Request = Batch | Many | Purge | Redact | Write | Read | Metadata | Versions | Diff | List;
 export type Expected =
   | Refused
   | Written
@@ -40,6 +42,7 @@ export type Expected =
   | FolderWritten
   | BackWritten
   | Purged
+  | Redacted
   | Preview
   | Data
   | Bytes
@@ -67,6 +70,7 @@ const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
   edit: "write_file",
   delete: "delete_file",
   purge: "purge_file",
+  redact: "redact_versions",
   restore: "restore_file",
   copy: "copy_file",
   move: "move_file",
@@ -167,6 +171,12 @@ function sentOf(request: Request): Sent {
       };
     case "purge":
       return { method: "DELETE", path: `/files/${encodePath(request.path)}?purge` };
+    case "redact":
+      return {
+        method: "POST",
+        path: `/files/redact/${encodePath(request.path)}`,
+        json: { versions: request.versions },
+      };
     case "copy_folder":
     case "move_folder":
     case "delete_folder":
@@ -319,6 +329,7 @@ export function check(request: Request, expected: Expected, answer: WireAnswer):
     const { bytes: _, ...rest } = data;
     return assertEquals(rest, { path, versions: versions.length, pendingVersions: 0 });
   }
+  if ("redacted" in expected) return checkRedacted(expected, data);
   if ("batch" in expected) return checkBatch(expected, answer, data);
   if ("folder" in expected || "back" in expected) return checkMany(expected, answer, data);
   if ("data" in expected) {
@@ -363,10 +374,24 @@ function checkBytes({ bytes, status, headers }: Bytes, answer: WireAnswer): void
   for (const [name, value] of Object.entries(headers)) assertEquals(answer.headers.get(name), value);
 }
 
-/** Where a version is in the change feed is for the feed to tell. */
+/** What is left is not said to be all that there is, but it is there. */
+function checkRedacted({ redacted, isReadable }: Redacted, data: Record<string, unknown>): void {
+  assertEquals(data["versions"], redacted);
+  const remaining = z.array(z.object({ path: z.string(), version: z.int() })).parse(data["remaining"]);
+  assertEquals(remaining.filter(({ path, version }) => !isReadable(path, version)), []);
+}
+
+/** Where a version is in the change feed is for the feed to tell, and when it was redacted nobody's business. */
 function withoutCursors({ versions, ...data }: Record<string, unknown>) {
   const listed = z.array(z.looseObject({ cursor: z.string().regex(/^[0-9a-f]{32}$/) })).parse(versions);
-  return { ...data, versions: listed.map(({ cursor: _, ...version }) => version) };
+  return {
+    ...data,
+    versions: listed.map(({ cursor: _, redactedAt, ...version }) => {
+      if (redactedAt === undefined) return version;
+      assertMatch(String(redactedAt), TIMESTAMP);
+      return { ...version, redacted: true };
+    }),
+  };
 }
 
 function checkBatch(
@@ -387,7 +412,8 @@ function checkMany(
 ): void {
   assertEquals(answer.headers.get("idempotency-replayed"), expected.isReplayed ? "true" : null);
   if ("folder" in expected) {
-    return assertEquals(data, { count: expected.folder.length, files: expected.folder });
+    const { folder: files, trimmed } = expected;
+    return assertEquals(data, { count: files.length, files, ...(trimmed.length > 0 && { trimmed }) });
   }
   const { back: { actions, ...rest }, run, undone } = expected;
   // Each file gets the version after the one that it was at.

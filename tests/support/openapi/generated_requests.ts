@@ -146,6 +146,9 @@ export class RequestGenerator {
         return this.#ids.length > 0 ? random.pick(this.#ids) : undefined;
       case "token":
         return this.tokens.length > 0 ? random.pick(this.tokens) : undefined;
+      case "versions":
+        // Superseded soon.
+        return random.pick(["1", "2"]);
       case "name":
         return `name ${random.below(1000)}`;
       case "If-Match":

@@ -34,7 +34,7 @@ export class SchemaValues {
         return this.#text(schema, name);
       case "integer":
       case "number":
-        return this.#number(schema);
+        return this.#number(schema, name);
       case "boolean":
         return random.below(2) === 0;
       case "array": {
@@ -61,7 +61,9 @@ export class SchemaValues {
     );
   }
 
-  #number({ minimum, maximum }: Json): number {
+  #number({ minimum, maximum }: Json, name: string): number {
+    const meant = Number(this.meaning(name));
+    if (Number.isInteger(meant) && this.random.below(10) > 0) return meant;
     const least = typeof minimum === "number" ? minimum : 0;
     const most = typeof maximum === "number" ? maximum : 2 ** 31 - 1;
     return this.random.pick([

@@ -51,6 +51,7 @@ const HTTP_BREADTH = [
   "diff",
   "edit_turns",
   "empty_conditions",
+  "erased_answers",
   "lines",
   "paging",
   "preconditions",

@@ -287,8 +287,9 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_administer", caller, request, z.unknown());
   }
 
-  async sweepErasures(): Promise<boolean> {
-    return z.boolean().parse(await this.callInternal("filestore_sweep_erasures", {}));
+  async sweepErasures(begun?: string): Promise<boolean> {
+    const parameters = { p_begun: begun ?? null };
+    return z.boolean().parse(await this.callInternal("filestore_sweep_erasures", parameters));
   }
 
   async deadSegments(limit: number): Promise<readonly DeadSegment[]> {

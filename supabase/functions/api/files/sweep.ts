@@ -20,10 +20,15 @@ export interface SweepResult {
 
 /**
  * Does one step of each kind: what erasures have left, the objects of dead segments, and what was deleted or never
- * committed. So none of them waits until another one has nothing left to do. Concurrent slices are safe.
+ * committed. So none of them waits until another one has nothing left to do. Concurrent slices are safe. With `begun`, an
+ * ISO time, those who go on until nothing is left come to an end while others write.
  */
-export async function sweepSlice(metadata: Metadata, segments: Segments): Promise<SweepResult> {
-  const hasErased = await metadata.sweepErasures();
+export async function sweepSlice(
+  metadata: Metadata,
+  segments: Segments,
+  begun?: string,
+): Promise<SweepResult> {
+  const hasErased = await metadata.sweepErasures(begun);
   const dead = await removeDead(metadata, segments);
   const sweep = await metadata.nextSweep();
   const { seen, removed } = sweep === null

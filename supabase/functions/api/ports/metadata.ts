@@ -186,8 +186,11 @@ export interface Metadata {
     action: AdministrativeAction,
     parameters: Readonly<Record<string, unknown>>,
   ): Promise<Answer<unknown>>;
-  /** Does one slice of what erasures have left to be done. False: there is nothing. */
-  sweepErasures(): Promise<boolean>;
+  /**
+   * Does one slice of what erasures and rules of retention have left to be done. False: there is nothing. A rule is not
+   * applied once more where it was since `begun`, an ISO time.
+   */
+  sweepErasures(begun?: string): Promise<boolean>;
   /** Segments that nothing readable needs and whose objects are not removed yet, at most so many. */
   deadSegments(limit: number): Promise<readonly DeadSegment[]>;
   /** Notes that the objects of dead segments are removed. */

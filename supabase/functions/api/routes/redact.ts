@@ -49,7 +49,7 @@ export const redact = defineRoute({
     summary: "Erase the content of versions for good",
     description:
       "Not of the current one, unless the file is deleted. The versions stay in the list, with `redactedAt`; reading, " +
-      "restoring or comparing one is `VERSION_REDACTED`. A repeat is harmless.",
+      "restoring or comparing one is `VERSION_REDACTED`. A repeat tells what is left by then.",
     body,
     answer,
     errors: [

@@ -3,7 +3,18 @@ import { z } from "zod";
 import type { Context } from "../context.ts";
 import { sweepSlice } from "../files/sweep.ts";
 import { success } from "../http/respond.ts";
-import { defineRoute, noParameters } from "./route.ts";
+import { pick } from "../http/query.ts";
+import type { RequestData } from "../http/request_data.ts";
+import { validate } from "../http/validate.ts";
+import { defineRoute } from "./route.ts";
+
+const query = z.object({
+  begun: z.iso.datetime().optional().meta({
+    description:
+      "When the first of these slices was asked for: rules of retention are not applied again where they were since, so " +
+      "that the slices come to an end while others write.",
+  }),
+});
 
 const answer = z.object({
   seen: z.int().min(0).meta({ description: "Objects examined." }),
@@ -14,9 +25,9 @@ const answer = z.object({
   isDone: z.boolean().meta({ description: "Whether there was nothing left to do." }),
 }).meta({ id: "Sweep" });
 
-async function handle(context: Context): Promise<Response> {
+async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Response> {
   const indexed = await context.indexBacklog();
-  const swept = await sweepSlice(context.metadata, context.segments);
+  const swept = await sweepSlice(context.metadata, context.segments, begun);
   const result = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
   return success(
     "sweep",
@@ -30,14 +41,15 @@ export const sweep = defineRoute({
   pattern: "/sweep",
   operation: "sweep",
   credentials: "secret key",
-  parse: noParameters,
+  parse: ({ query: given }: RequestData) => validate(query, pick(given, ["begun"])),
   handle,
   openapi: {
     id: "sweep",
     summary: "Remove uploads that were never committed and index pending files, one bounded slice",
     description:
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
+    query,
     answer,
-    errors: ["INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],
+    errors: ["VALIDATION_ERROR", "INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],
   },
 });

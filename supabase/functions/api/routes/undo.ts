@@ -139,6 +139,7 @@ export const undoRun = defineRoute({
       "VALIDATION_ERROR",
       "RUN_NOT_FOUND",
       "RUN_CONFLICT",
+      "VERSION_REDACTED",
       "VERSION_CONFLICT",
       "IDEMPOTENCY_KEY_IN_USE",
       "IDEMPOTENCY_KEY_REUSED",
@@ -177,6 +178,7 @@ export const restoreFolder = defineRoute({
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",
+      "VERSION_REDACTED",
       "VERSION_CONFLICT",
       "IDEMPOTENCY_KEY_IN_USE",
       "IDEMPOTENCY_KEY_REUSED",

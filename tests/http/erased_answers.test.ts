@@ -1,0 +1,200 @@
+/** A repeated request whose versions were erased since: answered, never done again, and no failure of ours. */
+import { assert, assertEquals } from "@std/assert";
+import { type Answer, assertRefused } from "../support/client/contract.ts";
+import { administrator, purge, redact, sweepAll } from "../support/client/erasure.ts";
+import type { Files, ProjectFiles } from "../support/client/files.ts";
+import { prepare, WRITES } from "../support/client/write_kinds.ts";
+import { assertReplayed, withData } from "../acceptance/idempotency.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+async function paths(own: Files): Promise<string[]> {
+  const { files } = await own.list({ recursive: true, limit: 100 });
+  const deleted = await own.list({ recursive: true, deleted: true, limit: 100 });
+  return [...files, ...deleted.files].map(({ path }) => path);
+}
+const versionsOf = async (own: ProjectFiles) =>
+  (await service.sql(
+    "select from filestore.file_versions where project_id = $1 and operation <> 'purge'",
+    [own.project.id],
+  )).length;
+
+/** As `assertReplayed`, of an answer without an entity tag. */
+function assertRepeated(again: Answer, first: Answer): void {
+  assertEquals([again.status, again.headers.get("idempotency-replayed")], [200, "true"], again.text);
+  assertEquals(withData.parse(again.body).data, withData.parse(first.body).data);
+}
+
+/** Ways to erase all that a request has made, where there is a later version if one has to stay. */
+const ERASURES: readonly { name: string; erase(own: Files, admin: Files): Promise<void> }[] = [
+  {
+    name: "purged",
+    async erase(own, admin) {
+      for (const path of await paths(own)) await purge(admin, path);
+    },
+  },
+  {
+    name: "redacted",
+    async erase(own, admin) {
+      for (const path of await paths(own)) {
+        const { version } = await own.write(path, "later");
+        await redact(admin, path, Array.from({ length: version - 1 }, (_, index) => index + 1));
+      }
+    },
+  },
+  {
+    name: "trimmed",
+    async erase(own, admin) {
+      for (const path of await paths(own)) await own.write(path, "later");
+      await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 1 } } });
+      await sweepAll(service);
+    },
+  },
+];
+
+for (const { name, erase } of ERASURES) {
+  test(`a repeated write of any kind is answered as it was while its versions are ${name}, and makes nothing`, async () => {
+    for (const kind of WRITES) {
+      const own = await files();
+      await prepare(own, "f.txt");
+      const once = { "idempotency-key": "k" };
+      const first = await kind.send(own, "f.txt", once);
+      await erase(own, await administrator(service, own.project.id));
+      const before = await versionsOf(own);
+      assertReplayed(await kind.send(own, "f.txt", once), first);
+      assertEquals(await versionsOf(own), before, kind.name);
+    }
+  });
+}
+
+interface ManyKind {
+  readonly operation:
+    | "batch"
+    | "copy_folder"
+    | "move_folder"
+    | "delete_folder"
+    | "undo_run"
+    | "restore_folder";
+  readonly method: string;
+  readonly path: string;
+  body?(cursor: string): unknown;
+  /** Whether its answer tells of contents, as a plan does. */
+  readonly isBack?: boolean;
+}
+const MANY: readonly ManyKind[] = [
+  {
+    operation: "batch",
+    method: "POST",
+    path: "/batch",
+    body: () => ({
+      operations: [
+        { op: "edit", path: "d/a", oldString: "one", newString: "two" },
+        { op: "write", path: "d/b", content: "x" },
+        { op: "move", path: "d/b", destination: "d/c" },
+      ],
+    }),
+  },
+  {
+    operation: "copy_folder",
+    method: "POST",
+    path: "/folders/copy",
+    body: () => ({ path: "d", destination: "e" }),
+  },
+  {
+    operation: "move_folder",
+    method: "POST",
+    path: "/folders/move",
+    body: () => ({ path: "d", destination: "e" }),
+  },
+  { operation: "delete_folder", method: "DELETE", path: "/folders/d" },
+  {
+    operation: "undo_run",
+    method: "POST",
+    path: "/runs/r/undo",
+    body: () => ({ dryRun: false, onConflict: "overwrite" }),
+    isBack: true,
+  },
+  {
+    operation: "restore_folder",
+    method: "POST",
+    path: "/restore",
+    body: (cursor) => ({ directory: "d", at: cursor, dryRun: false }),
+    isBack: true,
+  },
+];
+
+/** A folder with a file that a run changed and one that it made, and the request to be repeated. */
+async function prepareMany(own: Files, kind: ManyKind): Promise<() => Promise<Answer>> {
+  await own.write("d/a", "one");
+  const { cursor } = (await own.versions("d/a")).versions[0] ?? { cursor: "" };
+  for (const path of ["d/a", "d/new"]) {
+    await own.request("POST", "/files", {
+      body: { path, content: "one by the run" },
+      headers: { "x-run-id": "r" },
+    });
+  }
+  const body = kind.body?.(cursor);
+  const headers = { "idempotency-key": "k", "x-run-id": "mine" };
+  return () => own.request(kind.method, kind.path, { ...(body !== undefined && { body }), headers });
+}
+
+for (const { name, erase } of ERASURES) {
+  test(`410 VERSION_REDACTED: a repeated change of several files whose versions are ${name} was done, and is not done again`, async () => {
+    for (const kind of MANY) {
+      const own = await files();
+      const send = await prepareMany(own, kind);
+      const first = await send();
+      assertEquals([first.status, first.headers.get("idempotency-replayed")], [200, null], first.text);
+      await erase(own, await administrator(service, own.project.id));
+      const before = await versionsOf(own);
+      const again = await send();
+      // A redacted version keeps its number, which is all that such an answer tells of it.
+      if (name === "redacted" && !kind.isBack) assertRepeated(again, first);
+      else {assertEquals(
+          assertRefused(again, "VERSION_REDACTED", kind.operation),
+          { done: true },
+          kind.operation,
+        );}
+      assertEquals(await versionsOf(own), before, kind.operation);
+    }
+  });
+}
+
+test("410 VERSION_REDACTED: one purged file of several is enough", async () => {
+  for (const kind of MANY) {
+    const own = await files();
+    const send = await prepareMany(own, kind);
+    await send();
+    const admin = await administrator(service, own.project.id);
+    const touched = (await paths(own)).filter((path) =>
+      path.startsWith(kind.path.includes("folders/") ? "e" : "d")
+    );
+    const path = touched[0] ?? "d/a";
+    await purge(admin, path);
+    assertEquals(
+      assertRefused(await send(), "VERSION_REDACTED", kind.operation),
+      { done: true },
+      kind.operation,
+    );
+  }
+});
+
+test("200: an undo that had nothing to do is answered as it was, whatever was done since", async () => {
+  const own = await files();
+  await own.write("a", "one");
+  await own.request("POST", "/files", {
+    body: { path: "a", content: "two" },
+    headers: { "x-run-id": "r" },
+  });
+  await own.write("a", "one");
+  const send = () =>
+    own.request("POST", "/runs/r/undo", {
+      body: { dryRun: false },
+      headers: { "idempotency-key": "k", "x-run-id": "mine" },
+    });
+  const first = await send();
+  assert(first.text.includes('"unchanged":["a"]'), first.text);
+  await own.write("a", "three");
+  assertRepeated(await send(), first);
+});
