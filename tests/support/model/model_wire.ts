@@ -325,9 +325,9 @@ export function check(request: Request, expected: Expected, answer: WireAnswer):
   assertEquals(operation, isByLink(request) ? "write_link" : OPERATION_NAMES[request.kind]);
   if ("version" in expected) return checkWritten(expected, answer, data);
   if ("purged" in expected) {
-    const { path, versions } = expected.purged;
+    const { path, versions, first } = expected.purged;
     const { bytes: _, ...rest } = data;
-    return assertEquals(rest, { path, versions: versions.length, pendingVersions: 0 });
+    return assertEquals(rest, { path, versions: versions.length - first + 1, pendingVersions: 0 });
   }
   if ("redacted" in expected) return checkRedacted(expected, data);
   if ("batch" in expected) return checkBatch(expected, answer, data);
