@@ -564,9 +564,10 @@ language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention();
+    or filestore.sweep_retention() or filestore.sweep_usage();
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing.';
+  'One slice of what erasures have left to be done, of a rule of retention, or of counting usage; false where there is '
+  'nothing.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');

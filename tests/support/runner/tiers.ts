@@ -57,6 +57,7 @@ const HTTP_BREADTH = [
   "raw_read",
   "raw_write",
   "segment_lists",
+  "usage",
 ]
   .map((name) => `http/${name}.test.ts`);
 /** The acceptance command runs again, in one go, what most HTTP files run each for itself. */
