@@ -12,7 +12,8 @@ select tables_are('filestore', array[
   'directories', 'directory_changes', 'doubtful_segments', 'edit_turns', 'file_versions', 'files', 'health',
   'idempotency_keys', 'link_windows', 'links', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_counters', 'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
-  'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers'
+  'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
+  'usage_days', 'usage_folds', 'usage_levels'
 ]);
 select is(
   array(select c.relname::text from pg_class c

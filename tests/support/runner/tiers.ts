@@ -90,6 +90,7 @@ const LOCAL_REST = [
   "local/docs_commands.test.ts",
   "local/docs_storage_format.test.ts",
   "local/embeddings.test.ts",
+  "local/erase_command.test.ts",
   "local/files_command.test.ts",
   "local/npx.test.ts",
   "local/pglite_session.test.ts",
