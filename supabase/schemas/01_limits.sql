@@ -67,6 +67,9 @@ create type filestore.limits as (
   retention_slice_files integer,
   retention_slice_versions integer,
   retention_pass_seconds integer,
+  retention_preview_files integer,
+  retention_preview_versions integer,
+  retention_preview_shown integer,
   usage_days_max integer,
   usage_kept_days integer,
   usage_keys_shown_max integer,
@@ -207,6 +210,10 @@ begin
   v_limits.retention_slice_files := 500;
   v_limits.retention_slice_versions := 1000;
   v_limits.retention_pass_seconds := 3600;
+  -- Files that a preview of a rule looks at, versions it counts, and files it names.
+  v_limits.retention_preview_files := 5000;
+  v_limits.retention_preview_versions := 100000;
+  v_limits.retention_preview_shown := 20;
   -- Days that one question about usage is about, how long they are kept, and keys that its answer names.
   v_limits.usage_days_max := 366;
   v_limits.usage_kept_days := 400;

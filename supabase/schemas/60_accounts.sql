@@ -424,6 +424,12 @@ begin
       if p_parameters ? 'name' and filestore.validate_name(p_parameters ->> 'name', 1) is not null then
         return filestore.validate_name(p_parameters ->> 'name', 1);
       end if;
+      if p_parameters -> 'dryRun' = 'true' then
+        return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object(
+          'wouldRemove', filestore.preview_retention(p_project_id, case when p_parameters ? 'retention'
+            then nullif(p_parameters -> 'retention', 'null')
+            else (select p.retention from filestore.projects p where p.id = p_project_id) end)));
+      end if;
       begin
         update filestore.projects p
         set name = coalesce(p_parameters ->> 'name', p.name),

@@ -486,6 +486,11 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
       'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, jit=off',
   },
   "filestore.sweep_usage()": admin,
+  "filestore.is_expired(p_file filestore.files, p_rule jsonb)": admin,
+  "filestore.preview_retention(p_project_id uuid, p_rule jsonb)": operation(
+    "filestore_admin",
+    "filestore_account",
+  ),
   "filestore.usage_by_day(p_project_id uuid, p_query jsonb)": account,
   "filestore.sweepable_through()": admin,
   "public.filestore_sweep_dead(p_limit integer)": administration,

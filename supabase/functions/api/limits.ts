@@ -231,6 +231,12 @@ export const RETENTION_SLICE_FILES = 500;
 export const RETENTION_SLICE_VERSIONS = 1000;
 /** How often a project with a rule is looked through where nothing was written. In SQL. */
 export const RETENTION_PASS_SECONDS = 3600;
+/** Files that a preview of a rule looks at. In SQL. */
+export const RETENTION_PREVIEW_FILES = 5_000;
+/** Versions that it counts. In SQL. */
+export const RETENTION_PREVIEW_VERSIONS = 100_000;
+/** Files that it names. In SQL. */
+export const RETENTION_PREVIEW_SHOWN = 20;
 /** Days of one question about usage. In SQL. */
 export const USAGE_DAYS_MAX = 366;
 /** Days that usage is kept. In SQL. */

@@ -265,6 +265,16 @@ export const projectRecord = z.strictObject({
   }),
   keyPrefix: z.string().startsWith("oa_").nullable(),
 });
+/** Of PATCH /project with `dryRun`. */
+export const previewRecord = projectRecord.extend({
+  wouldRemove: z.strictObject({
+    versions: z.int().min(0),
+    files: z.int().min(0),
+    examples: z.array(z.strictObject({ path: z.string(), versions: z.int().min(1), whole: z.boolean() })),
+    lookedAt: z.int().min(0),
+    isComplete: z.boolean(),
+  }),
+});
 export const projectList = z.strictObject({ projects: z.array(projectRecord) });
 
 export const keyRecord = z.strictObject({
