@@ -211,7 +211,7 @@ begin
   v_limits.retention_slice_versions := 1000;
   v_limits.retention_pass_seconds := 3600;
   -- Files that a preview of a rule looks at, versions it counts, and files it names.
-  v_limits.retention_preview_files := 5000;
+  v_limits.retention_preview_files := 2000;
   v_limits.retention_preview_versions := 100000;
   v_limits.retention_preview_shown := 20;
   -- Days that one question about usage is about, how long they are kept, and keys that its answer names.

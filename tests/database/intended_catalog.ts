@@ -487,10 +487,10 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   },
   "filestore.sweep_usage()": admin,
   "filestore.is_expired(p_file filestore.files, p_rule jsonb)": admin,
-  "filestore.preview_retention(p_project_id uuid, p_rule jsonb)": operation(
-    "filestore_admin",
-    "filestore_account",
-  ),
+  "filestore.preview_retention(p_project_id uuid, p_rule jsonb)": {
+    ...operation("filestore_admin", "filestore_account"),
+    settings: plannedOnce.settings,
+  },
   "filestore.usage_by_day(p_project_id uuid, p_query jsonb)": account,
   "filestore.sweepable_through()": admin,
   "public.filestore_sweep_dead(p_limit integer)": administration,

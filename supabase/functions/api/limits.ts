@@ -232,7 +232,7 @@ export const RETENTION_SLICE_VERSIONS = 1000;
 /** How often a project with a rule is looked through where nothing was written. In SQL. */
 export const RETENTION_PASS_SECONDS = 3600;
 /** Files that a preview of a rule looks at. In SQL. */
-export const RETENTION_PREVIEW_FILES = 5_000;
+export const RETENTION_PREVIEW_FILES = 2_000;
 /** Versions that it counts. In SQL. */
 export const RETENTION_PREVIEW_VERSIONS = 100_000;
 /** Files that it names. In SQL. */
