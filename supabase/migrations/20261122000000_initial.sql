@@ -7072,10 +7072,13 @@ declare
   v_is_any boolean := false;
 begin
   for v_project_id in
-    select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
-    where p.deleted_at is null and (f.project_id is null
-      or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-    order by f.folded_at nulls first, p.id limit (filestore.limits()).usage_slice_projects
+    -- In the order in which isolates hand in their requests, which may be for the same rows.
+    select due.id from (
+      select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
+      where p.deleted_at is null and (f.project_id is null
+        or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
+      order by f.folded_at nulls first, p.id limit (filestore.limits()).usage_slice_projects
+    ) due order by due.id
   loop
     v_is_any := true;
     v_left := v_left - filestore.fold_usage(v_project_id, v_left);
