@@ -7,18 +7,10 @@ import { SelectField } from "../../components/field.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { formatBytes, formatNumber } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { UsageChart } from "./usage_chart.tsx";
+import { type Measure, UsageChart } from "./usage_chart.tsx";
 
 /** Periods in days: the API keeps a year and a month. */
 const PERIODS = [["7", "7 days"], ["30", "30 days"], ["90", "90 days"], ["366", "A year"]] as const;
-
-export interface Measure {
-  readonly name: string;
-  readonly of: (day: UsageDay) => number | null;
-  readonly format: (value: number) => string;
-  /** Whether it is a state, which belongs to no key and is not added up. */
-  readonly isLevel: boolean;
-}
 
 const MEASURES: Readonly<Record<string, Measure>> = {
   requests: { name: "Requests", of: ({ requests }) => requests, format: formatNumber, isLevel: false },
@@ -92,7 +84,7 @@ function toOption([value, { name }]: readonly [string, Measure]): readonly [stri
   return [value, name];
 }
 
-export function nameOfKey({ keyId, name, prefix }: Pick<UsageOfKey, "keyId" | "name" | "prefix">): string {
+function nameOfKey({ keyId, name, prefix }: Pick<UsageOfKey, "keyId" | "name" | "prefix">): string {
   if (keyId === null) return "Console";
   if (name) return name;
   return prefix === null ? `Key ${keyId.slice(0, 8)}, forgotten` : `${prefix}…`;

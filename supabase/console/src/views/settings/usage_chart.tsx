@@ -2,7 +2,15 @@
 /// <reference lib="dom" />
 /** One bar for each day. The same numbers stand in the table below it. */
 import type { UsageDay } from "../../api/owning.ts";
-import type { Measure } from "./usage_card.tsx";
+
+/** A quantity of days. */
+export interface Measure {
+  readonly name: string;
+  readonly of: (day: UsageDay) => number | null;
+  readonly format: (value: number) => string;
+  /** Whether it is a state, which belongs to no key and is not added up. */
+  readonly isLevel: boolean;
+}
 
 /** In the units of the drawing, which is stretched to the width that there is. */
 const STEP = 10;
@@ -12,7 +20,7 @@ const BAR_HEIGHT_MIN = 2;
 
 interface Properties {
   readonly days: readonly UsageDay[];
-  readonly measure: Pick<Measure, "name" | "of" | "format" | "isLevel">;
+  readonly measure: Measure;
 }
 
 export function UsageChart({ days, measure }: Properties) {
