@@ -180,6 +180,15 @@ create type filestore.limits as (
   retention_slice_files integer,
   retention_slice_versions integer,
   retention_pass_seconds integer,
+  retention_preview_files integer,
+  retention_preview_versions integer,
+  retention_preview_shown integer,
+  usage_days_max integer,
+  usage_kept_days integer,
+  usage_keys_shown_max integer,
+  usage_fold_seconds integer,
+  usage_slice_versions integer,
+  usage_slice_projects integer,
   redact_versions_max integer,
   redact_remaining_max integer,
   search_shared_bytes_min integer,
@@ -314,6 +323,18 @@ begin
   v_limits.retention_slice_files := 500;
   v_limits.retention_slice_versions := 1000;
   v_limits.retention_pass_seconds := 3600;
+  -- Files that a preview of a rule looks at, versions it counts, and files it names.
+  v_limits.retention_preview_files := 2000;
+  v_limits.retention_preview_versions := 100000;
+  v_limits.retention_preview_shown := 20;
+  -- Days that one question about usage is about, how long they are kept, and keys that its answer names.
+  v_limits.usage_days_max := 366;
+  v_limits.usage_kept_days := 400;
+  v_limits.usage_keys_shown_max := 100;
+  -- How often the sweep adds a project's versions to its days, and versions and projects that one slice looks at.
+  v_limits.usage_fold_seconds := 3600;
+  v_limits.usage_slice_versions := 10000;
+  v_limits.usage_slice_projects := 100;
   v_limits.redact_versions_max := 1000;
   v_limits.redact_remaining_max := 20;
   -- Idempotency answers that one slice looks at, for those about files that were purged.
@@ -777,6 +798,41 @@ comment on column filestore.project_usage.granted_bytes is
   'the quota.';
 comment on column filestore.project_usage.limit_bytes is
   'The quota that was shared out. A commit under another one counts all rows and shares it out again.';
+
+create table filestore.usage_days (
+  project_id uuid not null,
+  day date not null,
+  key_id uuid not null,
+  requests bigint not null default 0 check (requests >= 0),
+  versions bigint not null default 0 check (versions >= 0),
+  bytes_written bigint not null default 0 check (bytes_written >= 0),
+  primary key (project_id, day, key_id)
+) with (fillfactor = 85);
+comment on table filestore.usage_days is
+  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
+  'function, and versions are counted from their rows by `fold_usage`.';
+comment on column filestore.usage_days.key_id is
+  'All zeros: the console. It stays when the key is forgotten.';
+comment on column filestore.usage_days.bytes_written is
+  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
+
+create table filestore.usage_levels (
+  project_id uuid not null,
+  day date not null,
+  bytes bigint not null,
+  database_bytes bigint not null,
+  primary key (project_id, day)
+) with (fillfactor = 85);
+comment on table filestore.usage_levels is
+  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+
+create table filestore.usage_folds (
+  project_id uuid primary key,
+  position bigint not null,
+  folded_at timestamptz not null
+) with (fillfactor = 85);
+comment on table filestore.usage_folds is
+  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
 
 create table filestore.account_grants (
   project_id uuid primary key references filestore.projects (id),
@@ -1264,8 +1320,8 @@ declare
 begin
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'idempotency_keys', 'edit_turns', 'search_queue',
-    'search_texts'
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
     call filestore.add_policies(format(
       'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows));
@@ -1284,7 +1340,7 @@ begin
   end loop;
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes'
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds'
   ] loop
     call filestore.add_policies(format(
       'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
@@ -1341,7 +1397,7 @@ declare
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
-    'rate_windows', 'rate_counters'
+    'rate_windows', 'rate_counters', 'usage_days', 'usage_levels'
   ] loop
     call filestore.add_policies(format(
       'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
@@ -2074,7 +2130,7 @@ create function filestore.sweep_clock() returns timestamptz
 language plpgsql volatile set search_path = ''
 as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
-call filestore.grant_execute('filestore.sweep_clock', 'filestore_admin', 'filestore_engine');
+call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function filestore.oldest_committable_day() returns date
 language plpgsql volatile set search_path = ''
@@ -6604,12 +6660,12 @@ language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention(p_begun);
+    or filestore.sweep_retention(p_begun) or filestore.sweep_usage();
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing. Rules are '
-  'not applied once more where they were since p_begun, so that whoever goes on until then comes to an end.';
+  'One slice of what erasures have left to be done, of a rule of retention, or of counting usage; false where there is '
+  'nothing. Rules are not applied once more where they were since p_begun, so that whoever goes on comes to an end.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 -- 57_exports.sql =====================================================================================================
 -- Exports: the files of a directory with the segments of each, for one archive.
@@ -6772,6 +6828,72 @@ comment on function filestore.retention_cut is
   'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
+create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  return (p_file).is_deleted and (p_file).updated_at
+    < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer);
+end
+$$;
+comment on function filestore.is_expired is 'Whether a rule lets a deleted file go whole.';
+call filestore.grant_execute('filestore.is_expired', 'filestore_admin');
+
+create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
+language plpgsql volatile security definer
+-- By the primary keys, whatever the statistics say: see 53_changes.sql.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_files_max constant integer := (filestore.limits()).retention_preview_files;
+  c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
+  c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
+  v_file filestore.files;
+  v_is_expired boolean;
+  v_cut integer;
+  v_count integer;
+  v_looked_at integer := 0;
+  v_versions integer := 0;
+  v_files integer := 0;
+  v_is_complete boolean := true;
+  v_shown jsonb := '[]';
+begin
+  if p_rule is not null then
+    for v_file in
+      select * from filestore.files f where f.project_id = p_project_id order by f.id limit c_files_max + 1
+    loop
+      v_is_complete := v_looked_at < c_files_max and v_versions < c_versions_max;
+      exit when not v_is_complete;
+      v_looked_at := v_looked_at + 1;
+      continue when v_file.path is null or v_file.version = 0;
+      v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
+      v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
+        else filestore.retention_cut(v_file, p_rule) end;
+      continue when v_cut < 1;
+      select count(*) into v_count from (
+        select from filestore.file_versions v
+        where v.file_id = v_file.id and v.version <= v_cut
+        limit c_versions_max - v_versions) c;
+      continue when v_count = 0;
+      v_versions := v_versions + v_count;
+      v_files := v_files + v_is_expired::integer;
+      if jsonb_array_length(v_shown) < c_shown_max then
+        v_shown := v_shown || jsonb_build_object('path', v_file.path, 'versions', v_count, 'whole', v_is_expired);
+      end if;
+    end loop;
+  end if;
+  return jsonb_build_object(
+    'versions', v_versions, 'files', v_files, 'lookedAt', v_looked_at, 'isComplete', v_is_complete,
+    'examples', (
+      select coalesce(jsonb_agg(e.value order by e.value -> 'versions' desc, (e.value ->> 'path') collate "C"), '[]')
+      from jsonb_array_elements(v_shown) e));
+end
+$$;
+comment on function filestore.preview_retention is
+  'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
+  'concerned. Not complete where there are more files or versions than it looks at.';
+call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
+
 create function filestore.trim_versions(
   p_file filestore.files, p_cut integer, p_versions_max integer,
   out versions bigint, out bytes bigint, out database_bytes bigint
@@ -6853,8 +6975,7 @@ begin
   loop
     v_files := v_files + 1;
     if v_seen.path is not null and v_seen.version > 0 then
-      v_is_expired := v_seen.is_deleted and v_seen.updated_at
-        < filestore.sweep_clock() - make_interval(days => (v_next.rule ->> 'deletedDays')::integer);
+      v_is_expired := filestore.is_expired(v_seen, v_next.rule);
       v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_next.rule) end;
       if v_is_expired or exists (
         select from filestore.file_versions v
@@ -6897,6 +7018,213 @@ comment on function filestore.sweep_retention is
   'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
   'removed, or one deleted file goes whole. False: no rule is to be applied.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
+-- 59_usage.sql =======================================================================================================
+-- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
+--
+-- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
+-- counted from their own rows, in the order of the change feed, by the sweep and by whoever asks.
+
+create function public.filestore_count_usage(p_counts jsonb) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true),
+    set_config('synchronous_commit', 'off', true);
+  -- In one order, so that isolates wait for each other and never in a circle.
+  insert into filestore.usage_days as d (project_id, day, key_id, requests)
+  select p.id, c.day, coalesce(c.key_id, '00000000-0000-0000-0000-000000000000'), sum(c.requests)
+  from (
+    select (e.value ->> 'projectId')::uuid as project_id, (e.value ->> 'keyId')::uuid as key_id,
+           (e.value ->> 'day')::date as day, (e.value ->> 'requests')::bigint as requests
+    from jsonb_array_elements(p_counts) e
+  ) c
+  join filestore.projects p on p.id = c.project_id and p.deleted_at is null
+  -- An isolate may have slept past midnight.
+  where c.day between v_today - 1 and v_today + 1
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (project_id, day, key_id) do update set requests = d.requests + excluded.requests;
+end
+$$;
+comment on function public.filestore_count_usage is
+  'Adds requests that an isolate has counted, [{"projectId", "keyId", "day", "requests"}], to the days of their '
+  'projects; keyId null is the console.';
+call filestore.publish('public.filestore_count_usage', 'filestore_admin', 'service_role');
+
+create function filestore.note_usage_level(p_project_id uuid, p_today date) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_last filestore.usage_levels;
+  v_now filestore.usage_levels;
+begin
+  select p_project_id, p_today, coalesce(sum(u.bytes), 0), coalesce(sum(u.database_bytes), 0) into v_now
+  from filestore.project_usage u where u.project_id = p_project_id;
+  select * into v_last from filestore.usage_levels l
+  where l.project_id = p_project_id and l.day <= p_today order by l.day desc limit 1;
+  if v_last.bytes = v_now.bytes and v_last.database_bytes = v_now.database_bytes then return; end if;
+  insert into filestore.usage_levels as l values (v_now.*)
+  on conflict (project_id, day) do update set bytes = excluded.bytes, database_bytes = excluded.database_bytes;
+end
+$$;
+comment on function filestore.note_usage_level is
+  'Keeps what a project holds now as that of the day, where it changed.';
+call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
+
+create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
+language plpgsql volatile security definer
+-- By index, whatever the statistics say: see 53_changes.sql.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
+  v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
+  v_end bigint;
+  v_position bigint;
+  v_last bigint;
+  v_versions integer;
+begin
+  -- One at a time. Whoever finds another one at it reads what is there.
+  if not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id, 0)) then return 0; end if;
+  v_end := filestore.feed_end(p_project_id);
+  v_position := coalesce((select f.position from filestore.usage_folds f where f.project_id = p_project_id), 0);
+  with slice as materialized (
+    select v.file_id, v.version, v.position, v.operation, v.size, v.created_at,
+           coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') as key_id
+    from filestore.file_versions v
+    where v.project_id = p_project_id and v.position > v_position and v.position <= v_end
+    order by v.position limit p_versions_max
+  ), counted as (
+    insert into filestore.usage_days as d (project_id, day, key_id, versions, bytes_written)
+    select p_project_id, (s.created_at at time zone 'UTC')::date, s.key_id, count(*),
+           sum(case when s.operation in ('write', 'overwrite', 'edit') then s.size
+             when s.operation = 'append' then greatest(s.size - coalesce((
+               select b.size from filestore.file_versions b
+               where b.project_id = p_project_id and b.file_id = s.file_id and b.version = s.version - 1), s.size), 0)
+             else 0 end)
+    from slice s
+    -- A receipt is no version that anybody wrote.
+    where s.operation <> 'purge' and (s.created_at at time zone 'UTC')::date > v_oldest
+    group by 2, 3 order by 2, 3
+    on conflict (project_id, day, key_id) do update
+      set versions = d.versions + excluded.versions, bytes_written = d.bytes_written + excluded.bytes_written
+  )
+  select count(*), max(s.position) into v_versions, v_last from slice s;
+  insert into filestore.usage_folds as f (project_id, position, folded_at)
+  values (
+    p_project_id, coalesce(v_last, v_position),
+    case when v_versions < p_versions_max then filestore.sweep_clock() else '-infinity' end)
+  on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
+  perform filestore.note_usage_level(p_project_id, v_today);
+  return v_versions;
+end
+$$;
+comment on function filestore.fold_usage is
+  'Counts versions of a project that are not counted yet, at most so many, in its days, and keeps what it holds now; '
+  'returns their number.';
+call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
+
+create function filestore.sweep_usage() returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
+  v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
+  v_left integer := (filestore.limits()).usage_slice_versions;
+  v_project_id uuid;
+  v_is_any boolean := false;
+begin
+  for v_project_id in
+    -- In the order in which isolates hand in their requests, which may be for the same rows.
+    select due.id from (
+      select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
+      where p.deleted_at is null and (f.project_id is null
+        or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
+      order by f.folded_at nulls first, p.id limit (filestore.limits()).usage_slice_projects
+    ) due order by due.id
+  loop
+    v_is_any := true;
+    v_left := v_left - filestore.fold_usage(v_project_id, v_left);
+    delete from filestore.usage_days d where d.project_id = v_project_id and d.day <= v_oldest;
+    -- The newest of them still tells the days after it.
+    delete from filestore.usage_levels l
+    where l.project_id = v_project_id and l.day < (
+      select max(o.day) from filestore.usage_levels o where o.project_id = v_project_id and o.day <= v_oldest);
+    exit when v_left <= 0;
+  end loop;
+  return v_is_any;
+end
+$$;
+comment on function filestore.sweep_usage is
+  'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
+  'False: there is none.';
+call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
+
+create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_console constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
+  v_only_key_id constant uuid := case when p_query ? 'onlyKeyId'
+    then coalesce((p_query ->> 'onlyKeyId')::uuid, c_console) end;
+  v_key_id uuid;
+  v_from date;
+  v_to date;
+begin
+  begin
+    v_to := coalesce((p_query ->> 'to')::date, v_today);
+    v_from := coalesce((p_query ->> 'from')::date, v_to - 29);
+    v_key_id := case when p_query ->> 'keyId' = 'console' then c_console else (p_query ->> 'keyId')::uuid end;
+  exception when data_exception then
+    return filestore.validation_refusal(
+      '[{"path": "from", "reason": "and to must be days, and keyId the id of a key or console"}]');
+  end;
+  if v_to not between v_from and v_from + (filestore.limits()).usage_days_max - 1 then
+    return filestore.validation_refusal(jsonb_build_array(jsonb_build_object(
+      'path', 'to', 'reason', format(
+        'must be from and at most %s days later', (filestore.limits()).usage_days_max - 1))));
+  end if;
+  return jsonb_build_object('value', jsonb_build_object(
+    'from', v_from, 'to', v_to,
+    'days', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'day', g.day::date, 'requests', coalesce(u.requests, 0), 'versions', coalesce(u.versions, 0),
+        'bytesWritten', coalesce(u.bytes_written, 0), 'bytes', l.bytes, 'databaseBytes', l.database_bytes)
+        order by g.day), '[]')
+      from generate_series(v_from::timestamp, least(v_to, v_today)::timestamp, interval '1 day') g (day)
+      left join (
+        select d.day, sum(d.requests) as requests, sum(d.versions) as versions, sum(d.bytes_written) as bytes_written
+        from filestore.usage_days d
+        where d.project_id = p_project_id and d.day between v_from and v_to
+          and (v_key_id is null or d.key_id = v_key_id and d.key_id = coalesce(v_only_key_id, d.key_id))
+        group by d.day
+      ) u on u.day = g.day::date
+      left join lateral (
+        select s.bytes, s.database_bytes from filestore.usage_levels s
+        where s.project_id = p_project_id and s.day <= g.day::date order by s.day desc limit 1
+      ) l on true))
+    || (
+      select jsonb_build_object(
+        'keyCount', count(*),
+        'keys', coalesce(jsonb_agg(jsonb_build_object(
+          'keyId', nullif(s.key_id, c_console), 'name', k.name, 'prefix', nullif(k.prefix, ''),
+          'requests', s.requests, 'versions', s.versions, 'bytesWritten', s.bytes_written) order by s.place)
+          filter (where s.place <= (filestore.limits()).usage_keys_shown_max), '[]'))
+      from (
+        select d.key_id, sum(d.requests) as requests, sum(d.versions) as versions,
+               sum(d.bytes_written) as bytes_written,
+               row_number() over (order by sum(d.requests) desc, sum(d.versions) desc, d.key_id) as place
+        from filestore.usage_days d
+        where d.project_id = p_project_id and d.day between v_from and v_to
+          and d.key_id = coalesce(v_only_key_id, d.key_id)
+        group by d.key_id
+      ) s
+      left join filestore.api_keys k on k.project_id = p_project_id and k.id = s.key_id));
+end
+$$;
+comment on function filestore.usage_by_day is
+  'Usage of an opened project: {"from", "to"} are days, by default the last 30; {"keyId"} an id, or console, that the '
+  'days are about; {"onlyKeyId"} what the caller may learn of. Refusals: VALIDATION_ERROR.';
+call filestore.grant_execute('filestore.usage_by_day', 'filestore_account');
 -- 60_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
@@ -7324,6 +7652,12 @@ begin
       if p_parameters ? 'name' and filestore.validate_name(p_parameters ->> 'name', 1) is not null then
         return filestore.validate_name(p_parameters ->> 'name', 1);
       end if;
+      if p_parameters -> 'dryRun' = 'true' then
+        return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object(
+          'wouldRemove', filestore.preview_retention(p_project_id, case when p_parameters ? 'retention'
+            then nullif(p_parameters -> 'retention', 'null')
+            else (select p.retention from filestore.projects p where p.id = p_project_id) end)));
+      end if;
       begin
         update filestore.projects p
         set name = coalesce(p_parameters ->> 'name', p.name),
@@ -7357,6 +7691,9 @@ begin
       return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
+    when 'usage' then
+      perform filestore.fold_usage(p_project_id, (filestore.limits()).usage_slice_versions);
+      return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
         p_project_id, least(greatest((p_parameters ->> 'limit')::integer, 1), (filestore.limits()).page_limit_max)));
@@ -7365,7 +7702,7 @@ end
 $$;
 comment on function filestore.administer is
   'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, delete, '
-  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity.';
+  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_administer(
@@ -7374,7 +7711,8 @@ create function public.filestore_administer(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, case p_action when 'project' then null when 'activity' then 'read' else 'admin' end);
+    p_key_hash, p_request_id,
+    case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end);
   v_repeated jsonb;
 begin
   if v_session.envelope ? 'refusal' then
@@ -7382,12 +7720,16 @@ begin
     return case when v_repeated is null then v_session.envelope else jsonb_build_object('value', v_repeated) end;
   end if;
   if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
-  return v_session.envelope || filestore.administer(v_session.project_id, p_action, p_parameters);
+  return v_session.envelope || filestore.administer(
+    v_session.project_id, p_action,
+    case when p_action = 'usage' and 'admin' <> all (v_session.scopes)
+      then p_parameters || jsonb_build_object('onlyKeyId', v_session.key_id) else p_parameters end);
 end
 $$;
 comment on function public.filestore_administer is
-  'filestore.administer for a key: project without a scope, activity with the scope read, everything else with the '
-  'scope admin. Nothing for a key with a path prefix, which does not see the whole project.';
+  'filestore.administer for a key: project and usage without a scope, activity with the scope read, everything else '
+  'with the scope admin; without it usage hides what other keys did. Nothing for a key with a path prefix, which does '
+  'not see the whole project.';
 call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
 
 create function filestore.open_own_project(p_project_id uuid) returns uuid
@@ -7420,7 +7762,7 @@ begin
   if v_repeated is not null then return v_entry || jsonb_build_object('value', v_repeated); end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  if p_action not in ('project', 'keys', 'revoke_key')
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key')
     and exists (select from filestore.projects p where p.id = v_project_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;
@@ -8086,7 +8428,8 @@ language sql immutable set search_path = '' as $$
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'project_id'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, lane'), ('rate_counters', 'counter'), ('project_usage', 'project_id, shard'),
-    ('account_grants', 'project_id'), ('sweeps', 'project_id')
+    ('account_grants', 'project_id'), ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
+    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;
 comment on function filestore.tables_of_projects is
   'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '

@@ -67,6 +67,15 @@ create type filestore.limits as (
   retention_slice_files integer,
   retention_slice_versions integer,
   retention_pass_seconds integer,
+  retention_preview_files integer,
+  retention_preview_versions integer,
+  retention_preview_shown integer,
+  usage_days_max integer,
+  usage_kept_days integer,
+  usage_keys_shown_max integer,
+  usage_fold_seconds integer,
+  usage_slice_versions integer,
+  usage_slice_projects integer,
   redact_versions_max integer,
   redact_remaining_max integer,
   search_shared_bytes_min integer,
@@ -201,6 +210,18 @@ begin
   v_limits.retention_slice_files := 500;
   v_limits.retention_slice_versions := 1000;
   v_limits.retention_pass_seconds := 3600;
+  -- Files that a preview of a rule looks at, versions it counts, and files it names.
+  v_limits.retention_preview_files := 2000;
+  v_limits.retention_preview_versions := 100000;
+  v_limits.retention_preview_shown := 20;
+  -- Days that one question about usage is about, how long they are kept, and keys that its answer names.
+  v_limits.usage_days_max := 366;
+  v_limits.usage_kept_days := 400;
+  v_limits.usage_keys_shown_max := 100;
+  -- How often the sweep adds a project's versions to its days, and versions and projects that one slice looks at.
+  v_limits.usage_fold_seconds := 3600;
+  v_limits.usage_slice_versions := 10000;
+  v_limits.usage_slice_projects := 100;
   v_limits.redact_versions_max := 1000;
   v_limits.redact_remaining_max := 20;
   -- Idempotency answers that one slice looks at, for those about files that were purged.

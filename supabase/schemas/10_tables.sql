@@ -413,6 +413,41 @@ comment on column filestore.project_usage.granted_bytes is
 comment on column filestore.project_usage.limit_bytes is
   'The quota that was shared out. A commit under another one counts all rows and shares it out again.';
 
+create table filestore.usage_days (
+  project_id uuid not null,
+  day date not null,
+  key_id uuid not null,
+  requests bigint not null default 0 check (requests >= 0),
+  versions bigint not null default 0 check (versions >= 0),
+  bytes_written bigint not null default 0 check (bytes_written >= 0),
+  primary key (project_id, day, key_id)
+) with (fillfactor = 85);
+comment on table filestore.usage_days is
+  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
+  'function, and versions are counted from their rows by `fold_usage`.';
+comment on column filestore.usage_days.key_id is
+  'All zeros: the console. It stays when the key is forgotten.';
+comment on column filestore.usage_days.bytes_written is
+  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
+
+create table filestore.usage_levels (
+  project_id uuid not null,
+  day date not null,
+  bytes bigint not null,
+  database_bytes bigint not null,
+  primary key (project_id, day)
+) with (fillfactor = 85);
+comment on table filestore.usage_levels is
+  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+
+create table filestore.usage_folds (
+  project_id uuid primary key,
+  position bigint not null,
+  folded_at timestamptz not null
+) with (fillfactor = 85);
+comment on table filestore.usage_folds is
+  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
+
 create table filestore.account_grants (
   project_id uuid primary key references filestore.projects (id),
   account_id uuid not null,

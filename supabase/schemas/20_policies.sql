@@ -212,8 +212,8 @@ declare
 begin
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'idempotency_keys', 'edit_turns', 'search_queue',
-    'search_texts'
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
     call filestore.add_policies(format(
       'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows));
@@ -232,7 +232,7 @@ begin
   end loop;
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes'
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds'
   ] loop
     call filestore.add_policies(format(
       'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
@@ -289,7 +289,7 @@ declare
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
-    'rate_windows', 'rate_counters'
+    'rate_windows', 'rate_counters', 'usage_days', 'usage_levels'
   ] loop
     call filestore.add_policies(format(
       'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,

@@ -11,7 +11,7 @@ create function filestore.sweep_clock() returns timestamptz
 language plpgsql volatile set search_path = ''
 as $$ begin return clock_timestamp(); end $$;
 comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
-call filestore.grant_execute('filestore.sweep_clock', 'filestore_admin', 'filestore_engine');
+call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
 
 create function filestore.oldest_committable_day() returns date
 language plpgsql volatile set search_path = ''

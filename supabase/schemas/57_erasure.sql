@@ -581,10 +581,10 @@ language plpgsql volatile security definer set search_path = '' as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention(p_begun);
+    or filestore.sweep_retention(p_begun) or filestore.sweep_usage();
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, or of a rule of retention; false where there is nothing. Rules are '
-  'not applied once more where they were since p_begun, so that whoever goes on until then comes to an end.';
+  'One slice of what erasures have left to be done, of a rule of retention, or of counting usage; false where there is '
+  'nothing. Rules are not applied once more where they were since p_begun, so that whoever goes on comes to an end.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');

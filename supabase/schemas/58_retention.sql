@@ -23,6 +23,72 @@ comment on function filestore.retention_cut is
   'The last version of a live file that a rule lets go, and all before it; below 1 where none goes.';
 call filestore.grant_execute('filestore.retention_cut', 'filestore_admin');
 
+create function filestore.is_expired(p_file filestore.files, p_rule jsonb) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  return (p_file).is_deleted and (p_file).updated_at
+    < filestore.sweep_clock() - make_interval(days => (p_rule ->> 'deletedDays')::integer);
+end
+$$;
+comment on function filestore.is_expired is 'Whether a rule lets a deleted file go whole.';
+call filestore.grant_execute('filestore.is_expired', 'filestore_admin');
+
+create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
+language plpgsql volatile security definer
+-- By the primary keys, whatever the statistics say: see 53_changes.sql.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_files_max constant integer := (filestore.limits()).retention_preview_files;
+  c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
+  c_shown_max constant integer := (filestore.limits()).retention_preview_shown;
+  v_file filestore.files;
+  v_is_expired boolean;
+  v_cut integer;
+  v_count integer;
+  v_looked_at integer := 0;
+  v_versions integer := 0;
+  v_files integer := 0;
+  v_is_complete boolean := true;
+  v_shown jsonb := '[]';
+begin
+  if p_rule is not null then
+    for v_file in
+      select * from filestore.files f where f.project_id = p_project_id order by f.id limit c_files_max + 1
+    loop
+      v_is_complete := v_looked_at < c_files_max and v_versions < c_versions_max;
+      exit when not v_is_complete;
+      v_looked_at := v_looked_at + 1;
+      continue when v_file.path is null or v_file.version = 0;
+      v_is_expired := coalesce(filestore.is_expired(v_file, p_rule), false);
+      v_cut := case when v_is_expired then v_file.version when v_file.is_deleted then 0
+        else filestore.retention_cut(v_file, p_rule) end;
+      continue when v_cut < 1;
+      select count(*) into v_count from (
+        select from filestore.file_versions v
+        where v.file_id = v_file.id and v.version <= v_cut
+        limit c_versions_max - v_versions) c;
+      continue when v_count = 0;
+      v_versions := v_versions + v_count;
+      v_files := v_files + v_is_expired::integer;
+      if jsonb_array_length(v_shown) < c_shown_max then
+        v_shown := v_shown || jsonb_build_object('path', v_file.path, 'versions', v_count, 'whole', v_is_expired);
+      end if;
+    end loop;
+  end if;
+  return jsonb_build_object(
+    'versions', v_versions, 'files', v_files, 'lookedAt', v_looked_at, 'isComplete', v_is_complete,
+    'examples', (
+      select coalesce(jsonb_agg(e.value order by e.value -> 'versions' desc, (e.value ->> 'path') collate "C"), '[]')
+      from jsonb_array_elements(v_shown) e));
+end
+$$;
+comment on function filestore.preview_retention is
+  'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
+  'concerned. Not complete where there are more files or versions than it looks at.';
+call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
+
 create function filestore.trim_versions(
   p_file filestore.files, p_cut integer, p_versions_max integer,
   out versions bigint, out bytes bigint, out database_bytes bigint
@@ -104,8 +170,7 @@ begin
   loop
     v_files := v_files + 1;
     if v_seen.path is not null and v_seen.version > 0 then
-      v_is_expired := v_seen.is_deleted and v_seen.updated_at
-        < filestore.sweep_clock() - make_interval(days => (v_next.rule ->> 'deletedDays')::integer);
+      v_is_expired := filestore.is_expired(v_seen, v_next.rule);
       v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_next.rule) end;
       if v_is_expired or exists (
         select from filestore.file_versions v

@@ -424,6 +424,12 @@ begin
       if p_parameters ? 'name' and filestore.validate_name(p_parameters ->> 'name', 1) is not null then
         return filestore.validate_name(p_parameters ->> 'name', 1);
       end if;
+      if p_parameters -> 'dryRun' = 'true' then
+        return jsonb_build_object('value', filestore.account_project(p_project_id) || jsonb_build_object(
+          'wouldRemove', filestore.preview_retention(p_project_id, case when p_parameters ? 'retention'
+            then nullif(p_parameters -> 'retention', 'null')
+            else (select p.retention from filestore.projects p where p.id = p_project_id) end)));
+      end if;
       begin
         update filestore.projects p
         set name = coalesce(p_parameters ->> 'name', p.name),
@@ -457,6 +463,9 @@ begin
       return filestore.change_key(p_project_id, (p_parameters ->> 'id')::uuid, p_parameters);
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
+    when 'usage' then
+      perform filestore.fold_usage(p_project_id, (filestore.limits()).usage_slice_versions);
+      return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
         p_project_id, least(greatest((p_parameters ->> 'limit')::integer, 1), (filestore.limits()).page_limit_max)));
@@ -465,7 +474,7 @@ end
 $$;
 comment on function filestore.administer is
   'What can be done with an opened project, by its owner and by keys with the scope admin: project, rename, delete, '
-  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity.';
+  'keys, create_key, rotate_key, regenerate_key, change_key, revoke_key, activity, usage.';
 call filestore.publish('filestore.administer', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_administer(
@@ -474,7 +483,8 @@ create function public.filestore_administer(
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(
-    p_key_hash, p_request_id, case p_action when 'project' then null when 'activity' then 'read' else 'admin' end);
+    p_key_hash, p_request_id,
+    case when p_action in ('project', 'usage') then null when p_action = 'activity' then 'read' else 'admin' end);
   v_repeated jsonb;
 begin
   if v_session.envelope ? 'refusal' then
@@ -482,12 +492,16 @@ begin
     return case when v_repeated is null then v_session.envelope else jsonb_build_object('value', v_repeated) end;
   end if;
   if v_session.path_prefix is not null then return v_session.envelope || filestore.outside_prefix(v_session); end if;
-  return v_session.envelope || filestore.administer(v_session.project_id, p_action, p_parameters);
+  return v_session.envelope || filestore.administer(
+    v_session.project_id, p_action,
+    case when p_action = 'usage' and 'admin' <> all (v_session.scopes)
+      then p_parameters || jsonb_build_object('onlyKeyId', v_session.key_id) else p_parameters end);
 end
 $$;
 comment on function public.filestore_administer is
-  'filestore.administer for a key: project without a scope, activity with the scope read, everything else with the '
-  'scope admin. Nothing for a key with a path prefix, which does not see the whole project.';
+  'filestore.administer for a key: project and usage without a scope, activity with the scope read, everything else '
+  'with the scope admin; without it usage hides what other keys did. Nothing for a key with a path prefix, which does '
+  'not see the whole project.';
 call filestore.publish('public.filestore_administer', 'filestore_engine', 'service_role');
 
 create function filestore.open_own_project(p_project_id uuid) returns uuid
@@ -520,7 +534,7 @@ begin
   if v_repeated is not null then return v_entry || jsonb_build_object('value', v_repeated); end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  if p_action not in ('project', 'keys', 'revoke_key')
+  if p_action not in ('project', 'usage', 'keys', 'revoke_key')
     and exists (select from filestore.projects p where p.id = v_project_id and p.suspended_at is not null) then
     return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   end if;

@@ -60,7 +60,8 @@ language sql immutable set search_path = '' as $$
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'project_id'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, lane'), ('rate_counters', 'counter'), ('project_usage', 'project_id, shard'),
-    ('account_grants', 'project_id'), ('sweeps', 'project_id')
+    ('account_grants', 'project_id'), ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
+    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;
 comment on function filestore.tables_of_projects is
   'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '

@@ -12,7 +12,8 @@ select tables_are('filestore', array[
   'directories', 'directory_changes', 'doubtful_segments', 'edit_turns', 'file_versions', 'files', 'health',
   'idempotency_keys', 'link_windows', 'links', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_counters', 'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
-  'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers'
+  'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
+  'usage_days', 'usage_folds', 'usage_levels'
 ]);
 select is(
   array(select c.relname::text from pg_class c
@@ -76,12 +77,12 @@ select policies_are('filestore', 'tiers', array['engine_select', 'admin_select',
 -- Operations run as their owner, who is subject to the policies.
 select is(p.prosecdef and p.proowner = 'filestore_engine'::regrole, true, p.proname || ' runs as filestore_engine')
 from pg_proc p
-where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|verify|health|newest|account|search)_'
+where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%' and p.proname !~ '^filestore_(admin|sweep|verify|health|newest|account|search|count)_'
 order by p.proname;
 select is(
   (select count(*) from pg_proc p
-   where p.proname ~ '^filestore_(admin|sweep|verify|health|newest)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
-  0::bigint, 'administration, sweep, verification, health and the question for changes run as filestore_admin');
+   where p.proname ~ '^filestore_(admin|sweep|verify|health|newest|count)_' and (not p.prosecdef or p.proowner <> 'filestore_admin'::regrole)),
+  0::bigint, 'administration, sweep, verification, health, counts and the question for changes run as filestore_admin');
 select is(p.prosecdef and p.proowner = 'filestore_account'::regrole, true, p.proname || ' runs as filestore_account')
 from pg_proc p
 where p.pronamespace = 'public'::regnamespace and p.proname ~ '^filestore_account_'
@@ -92,8 +93,8 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{administer,end_account,find_account,find_owner,is_account_active,is_project_maker,may_own,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
-  'what is behind them runs as its caller, but for what keys administer, what asks Auth about an account, what ends one, what erases, and what finds candidates for a search or deletes contents');
+  '{administer,end_account,find_account,find_owner,fold_usage,is_account_active,is_project_maker,may_own,preview_retention,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
+  'what is behind them runs as its caller, but for what keys administer, what asks Auth about an account, what ends one, what erases or counts, and what finds candidates for a search or deletes contents');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,
   'no policy opens the bucket');

@@ -72,6 +72,29 @@ const VIEWS: Readonly<Record<string, View>> = {
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
   "the settings": at("settings", (page) => page.getByRole("heading", { name: "Account" })),
+  "the usage by day": async ({ page, open }) => {
+    await open("settings");
+    await page.getByText("By day, as a table").click();
+    return page.getByRole("table", { name: "Usage by day" });
+  },
+  "what a rule would let go": async ({ page, open }) => {
+    await open("settings");
+    await page.getByLabel("Newest versions of a file that stay").fill("1");
+    await press(page, "Show what would go");
+    return page.getByText(/would go for good/);
+  },
+  "the erasure of a file": inDialog(`file/${ENCODED}`, "Erase for good …", /^Erase .* for good/),
+  "the erasure of a version": async (visit) => {
+    // "59 minutes ago" takes more room than what was written just now.
+    await visit.service.sql(
+      "update filestore.file_versions set created_at = now() - interval '59 minutes 30 seconds' where project_id = $1",
+      [visit.account.projectId],
+    );
+    await visit.open(`file/${ENCODED}?tab=history`);
+    await visit.page.getByLabel("Compare version 1", { exact: true }).check();
+    await press(visit.page, "Erase content …");
+    return dialog(visit.page, "Erase the content of version 1 for good?");
+  },
   "a lost connection": async ({ page, context, open }) => {
     await open("activity");
     await page.getByRole("table", { name: "Latest writes" }).waitFor();

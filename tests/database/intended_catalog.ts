@@ -244,7 +244,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     ...administration,
     settings: 'search_path="", enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off',
   },
-  "filestore.sweep_clock()": internal("filestore_admin", "filestore_engine"),
+  "filestore.sweep_clock()": internal("filestore_account", "filestore_admin", "filestore_engine"),
   "filestore.oldest_committable_day()": internal("filestore_admin", "filestore_engine"),
   "filestore.open_own_project(p_project_id uuid)": account,
   "filestore.outside_prefix(p_session filestore.session)": engine,
@@ -478,6 +478,20 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.sweep_answers()": admin,
   "public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb)": fileOperation,
   "public.filestore_sweep_erasures(p_begun timestamp with time zone)": administration,
+  "public.filestore_count_usage(p_counts jsonb)": administration,
+  "filestore.note_usage_level(p_project_id uuid, p_today date)": admin,
+  "filestore.fold_usage(p_project_id uuid, p_versions_max integer)": {
+    ...operation("filestore_admin", "filestore_account"),
+    settings:
+      'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, jit=off',
+  },
+  "filestore.sweep_usage()": admin,
+  "filestore.is_expired(p_file filestore.files, p_rule jsonb)": admin,
+  "filestore.preview_retention(p_project_id uuid, p_rule jsonb)": {
+    ...operation("filestore_admin", "filestore_account"),
+    settings: plannedOnce.settings,
+  },
+  "filestore.usage_by_day(p_project_id uuid, p_query jsonb)": account,
   "filestore.sweepable_through()": admin,
   "public.filestore_sweep_dead(p_limit integer)": administration,
   "public.filestore_sweep_removed(p_ids uuid[])": administration,
@@ -514,6 +528,9 @@ export const TABLES: Record<string, IntendedTable> = {
   ),
   purged_files: table("filestore_admin delete, insert, select, update", "filestore_engine select"),
   retention_passes: table("filestore_admin delete, insert, select, update"),
+  usage_days: table("filestore_account select", "filestore_admin delete, insert, select, update"),
+  usage_levels: table("filestore_account select", "filestore_admin delete, insert, select, update"),
+  usage_folds: table("filestore_admin delete, insert, select, update"),
   segment_scans: table("filestore_admin delete, insert, select, update"),
   shared_segments: table("filestore_admin delete, select", "filestore_engine insert, select"),
   dead_segments: table("filestore_admin delete, insert, select, update"),
@@ -646,6 +663,8 @@ const readTables = [
   "project_usage",
   "rate_counters",
   "rate_windows",
+  "usage_days",
+  "usage_levels",
 ];
 
 /** What erasure inserts and updates, and what it removes besides. */
@@ -657,6 +676,9 @@ const erasureTables = [
   "doubtful_segments",
   "dead_segments",
   "retention_passes",
+  "usage_days",
+  "usage_levels",
+  "usage_folds",
 ];
 const erasable = [
   ...erasureTables,

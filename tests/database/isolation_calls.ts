@@ -250,6 +250,9 @@ export const calls: readonly Call[] = [
   call("filestore_authorize", "the state of the limit", "null"),
   call("filestore_authorize", "a counted request", "gen_random_uuid()"),
   ...["project", "keys", "activity"].flatMap((action) => administer(action, action, { limit: 100 })),
+  ...administer("a preview of a rule", "rename", { dryRun: true, retention: { keepVersions: 1 } }),
+  ...administer("usage", "usage", {}),
+  ...administer("usage of the other's key", "usage", { keyId: OTHER_IDS.keyId }),
   ...administer("rename", "rename", { name: "renamed" }),
   ...administer("make a key", "create_key", {
     environment: "production",

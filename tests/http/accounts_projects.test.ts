@@ -124,6 +124,8 @@ const REQUESTS: readonly (readonly [string, string, unknown?])[] = [
   ["PATCH", "/project", { name: "" }],
   ["GET", "/project/activity"],
   ["GET", "/project/activity?limit=0"],
+  ["GET", "/project/usage"],
+  ["GET", "/project/usage?from=2026-13-01"],
   ["GET", "/project/apikeys"],
   ["POST", "/project/apikeys", {}],
   ["POST", "/project/apikeys", { scopes: [] }],

@@ -145,7 +145,7 @@ test("lists show what lies below the prefix, the way to it, and a total of no mo
 
 test("a key with a prefix sees nothing of the project as a whole", async () => {
   const { own } = await confined();
-  for (const path of ["/project", "/project/activity"]) {
+  for (const path of ["/project", "/project/activity", "/project/usage"]) {
     assertEquals(assertRefused(await own.request("GET", path), "FORBIDDEN_SCOPE"), { pathPrefix: "a/b" });
   }
   assertEquals(assertRefused(await own.request("GET", "/project/apikeys"), "FORBIDDEN_SCOPE"), {

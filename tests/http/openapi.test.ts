@@ -380,6 +380,7 @@ const ACCOUNT_ROUTES: readonly (readonly [string, string, boolean, readonly Code
   ["/project", "get", true, ["PROJECT_NOT_FOUND"]],
   ["/project", "patch", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND", "PROJECT_NAME_TAKEN"]],
   ["/project/activity", "get", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND"]],
+  ["/project/usage", "get", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND"]],
   ["/project/apikeys", "get", true, ["PROJECT_NOT_FOUND"]],
   ["/project/apikeys", "post", true, ["VALIDATION_ERROR", "PROJECT_NOT_FOUND", "KEY_LIMIT_REACHED"]],
   ["/project/apikeys/{id}", "delete", true, ["PROJECT_NOT_FOUND", "KEY_NOT_FOUND"]],

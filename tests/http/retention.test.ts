@@ -1,7 +1,8 @@
 /** Retention: PATCH /project {retention} says which versions go by themselves; the sweep applies it. */
 import { assert, assertEquals } from "@std/assert";
+import { RETENTION_PREVIEW_FILES } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
-import { assertRefused, dataOf, projectRecord } from "../support/client/contract.ts";
+import { assertRefused, dataOf, previewRecord, projectRecord } from "../support/client/contract.ts";
 import { administrator, sweepAll, traces } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
@@ -195,4 +196,58 @@ test("slices with `begun` apply each rule once, so that they come to an end whil
   assertEquals([await sweep(begun), await sweep("soon")], [200, 400]);
   await sweepAll(service);
   assertEquals((await numbers(own, "a")).length, 1);
+});
+
+test("dryRun tells what a rule would let go, which is what goes, and changes nothing", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  const preview = async (body: Record<string, unknown>) =>
+    dataOf(await patch(admin, { ...body, dryRun: true }), "update_project", previewRecord).wouldRemove;
+  for (let n = 1; n <= 5; n++) await own.write("log", `${n}`);
+  await own.write("once", "x");
+  for (let n = 1; n <= 2; n++) await own.write("deleted", `${n}`);
+  await own.remove("deleted");
+  await age(own.project.id, 10);
+  await own.write("log", "6");
+  const before = await service.tables();
+  const rule = { keepVersions: 2, deletedDays: 5 };
+  const whole = { path: "deleted", versions: 3, whole: true };
+  const trimmed = { path: "log", versions: 4, whole: false };
+  const found = await preview({ retention: rule, name: "another name" });
+  assertEquals(found.examples, [trimmed, whole], "those that lose most first");
+  assertEquals([found.versions, found.files, found.lookedAt, found.isComplete], [7, 1, 3, true]);
+  assertEquals((await preview({ retention: { keepDays: 5 } })).versions, 4);
+  assertEquals((await preview({ retention: { keepVersions: 3, keepDays: 5 } })).examples, [{
+    ...trimmed,
+    versions: 3,
+  }]);
+  assertEquals((await preview({ retention: { keepDays: 11, deletedDays: 11 } })).versions, 0);
+  assertEquals((await preview({ retention: null })).versions, 0);
+  assertEquals((await preview({})).versions, 0, "the present rule: there is none");
+  assertRefused(await patch(admin, { dryRun: true, name: "" }), "VALIDATION_ERROR", "update_project");
+  assertRefused(await patch(own, { dryRun: true }), "FORBIDDEN_SCOPE", "update_project");
+  assertEquals(await service.tables(), before);
+  await patch(admin, { retention: rule });
+  assertEquals((await preview({})).versions, 7);
+  const total = async () =>
+    dataOf(await admin.request("GET", "/project"), "get_project", projectRecord).usage.versions;
+  const versions = await total();
+  await sweepAll(service);
+  // A file that goes whole leaves a receipt.
+  assertEquals(versions - await total(), 7 - 1);
+  assertEquals((await preview({})).versions, 0);
+});
+
+test("a preview looks at a bounded number of files, and says so", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("f", "1");
+  await service.sql(
+    `insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+     select $1, 'many/' || n, 1, 'application/zip', 0, '{}', now(), now() from generate_series(1, $2::integer) n`,
+    [own.project.id, RETENTION_PREVIEW_FILES],
+  );
+  const answer = await patch(admin, { retention: { keepDays: 1 }, dryRun: true });
+  const { lookedAt, isComplete } = dataOf(answer, "update_project", previewRecord).wouldRemove;
+  assertEquals([lookedAt, isComplete], [RETENTION_PREVIEW_FILES, false]);
 });

@@ -88,6 +88,7 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
       segments,
       embedder: null,
     }),
+    connectUsage: () => ({ count: () => Promise.resolve() }),
     log: silent,
     secretKeys: [lab.stack.secretKey],
     mcpAllowedOrigins: [],

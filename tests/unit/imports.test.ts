@@ -94,9 +94,18 @@ const PLANS: readonly Plan[] = [
       "runs",
       "settings",
       "sign_in",
+      "erase", // dialogs that erase for good
     ],
     // No view imports from another one.
-    only: { file: [], folder: [], keys: [], runs: [], settings: ["settings_view.tsx"], sign_in: [] },
+    only: {
+      erase: ["deleted_view.tsx", "file"],
+      file: [],
+      folder: [],
+      keys: [],
+      runs: [],
+      settings: ["settings_view.tsx"],
+      sign_in: [],
+    },
   },
 ];
 

@@ -6,6 +6,9 @@ export const FOLDERS_LISTED_MAX = 1_000;
 export const FILES_PER_PAGE = 100;
 /** Versions on a page of a file's history. */
 export const VERSIONS_PER_PAGE = 50;
+/** Keys of a project that work, and projects of an account: the maxima of the API. */
+export const PROJECT_KEYS_MAX = 100;
+export const ACCOUNT_PROJECTS_MAX = 20;
 /** Entries of the activity list: the maximum of the API. */
 export const ACTIVITY_ENTRIES = 50;
 /** Runs on a page of them. */

@@ -1,5 +1,6 @@
 /** What a route's handler works with: one request, and the parts of the service. */
 import type { Gate } from "./auth/gate.ts";
+import type { RequestCounts } from "./auth/request_counts.ts";
 import type { ChangeWatch } from "./files/change_watch.ts";
 import type { EditTurns } from "./files/edit_turns.ts";
 import type { HealthProbe } from "./files/health_probe.ts";
@@ -45,6 +46,8 @@ export interface Context {
   readonly indexWatch: IndexWatch;
   /** … and those that read what it does not have. */
   readonly liveReads: LiveReads;
+  /** Requests that are not handed in yet. */
+  readonly requestCounts: RequestCounts;
   /** Null where no model is configured: search works without meaning. */
   readonly embedder: Embedder | null;
   /** Whether database and storage work, shared by all requests of the isolate. */

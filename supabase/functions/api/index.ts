@@ -7,6 +7,7 @@ import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
 import { segmentCache, SupabaseSegments } from "./adapters/supabase_segments.ts";
+import { SupabaseUsage } from "./adapters/supabase_usage.ts";
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
@@ -101,6 +102,7 @@ Deno.serve(buildApp({
       embedder: embedder(parts),
     };
   },
+  connectUsage: (deadline) => new SupabaseUsage(indexClient, { log: consoleLog, notices, deadline }),
   log: consoleLog,
   secretKeys,
   mcpAllowedOrigins: words("MCP_ALLOWED_ORIGINS"),

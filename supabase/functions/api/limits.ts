@@ -231,6 +231,30 @@ export const RETENTION_SLICE_FILES = 500;
 export const RETENTION_SLICE_VERSIONS = 1000;
 /** How often a project with a rule is looked through where nothing was written. In SQL. */
 export const RETENTION_PASS_SECONDS = 3600;
+/** Files that a preview of a rule looks at. In SQL. */
+export const RETENTION_PREVIEW_FILES = 2_000;
+/** Versions that it counts. In SQL. */
+export const RETENTION_PREVIEW_VERSIONS = 100_000;
+/** Files that it names. In SQL. */
+export const RETENTION_PREVIEW_SHOWN = 20;
+/** Days of one question about usage. In SQL. */
+export const USAGE_DAYS_MAX = 366;
+/** Days that usage is kept. In SQL. */
+export const USAGE_KEPT_DAYS = 400;
+/** Keys that an answer about usage names, those with most requests. In SQL. */
+export const USAGE_KEYS_SHOWN_MAX = 100;
+/** How often the sweep counts a project's versions into its days. In SQL. */
+export const USAGE_FOLD_SECONDS = 3600;
+/** Versions that one slice counts, or one question about usage. In SQL. */
+export const USAGE_SLICE_VERSIONS = 10_000;
+/** Projects that one slice looks at. In SQL. */
+export const USAGE_SLICE_PROJECTS = 100;
+/** An isolate hands in the requests that it has counted this long after the first of them … */
+export const USAGE_FLUSH_MILLISECONDS = 5_000;
+/** … counts so many keys and days at a time, and no others until then. */
+export const USAGE_COUNTS_MAX = 1_000;
+/** How long handing them in may take. */
+export const USAGE_DEADLINE_MILLISECONDS = 10_000;
 /** Versions that a rule may keep. */
 export const KEEP_VERSIONS_MAX = 10_000;
 /** Days that a rule may keep versions, or deleted files. */

@@ -14,6 +14,7 @@ export function observeRequests(parts: Parts, services: Services): MiddlewareHan
     if (c.req.method === "OPTIONS") c.res = preflight();
     else await next();
     const { id, gate, operation, code, backendTime } = state;
+    if (gate.admitted) services.requestCounts.count(gate.admitted.projectId, gate.admitted.keyId);
     setCommonHeaders(c.res.headers, id, gate.rate, parts.now());
     parts.log.request({
       id,

@@ -67,12 +67,12 @@ export function contextOf(
 ): Context {
   const { bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions } = services;
   const { changeWatch, commitTurns, editTurns, health, onCommit, onPending } = services;
-  const { indexWatch, liveReads } = services;
+  const { indexWatch, liveReads, requestCounts } = services;
   return {
     ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, clock, now, onEnd },
     mcpAllowedOrigins,
     ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
-    ...{ indexWatch, liveReads },
+    ...{ indexWatch, liveReads, requestCounts },
     ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
     indexBacklog: () => services.indexBacklog(deadline),
   };

@@ -2,6 +2,7 @@
 import { ConsoleSessions } from "./auth/console_sessions.ts";
 import { FailedAuthLimiter } from "./auth/failed_auth_limiter.ts";
 import { KeyCache } from "./auth/key_cache.ts";
+import { RequestCounts } from "./auth/request_counts.ts";
 import { ChangeWatch } from "./files/change_watch.ts";
 import { EditTurns } from "./files/edit_turns.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
@@ -20,12 +21,14 @@ import {
   SEARCH_READ_DEADLINE_MILLISECONDS,
   SWEEP_DEADLINE_MILLISECONDS,
   SWEEP_EVERY_COMMITS,
+  USAGE_DEADLINE_MILLISECONDS,
 } from "./limits.ts";
 import type { Accounts } from "./ports/accounts.ts";
 import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Embedder } from "./ports/search_index.ts";
 import type { Segments } from "./ports/segments.ts";
+import type { Usage } from "./ports/usage.ts";
 import { BodyBudget } from "./runtime/body_budget.ts";
 import { ByteBudget } from "./runtime/byte_budget.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -54,6 +57,8 @@ export interface Parts {
   readonly connect: (deadline: Deadline) => Backend;
   /** For the search index, which is updated after responses and by the sweep. */
   readonly connectIndex: (deadline: Deadline) => Omit<SearchParts, "readAhead">;
+  /** For what is counted by day, likewise after responses. */
+  readonly connectUsage: (deadline: Deadline) => Usage;
   readonly log: Log;
   /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly [string, ...string[]];
@@ -82,6 +87,10 @@ export function createServices(parts: Parts) {
   return {
     keys: new KeyCache(),
     failedAuth: new FailedAuthLimiter(),
+    requestCounts: new RequestCounts({
+      ...parts,
+      connect: () => parts.connectUsage(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)),
+    }),
     sessions: new ConsoleSessions(parts.secretKeys[0]),
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,

@@ -1,10 +1,20 @@
-/** `deno task files`: takes the files of a project along, and brings them into another one, over the public API. */
+/** `deno task files`: takes the files of a project along, brings them into another one, and erases, over the public API. */
 import { normalizeDirectory } from "../../functions/api/http/path.ts";
+import { INTEGER_MAX, REDACT_VERSIONS_MAX } from "../../functions/api/limits.ts";
+import { purgeFile, redactVersions } from "../transfer/erase.ts";
 import { exportFiles } from "../transfer/export.ts";
 import type { FileApi } from "../transfer/file_api.ts";
 import { importFiles } from "../transfer/import.ts";
-import { messageOf } from "../startup_error.ts";
-import { escapeControls, parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
+import { messageOf, StartupError } from "../startup_error.ts";
+import {
+  escapeControls,
+  parseCommand,
+  parseWholeNumber,
+  printLine,
+  printNotice,
+  run,
+  UsageError,
+} from "./command_line.ts";
 import { connectToFiles, FILES_OPTIONS, FILES_USAGE } from "./connection.ts";
 
 const USAGE = `deno task files COMMAND
@@ -16,8 +26,14 @@ const USAGE = `deno task files COMMAND
   import DIR [--overwrite]
       writes what DIR holds into the project, as new versions. Nothing is changed where a file is missing or has
       another sum, or exists in the project; --overwrite makes new versions of those that exist
+  purge PATH [--confirm PATH]
+      erases a file for good, with every version, also where it is deleted already; asks for its path. Requires a key
+      with the scope admin
+  redact PATH --versions N,N-N [--note TEXT]
+      erases the content of these versions and their notes for good; the numbers stay. TEXT takes the place of the
+      notes. Not of the current version. Requires a key with the scope admin
 
-  Both go on after a break when they are run again.
+  Export and import go on after a break when they are run again.
 ${FILES_USAGE}`;
 
 const OPTIONS = {
@@ -26,8 +42,20 @@ const OPTIONS = {
   at: { type: "string" },
   history: { type: "boolean" },
   overwrite: { type: "boolean" },
+  confirm: { type: "string" },
+  versions: { type: "string" },
+  note: { type: "string" },
 } as const;
 
+/** Each command's own options. */
+const COMMANDS = {
+  export: ["directory", "at", "history"],
+  import: ["overwrite"],
+  purge: ["confirm"],
+  redact: ["versions", "note"],
+} as const;
+
+type Command = keyof typeof COMMANDS;
 type Values = ReturnType<typeof parse>["values"];
 
 await run(async () => {
@@ -42,20 +70,52 @@ function parse(args: readonly string[]) {
 }
 
 /** Validates the command before the project is contacted. Throws `UsageError`. */
-function parseAction([command, folder, ...others]: readonly string[], values: Values) {
-  if (command !== "export" && command !== "import") {
+function parseAction(
+  [command, subject, ...others]: readonly string[],
+  values: Values,
+): (api: FileApi) => Promise<string> {
+  if (command === undefined || !isCommand(command)) {
     throw new UsageError(command === undefined ? "A command is missing." : "Unknown command.", USAGE);
   }
-  if (folder === undefined || others.length > 0) throw new UsageError("One folder is to be named.", USAGE);
-  const ofOther = command === "import"
-    ? (["directory", "at", "history"] as const).find((name) => values[name] !== undefined)
-    : values.overwrite
-    ? "overwrite"
-    : undefined;
+  if (subject === undefined || others.length > 0) {
+    const what = command === "export" || command === "import" ? "folder" : "path";
+    throw new UsageError(`One ${what} is to be named.`, USAGE);
+  }
+  const own: readonly string[] = COMMANDS[command];
+  const ofOther = Object.values(COMMANDS).flat().find((name) =>
+    values[name] !== undefined && !own.includes(name)
+  );
   if (ofOther !== undefined) throw new UsageError(`--${ofOther} has no meaning for ${command}.`, USAGE);
-  if (command === "import") return (api: FileApi) => bringIn(api, folder, values);
+  if (command === "import") return (api) => bringIn(api, subject, values);
+  if (command === "purge") return (api) => purge(api, subject, values);
+  if (command === "redact") {
+    const versions = versionsOf(values.versions);
+    return (api) => redact(api, subject, versions, values);
+  }
   const directory = directoryOf(values.directory ?? "/");
-  return (api: FileApi) => takeOut(api, folder, directory, values);
+  return (api) => takeOut(api, subject, directory, values);
+}
+
+function isCommand(command: string): command is Command {
+  return Object.hasOwn(COMMANDS, command);
+}
+
+/** The numbers of `1,4-6`, each once. Throws `UsageError`. */
+function versionsOf(text: string | undefined): number[] {
+  if (text === undefined) throw new UsageError("redact requires --versions N,N-N.", USAGE);
+  const found = new Set<number>();
+  for (const part of text.split(",")) {
+    const [first = "", last = first, ...rest] = part.trim().split("-");
+    if (rest.length > 0) throw new UsageError("--versions must be numbers and ranges of them.", USAGE);
+    const from = parseWholeNumber(first, "A version", 1, INTEGER_MAX, USAGE);
+    const to = parseWholeNumber(last, "The end of a range", from, INTEGER_MAX, USAGE);
+    for (let version = from; version <= to; version++) {
+      if (found.add(version).size > REDACT_VERSIONS_MAX) {
+        throw new UsageError(`At most ${REDACT_VERSIONS_MAX} versions are erased at once.`, USAGE);
+      }
+    }
+  }
+  return [...found];
 }
 
 function directoryOf(text: string): string {
@@ -86,4 +146,37 @@ async function bringIn(api: FileApi, folder: string, values: Values): Promise<st
   if (values.json) return JSON.stringify(imported);
   const { files, versions, bytes, runId } = imported;
   return `Imported ${files} files; ${versions} versions with ${bytes} bytes in this go, as run ${runId}.`;
+}
+
+async function purge(api: FileApi, path: string, values: Values): Promise<string> {
+  const shown = escapeControls(path);
+  const confirm = values.confirm ?? prompt(`Erase ${shown} for good, with every version? Type its path:`);
+  if (confirm === null) throw new UsageError("Without a terminal, purge requires --confirm PATH.", USAGE);
+  if (confirm !== path) throw new StartupError(`Nothing was erased: the path is ${shown}.`);
+  const purged = await purgeFile(api, path);
+  if (values.json) return JSON.stringify(purged);
+  const { versions, bytes, pendingVersions } = purged;
+  const rest = pendingVersions === 0
+    ? ""
+    : ` None can be read any more; the sweep removes ${pendingVersions} of them.`;
+  return `Erased ${shown} for good: ${versions} versions with ${bytes} bytes.${rest}`;
+}
+
+async function redact(
+  api: FileApi,
+  path: string,
+  versions: readonly number[],
+  values: Values,
+): Promise<string> {
+  const redacted = await redactVersions(api, path, versions, values.note);
+  if (values.json) return JSON.stringify(redacted);
+  const { remaining } = redacted;
+  if (remaining.length > 0) {
+    printNotice(escapeControls(
+      `These can still be read and share a stored piece with what was erased: ${
+        remaining.map((other) => `${other.path} version ${other.version}`).join(", ")
+      }.`,
+    ));
+  }
+  return `Erased the content of ${redacted.versions.length} versions of ${escapeControls(path)} for good.`;
 }

@@ -92,6 +92,7 @@ export const OPERATIONS = [
   "delete_project",
   "delete_account",
   "list_activity",
+  "get_usage",
   "list_api_keys",
   "create_api_key",
   "rotate_api_key",
@@ -264,6 +265,16 @@ export const projectRecord = z.strictObject({
   }),
   keyPrefix: z.string().startsWith("oa_").nullable(),
 });
+/** Of PATCH /project with `dryRun`. */
+export const previewRecord = projectRecord.extend({
+  wouldRemove: z.strictObject({
+    versions: z.int().min(0),
+    files: z.int().min(0),
+    examples: z.array(z.strictObject({ path: z.string(), versions: z.int().min(1), whole: z.boolean() })),
+    lookedAt: z.int().min(0),
+    isComplete: z.boolean(),
+  }),
+});
 export const projectList = z.strictObject({ projects: z.array(projectRecord) });
 
 export const keyRecord = z.strictObject({
@@ -304,6 +315,27 @@ export const linkRecord = z.strictObject({
 });
 export const revokedLink = z.strictObject({ id: z.uuid(), revokedAt: z.string().regex(TIMESTAMP) });
 export const linkList = z.strictObject({ links: z.array(linkRecord) });
+
+const usageDone = { requests: z.int().min(0), versions: z.int().min(0), bytesWritten: z.int().min(0) };
+const day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
+/** Of a project, by day and by key. */
+export const usageRecord = z.strictObject({
+  from: day,
+  to: day,
+  days: z.array(z.strictObject({
+    day,
+    ...usageDone,
+    bytes: size.nullable(),
+    databaseBytes: size.nullable(),
+  })),
+  keys: z.array(z.strictObject({
+    keyId: z.uuid().nullable(),
+    name: z.string().nullable(),
+    prefix: z.string().nullable(),
+    ...usageDone,
+  })),
+  keyCount: z.int().min(0),
+});
 
 export const activityList = z.strictObject({
   activity: z.array(z.strictObject({

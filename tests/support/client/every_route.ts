@@ -180,6 +180,7 @@ export const FILE_ROUTES: readonly RouteCall[] = [
 export const PROJECT_ROUTES: readonly RouteCall[] = [
   { name: "project", method: "GET", path: "/project", scopes: [] },
   { name: "activity", method: "GET", path: "/project/activity", scopes: ["read"] },
+  { name: "usage", method: "GET", path: "/project/usage", scopes: [] },
   { name: "rename", method: "PATCH", path: "/project", body: { name: "Renamed" }, scopes: ["admin"] },
   { name: "delete", method: "DELETE", path: "/project?confirm=another", scopes: ["admin"], status: 400 },
   { name: "list keys", method: "GET", path: "/project/apikeys", scopes: ["admin"] },

@@ -91,6 +91,7 @@ export class Isolate {
         segments: new SupabaseSegments(() => client, { log, notices, deadline }, cache),
         embedder: null,
       }),
+      connectUsage: () => ({ count: () => Promise.resolve() }),
       log,
       secretKeys: [secretKey],
       mcpAllowedOrigins: [],

@@ -58,6 +58,7 @@ const HTTP_BREADTH = [
   "raw_read",
   "raw_write",
   "segment_lists",
+  "usage",
 ]
   .map((name) => `http/${name}.test.ts`);
 /** The acceptance command runs again, in one go, what most HTTP files run each for itself. */
@@ -90,6 +91,7 @@ const LOCAL_REST = [
   "local/docs_commands.test.ts",
   "local/docs_storage_format.test.ts",
   "local/embeddings.test.ts",
+  "local/erase_command.test.ts",
   "local/files_command.test.ts",
   "local/npx.test.ts",
   "local/pglite_session.test.ts",

@@ -124,6 +124,7 @@ class Backend {
     const parts = {
       connect: unused,
       connectIndex: unused,
+      connectUsage: unused,
       clock: systemClock,
       secretKeys: ["secret"],
       mcpAllowedOrigins: [],

@@ -3,12 +3,21 @@ import * as z from "zod/mini";
 
 const limit = z.nullable(z.number());
 
+const retention = z.object({
+  keepVersions: z.optional(z.number()),
+  keepDays: z.optional(z.number()),
+  deletedDays: z.optional(z.number()),
+});
+/** Which versions go by themselves. */
+export type Retention = z.infer<typeof retention>;
+
 export const projectSchema = z.object({
   id: z.string(),
   name: z.string(),
   tier: z.string(),
   createdAt: z.string(),
   limits: z.object({ requestsPerMinute: limit, maxFileBytes: limit, maxProjectBytes: limit }),
+  retention: z.nullable(retention),
   usage: z.object({
     files: z.number(),
     bytes: z.number(),
@@ -140,6 +149,7 @@ export const versionListSchema = z.object({
     size: z.number(),
     createdAt: z.string(),
     deleted: z.optional(z.boolean()),
+    redactedAt: z.optional(z.string()),
     ...origin,
   })),
   total: z.number(),

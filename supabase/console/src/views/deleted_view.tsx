@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** Files whose latest version is a tombstone, in all folders. */
+import { useState } from "preact/hooks";
 import { listFiles } from "../api/files.ts";
 import { Age } from "../components/age.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -13,6 +14,7 @@ import { moveInList } from "../components/list_navigation.ts";
 import { restore } from "../state/remove_file.ts";
 import type { FileRecord } from "../api/records.ts";
 import { FILES_PER_PAGE } from "../limits.ts";
+import { PurgeDialog } from "./erase/purge_dialog.tsx";
 
 export function DeletedView({ place }: { readonly place: DeletedPlace }) {
   const { projectId, first: offset = 0 } = place;
@@ -64,42 +66,61 @@ interface TableProperties {
 }
 
 function Table({ projectId, files }: TableProperties) {
+  const [erasing, setErasing] = useState<string | null>(null);
   return (
-    <table class="list">
-      <caption class="visually-hidden">Deleted files</caption>
-      <thead>
-        <tr>
-          <th scope="col">Path</th>
-          <th scope="col" class="when">Deleted</th>
-          <th scope="col" class="actions">
-            <span class="visually-hidden">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody onKeyDown={moveInList}>
-        {files.map(({ path, version, updatedAt }) => (
-          <tr key={path}>
-            <td class="name">
-              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
-                <Icon name="file" />
-                {path}
-              </a>
-            </td>
-            <td class="when">
-              <Age iso={updatedAt} />
-            </td>
-            <td class="actions">
-              <button
-                type="button"
-                aria-label={`Restore ${path}`}
-                onClick={() => restore(projectId, path, version - 1)}
-              >
-                <Icon name="restore" />Restore
-              </button>
-            </td>
+    <>
+      <table class="list">
+        <caption class="visually-hidden">Deleted files</caption>
+        <thead>
+          <tr>
+            <th scope="col">Path</th>
+            <th scope="col" class="when">Deleted</th>
+            <th scope="col" class="actions">
+              <span class="visually-hidden">Actions</span>
+            </th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody onKeyDown={moveInList}>
+          {files.map(({ path, version, updatedAt }) => (
+            <tr key={path}>
+              <td class="name">
+                <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
+                  <Icon name="file" />
+                  {path}
+                </a>
+              </td>
+              <td class="when">
+                <Age iso={updatedAt} />
+              </td>
+              <td class="actions">
+                <button
+                  type="button"
+                  aria-label={`Restore ${path}`}
+                  onClick={() => restore(projectId, path, version - 1)}
+                >
+                  <Icon name="restore" />Restore
+                </button>
+                <button
+                  type="button"
+                  class="danger"
+                  aria-label={`Erase ${path} for good`}
+                  onClick={() => setErasing(path)}
+                >
+                  Erase …
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {erasing !== null && (
+        <PurgeDialog
+          {...{ projectId }}
+          path={erasing}
+          onErased={() => {}}
+          onClose={() => setErasing(null)}
+        />
+      )}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The project's name, tier and usage; the account's password; and the end of both. */
+/** What the project uses, its limits, what goes by itself, its name; the account's password; and the end of both. */
 import { useState } from "preact/hooks";
 import { reasonFor } from "../api/failure.ts";
 import { renameProject } from "../api/projects.ts";
@@ -11,6 +11,9 @@ import { TextField } from "../components/field.tsx";
 import { FormProblem, Problem } from "../components/states.tsx";
 import { useSubmit } from "../components/use_submit.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
+import { LimitsCard } from "./settings/limits_card.tsx";
+import { RetentionCard } from "./settings/retention_card.tsx";
+import { UsageCard } from "./settings/usage_card.tsx";
 import { DeleteAccountDialog, DeleteProjectDialog } from "./settings/delete_dialogs.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { notify } from "../state/notices.ts";
@@ -31,10 +34,13 @@ export function SettingsView() {
       </div>
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       <section class="card" aria-labelledby="usage-title">
-        <h2 id="usage-title">Usage</h2>
+        <h2 id="usage-title">Usage now</h2>
         <Tier project={current} />
         <UsageBars project={current} />
       </section>
+      <UsageCard key={`usage ${current.id}`} projectId={current.id} />
+      <LimitsCard project={current} />
+      <RetentionCard key={`retention ${current.id}`} project={current} />
       <section class="card" aria-labelledby="name-title">
         <h2 id="name-title">Project</h2>
         <RenameForm key={current.id} project={current} />

@@ -30,6 +30,9 @@ export class Gate {
   private identity: Identity = { kind: "anonymous" };
   private scopes: readonly Scope[] = [];
   private isCounted = false;
+  private isFree = false;
+  /** Whether the window had no request left. */
+  private isRefused = false;
   /** Whether the database has answered for this request, and so checked the credentials. */
   private isAnswered = false;
   private granted: Grant | undefined;
@@ -46,6 +49,11 @@ export class Gate {
   get grant(): Grant | undefined {
     if (this.granted || this.identity.kind !== "key") return this.granted;
     return this.parts.keys.grant(this.identity.keyHash, this.parts.now());
+  }
+
+  /** Whose request the database has admitted to a project's window, if it is one that counts. */
+  get admitted(): Pick<Grant, "projectId" | "keyId"> | undefined {
+    return this.isFree || this.isRefused ? undefined : this.granted;
   }
 
   get projectId(): string {
@@ -98,7 +106,8 @@ export class Gate {
     if (identity.kind !== "key") return;
     this.isAnswered = identity.isConfirmed;
     this.scopes = scopes;
-    this.isCounted = isFreeForOwner && identity.owner !== null;
+    this.isFree = isFreeForOwner && identity.owner !== null;
+    this.isCounted = this.isFree;
     if (this.isCounted) return;
     this.window = this.parts.keys.exhausted(identity.keyHash, this.parts.now());
     if (this.window) throwRateLimitExceeded(this.window.reset, this.parts.now());
@@ -171,6 +180,7 @@ export class Gate {
   observe<T>(answer: Answer<T>): Answer<T> {
     this.isAnswered = true;
     if (answer.rate) this.window = answer.rate;
+    if (!answer.ok && answer.refusal.code === "RATE_LIMIT_EXCEEDED") this.isRefused = true;
     // A console session's token may be refused now and be valid again later.
     const refused = this.identity.kind === "link" ? "LINK_NOT_FOUND" : "INVALID_API_KEY";
     const isKeyRefused = !answer.ok && answer.refusal.code === refused && !this.owner;

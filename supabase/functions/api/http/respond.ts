@@ -50,7 +50,8 @@ export type Operation =
   | "update_api_key"
   | "revoke_api_key"
   | "regenerate_api_key"
-  | "list_activity";
+  | "list_activity"
+  | "get_usage";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers of a success. The platform may compress it on the way. */

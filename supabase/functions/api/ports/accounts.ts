@@ -12,7 +12,8 @@ export type AdministrativeAction =
   | "regenerate_key"
   | "change_key"
   | "revoke_key"
-  | "activity";
+  | "activity"
+  | "usage";
 
 /** The answer to a signed-in account. */
 export type AccountAnswer<T> =

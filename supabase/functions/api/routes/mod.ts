@@ -28,6 +28,7 @@ import { deleteAccount, deleteProject } from "./deletion.ts";
 import { matches } from "../http/request_data.ts";
 import type { Route } from "./route.ts";
 import { restoreFolder, undoRun } from "./undo.ts";
+import { usage } from "./usage.ts";
 import { write } from "./write.ts";
 
 export const ROUTES: readonly Route[] = [
@@ -60,6 +61,7 @@ export const ROUTES: readonly Route[] = [
   renameProject,
   deleteProject,
   activity,
+  usage,
   deleteAccount,
   listKeys,
   createKey,

@@ -1,7 +1,15 @@
 /** /projects and /project: an account's projects, and one project with its limits and usage. */
 import { z } from "zod";
 import { pick } from "../http/query.ts";
-import { ACTIVITY_DEFAULT, KEEP_DAYS_MAX, KEEP_VERSIONS_MAX, PAGE_LIMIT_MAX } from "../limits.ts";
+import {
+  ACTIVITY_DEFAULT,
+  KEEP_DAYS_MAX,
+  KEEP_VERSIONS_MAX,
+  PAGE_LIMIT_MAX,
+  RETENTION_PREVIEW_FILES,
+  RETENTION_PREVIEW_SHOWN,
+  RETENTION_PREVIEW_VERSIONS,
+} from "../limits.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import {
@@ -48,8 +56,30 @@ const project = z.object({
 }).meta({ id: "Project" });
 const projects = z.object({ projects: z.array(project) }).meta({ id: "ProjectList" });
 const named = z.object({ name: nameSchema(1) });
+const wouldRemove = z.object({
+  versions: z.int().min(0).meta({ description: "All of them, those of files that go whole included." }),
+  files: z.int().min(0).meta({ description: "Deleted files that go whole." }),
+  examples: z.array(z.object({
+    path: z.string(),
+    versions: z.int().min(1),
+    whole: z.boolean(),
+  })).meta({ description: `Some of the files concerned, at most ${RETENTION_PREVIEW_SHOWN}.` }),
+  lookedAt: z.int().min(0).meta({ description: "Files that were looked at." }),
+  isComplete: z.boolean().meta({
+    description:
+      `False where there are more than ${RETENTION_PREVIEW_FILES} files or ${RETENTION_PREVIEW_VERSIONS} such versions.`,
+  }),
+}).meta({ id: "RetentionPreview" });
+const changed = project.extend({
+  wouldRemove: wouldRemove.optional().meta({
+    description: "With `dryRun`: what the rule would let go now.",
+  }),
+}).meta({ id: "ChangedProject" });
 const changes = z.object({
   name: nameSchema(1).nullish(),
+  dryRun: z.boolean().nullish().meta({
+    description: "Changes nothing, and answers what the rule, or the present one, would let go now.",
+  }),
   retention: retention.nullable().optional().meta({
     description:
       "Replaced whole. A version goes when both `keepVersions` and `keepDays`, as far as they are given, let it " +
@@ -142,20 +172,21 @@ export const renameProject = defineRoute({
   credentials: "account or key",
   parse: noParameters,
   async handle(context) {
-    const { name, retention: rule } = await readAdministrationFields(context, changes);
-    const data = project.parse(
+    const { name, dryRun, retention: rule } = await readAdministrationFields(context, changes);
+    const data = changed.parse(
       await administer(context, "rename", {
-        ...given({ name }),
+        ...given({ name, dryRun }),
         ...rule !== undefined && { retention: rule && given(rule) },
       }),
     );
-    return success("update_project", data, "Changed.");
+    return success("update_project", data, dryRun ? "Nothing was changed." : "Changed.");
   },
   openapi: {
     ...oneProject,
     id: "updateProject",
     summary: "Rename a project, or say which versions go; a calling key needs the scope `admin`",
     body: changes,
+    answer: changed,
     example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },
     errors: [...ACCOUNT_OR_KEY_ERRORS, ...BODY_ERRORS, "VALIDATION_ERROR", "PROJECT_NAME_TAKEN"],
   },

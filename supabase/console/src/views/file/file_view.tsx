@@ -16,6 +16,7 @@ import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, isUploading } from "../../state/transfers.ts";
 import { mayBeEdited } from "./editable.ts";
+import { PurgeDialog } from "../erase/purge_dialog.tsx";
 import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
@@ -91,6 +92,7 @@ function Facts({ record }: { readonly record: FileRecord }) {
 function Tools({ place, record }: { readonly place: FilePlace; readonly record: FileRecord }) {
   const { projectId, path } = place;
   const [isMoving, setMoving] = useState(false);
+  const [isErasing, setErasing] = useState(false);
   const deleteFile = async () => {
     if (await remove(projectId, path)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
@@ -108,6 +110,14 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
       <button type="button" class="danger" onClick={deleteFile}>
         <Icon name="trash" />Delete
       </button>
+      <button type="button" class="danger" onClick={() => setErasing(true)}>Erase for good …</button>
+      {isErasing && (
+        <PurgeDialog
+          {...{ projectId, path }}
+          onErased={() => goTo({ name: "files", projectId, directory: directoryOf(path) })}
+          onClose={() => setErasing(false)}
+        />
+      )}
       {isMoving && <MoveDialog projectId={projectId} path={path} onClose={() => setMoving(false)} />}
     </div>
   );

@@ -13,6 +13,7 @@ import { Icon } from "../../components/icon.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
+import { RedactDialog } from "../erase/redact_dialog.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 
@@ -25,6 +26,7 @@ interface Properties {
 export function HistoryTab({ place, latest }: Properties) {
   const { projectId, path, first: offset = 0 } = place;
   const [chosen, setChosen] = useState<readonly number[]>([]);
+  const [erased, setErased] = useState<readonly number[] | null>(null);
   const key = `versions ${projectId} ${path} ${offset} ${latest}`;
   const { data, error, reload } = useLoad(key, (signal) => listVersions(projectId, path, offset, signal));
   useEffect(() => void ensureKeys(projectId), [projectId]);
@@ -35,15 +37,25 @@ export function HistoryTab({ place, latest }: Properties) {
     }
   };
   const choose = (version: number, isChosen: boolean) =>
-    setChosen(isChosen ? [...chosen, version].slice(-2) : chosen.filter((one) => one !== version));
+    setChosen(isChosen ? [...chosen, version] : chosen.filter((one) => one !== version));
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the history" />;
   const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <>
       <div class="history-tools">
-        <p class="hint">Choose two versions to compare them.</p>
-        <button type="button" disabled={chosen.length < 2} onClick={compare}>Compare</button>
+        <p class="hint">Choose two versions to compare them, or any but the latest to erase what they say.</p>
+        <div class="tools">
+          <button type="button" disabled={chosen.length !== 2} onClick={compare}>Compare</button>
+          <button
+            type="button"
+            class="danger"
+            disabled={chosen.length === 0 || latest !== null && chosen.includes(latest)}
+            onClick={() => setErased(chosen)}
+          >
+            Erase content …
+          </button>
+        </div>
       </div>
       <Table {...{ place, latest, chosen, choose, versions: data.versions }} />
       <Pager
@@ -55,6 +67,17 @@ export function HistoryTab({ place, latest }: Properties) {
         onPrevious={() => turnTo(Math.max(0, offset - VERSIONS_PER_PAGE))}
         onNext={() => turnTo(offset + VERSIONS_PER_PAGE)}
       />
+      {erased !== null && (
+        <RedactDialog
+          {...{ projectId, path }}
+          versions={erased}
+          onErased={() => {
+            setChosen([]);
+            reload();
+          }}
+          onClose={() => setErased(null)}
+        />
+      )}
     </>
   );
 }
@@ -97,11 +120,12 @@ function Row({ entry, place, latest, chosen, choose }:
   & Omit<TableProperties, "versions">
   & { readonly entry: Version }) {
   const { projectId, path } = place;
-  const { version, size, createdAt, deleted: isDeleted = false, keyId } = entry;
+  const { version, size, createdAt, deleted: isDeleted = false, redactedAt, keyId } = entry;
+  const isReadable = !isDeleted && redactedAt === undefined;
   return (
     <tr>
       <td class="pick">
-        {!isDeleted && (
+        {isReadable && (
           <input
             type="checkbox"
             aria-label={`Compare version ${version}`}
@@ -111,10 +135,10 @@ function Row({ entry, place, latest, chosen, choose }:
         )}
       </td>
       <td>
-        {isDeleted
+        {!isReadable
           ? (
             <>
-              Version {version} <span class="tag danger">deleted</span>
+              Version {version} <span class="tag danger">{isDeleted ? "deleted" : "erased"}</span>
             </>
           )
           : <a href={hrefOf({ name: "file", projectId, path, tab: "content", version })}>Version {version}
@@ -129,9 +153,9 @@ function Row({ entry, place, latest, chosen, choose }:
       <td class="when">
         <Age iso={createdAt} />
       </td>
-      <td class="number">{isDeleted ? "" : formatBytes(size)}</td>
+      <td class="number">{isReadable ? formatBytes(size) : ""}</td>
       <td class="actions">
-        {!isDeleted && version !== latest && (
+        {isReadable && version !== latest && (
           <button
             type="button"
             aria-label={`Restore version ${version}`}

@@ -1,15 +1,9 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** Deletions for good: what is deleted has to be typed. */
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { deleteAccount, deleteProject } from "../../api/projects.ts";
-import { reasonFor } from "../../api/failure.ts";
 import type { Project } from "../../api/records.ts";
-import { FormDialog } from "../../components/form_dialog.tsx";
-import { TextField } from "../../components/field.tsx";
-import { FormProblem } from "../../components/states.tsx";
-import { useSubmit } from "../../components/use_submit.ts";
+import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
 import { signOut } from "../../session/session.ts";
 import { notify } from "../../state/notices.ts";
 import { forgetProject, loadProjects } from "../../state/projects.ts";
@@ -59,32 +53,5 @@ export function DeleteAccountDialog({ email, onClose }: Closing & { readonly ema
     >
       <p>All of its projects go with it, with everything in them. This cannot be undone.</p>
     </ConfirmDialog>
-  );
-}
-
-interface Confirmation extends Closing {
-  readonly title: string;
-  readonly action: string;
-  readonly label: string;
-  /** Does it, where what was typed is what has to be. */
-  readonly work: (typed: string) => Promise<void>;
-  readonly children: ComponentChildren;
-}
-
-function ConfirmDialog({ title, action, label, work, onClose, children }: Confirmation) {
-  const [typed, setTyped] = useState("");
-  const { isBusy, error, submit } = useSubmit(() => work(typed));
-  return (
-    <FormDialog title={title} action={action} isDangerous {...{ isBusy, submit, onClose }}>
-      {children}
-      <TextField
-        label={label}
-        value={typed}
-        onInput={setTyped}
-        problem={reasonFor(error, "confirm")}
-        input={{ autoComplete: "off", spellcheck: false }}
-      />
-      <FormProblem error={error} fields={["confirm"]} />
-    </FormDialog>
   );
 }

@@ -1,0 +1,44 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+import { useState } from "preact/hooks";
+import { purgeFile } from "../../api/owning.ts";
+import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
+import { formatCount, nameOf } from "../../format.ts";
+import { announceChange } from "../../state/changes.ts";
+import { endUndo, notify } from "../../state/notices.ts";
+
+interface Properties {
+  readonly projectId: string;
+  readonly path: string;
+  readonly onErased: () => void;
+  readonly onClose: () => void;
+}
+
+/** A file with its whole history goes, once its name was typed. */
+export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) {
+  const [attempt] = useState(() => crypto.randomUUID());
+  const name = nameOf(path);
+  return (
+    <ConfirmDialog
+      title={`Erase ${name} for good?`}
+      action="Erase for good"
+      label={`Type the file's name, ${name}`}
+      expected={{ text: name, problem: `must be ${name}` }}
+      work={async () => {
+        const { versions } = await purgeFile(projectId, path, attempt);
+        endUndo({ projectId, path });
+        announceChange({ path, isDeleted: true });
+        onClose();
+        notify(`Erased ${name} for good, with ${formatCount(versions, "version")}.`);
+        onErased();
+      }}
+      onClose={onClose}
+    >
+      <p>
+        Every version of <strong class="path">{path}</strong>{" "}
+        goes, with its notes, and its place in search and the links to it. Copies at other paths stay. This
+        cannot be undone.
+      </p>
+    </ConfirmDialog>
+  );
+}

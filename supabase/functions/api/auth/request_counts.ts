@@ -1,0 +1,68 @@
+/**
+ * Requests by project, key and day, counted in the memory of the isolate: a request pays an addition for it. What has
+ * been counted is handed in a few seconds after the first of it, in the background. An isolate that is killed before
+ * takes that much with it.
+ */
+import { USAGE_COUNTS_MAX, USAGE_FLUSH_MILLISECONDS } from "../limits.ts";
+import type { RequestCount, Usage } from "../ports/usage.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Log } from "../runtime/log.ts";
+
+export interface RequestCountsParts {
+  readonly connect: () => Usage;
+  /** Keeps the isolate alive until the work is done. */
+  readonly background: (work: Promise<unknown>) => void;
+  readonly clock: Clock;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Pick<Log, "backgroundFault">;
+}
+
+export class RequestCounts {
+  readonly #parts: RequestCountsParts;
+  #counts = new Map<string, RequestCount>();
+  #isDue = false;
+
+  constructor(parts: RequestCountsParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts one request of a key, or of the console (null). Returns at once. */
+  count(projectId: string, keyId: string | null): void {
+    const day = new Date(this.#parts.now()).toISOString().slice(0, 10);
+    this.#add({ projectId, keyId, day, requests: 1 });
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#parts.background(this.#handInLater());
+  }
+
+  /** Hands in what has been counted. Throws where the back end is out of reach; the counts are kept then. */
+  async handIn(): Promise<void> {
+    if (this.#counts.size === 0) return;
+    const counts = [...this.#counts.values()];
+    this.#counts = new Map();
+    try {
+      await this.#parts.connect().count(counts);
+    } catch (error) {
+      for (const count of counts) this.#add(count);
+      throw error;
+    }
+  }
+
+  async #handInLater(): Promise<void> {
+    await new Promise<void>((resolve) => this.#parts.clock.after(USAGE_FLUSH_MILLISECONDS, resolve));
+    this.#isDue = false;
+    try {
+      await this.handIn();
+    } catch (error) {
+      this.#parts.log.backgroundFault("usage", error);
+    }
+  }
+
+  #add({ projectId, keyId, day, requests }: RequestCount): void {
+    const name = `${projectId}/${keyId}/${day}`;
+    const known = this.#counts.get(name);
+    if (known === undefined && this.#counts.size >= USAGE_COUNTS_MAX) return;
+    this.#counts.set(name, { projectId, keyId, day, requests: requests + (known?.requests ?? 0) });
+  }
+}

@@ -1,0 +1,45 @@
+/** What is erased for good, over the public API: a file with all of its versions, or the content of some of them. */
+import { z } from "zod";
+import { fileAddress, type FileApi } from "./file_api.ts";
+
+const purged = z.object({
+  path: z.string(),
+  versions: z.number(),
+  bytes: z.number(),
+  pendingVersions: z.number(),
+});
+/** `pendingVersions` of them are unreadable at once as well, and removed by the sweep. */
+export type Purged = z.infer<typeof purged>;
+
+const redacted = z.object({
+  path: z.string(),
+  versions: z.array(z.number()),
+  remaining: z.array(z.object({ path: z.string(), version: z.number() })),
+});
+/** `remaining`: versions that can still be read and share a stored piece with those. */
+export type Redacted = z.infer<typeof redacted>;
+
+/** Erases every version of a file, of a deleted one, too. Throws `Refusal`. */
+export function purgeFile(api: FileApi, path: string): Promise<Purged> {
+  return api.data(fileAddress(path), purged, {
+    method: "DELETE",
+    query: { purge: "true" },
+    // Sent again after a lost answer, it gives that answer.
+    headers: { "idempotency-key": crypto.randomUUID() },
+  });
+}
+
+/** Erases the content of versions; `note` takes the place of their notes. Throws `Refusal`. */
+export function redactVersions(
+  api: FileApi,
+  path: string,
+  versions: readonly number[],
+  note: string | undefined,
+): Promise<Redacted> {
+  const body = new TextEncoder().encode(JSON.stringify({ versions, note }));
+  return api.data(fileAddress(path, "/files/redact"), redacted, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: () => Promise.resolve(new Blob([body]).stream()),
+  });
+}
