@@ -24,6 +24,7 @@ import { largeProjects } from "./large_projects.ts";
 import { longHistories } from "./long_histories.ts";
 import { neighbours } from "./neighbours.ts";
 import { processorTime } from "./processor_time.ts";
+import { ranking } from "./ranking/ranking.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
@@ -49,6 +50,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   commits,
   capacity,
   neighbours,
+  ranking,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
 const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity"];
