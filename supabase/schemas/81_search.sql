@@ -359,9 +359,9 @@ begin
 end
 $$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, and of the '
-  'former one where the query has a vector of that. Runs as filestore_search: callers read the ids again under their '
-  'own policies.';
+  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, and of '
+  'the former one where the query has a vector of that. Runs as filestore_search: callers read the ids again under '
+  'their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
 -- The operation -------------------------------------------------------------------------------------------------------
@@ -575,8 +575,10 @@ call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
+  -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
   c_fusion constant double precision := 60;
+  -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
+  c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
   v_page json;
 begin
@@ -598,12 +600,22 @@ begin
       where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
     ) t
   ), placed as (
-    select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place
+    select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place,
+           -- Of words none is worth 0 (a query that only excludes some has no other score); of meaning the farthest
+           -- that was found, since what is far depends on the model.
+           case when v.list = 'words' then coalesce(v.score / nullif(max(v.score) over l, 0), 1)
+             when max(v.score) over l = min(v.score) over l then 1
+             else (v.score - min(v.score) over l) / (max(v.score) over l - min(v.score) over l) end as share
     from visible v where v.nth = 1
+    window l as (partition by v.list)
   ), fused as (
-    select p.file_id, p.path, p.json_bytes, (array_agg(p.hash order by p.place) filter (where p.list <> 'words'))[1] as hash,
-           case when v_is_fused or (select count(distinct r.list) from found r) > 1
-             -- A file that is just being embedded anew counts once.
+    select p.file_id, p.path, p.json_bytes,
+           (array_agg(p.hash order by p.place) filter (where p.list <> 'words'))[1] as hash,
+           -- A file that is just being embedded anew is in two lists of meaning, and counts once.
+           case when v_is_fused
+             then c_weight_of_words * coalesce(max(p.share) filter (where p.list = 'words'), 0)
+               + (1 - c_weight_of_words) * coalesce(max(p.share) filter (where p.list <> 'words'), 0)
+             when (select count(distinct r.list) from found r) > 1
              then coalesce(max(1 / (c_fusion + p.place)) filter (where p.list = 'words'), 0)
                + coalesce(max(1 / (c_fusion + p.place)) filter (where p.list <> 'words'), 0)
              else max(p.score) end as score
@@ -647,8 +659,8 @@ begin
 end
 $$;
 comment on function filestore.search_by_rank is
-  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the ranks in the '
-  'two lists are fused. Scores and ranks are computed over what the key may see.';
+  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the scores of '
+  'words and meaning are fused, or the ranks of names and meaning. Both are computed over what the key may see.';
 call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -682,7 +694,8 @@ end
 $$;
 comment on function public.filestore_search is
   'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
-  'vector and model, former: those of the model before), with their text. Both: directory, glob, contentType, files, skip, bytes.';
+  'vector and model, former: those of the model before), with their text. Both: directory, glob, '
+  'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
 create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])

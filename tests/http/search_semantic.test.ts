@@ -105,6 +105,12 @@ semanticTest(
   },
 );
 
+semanticTest("hybrid takes a query that only excludes words", async () => {
+  const own = await filled({ "car.md": "the automobile", "doctor.md": "a physician" });
+  const { mode, results } = await search(own, "-physician", { mode: "hybrid" });
+  assertEquals([mode, results[0]?.path], ["hybrid", "car.md"]);
+});
+
 semanticTest("a long file is embedded chunk by chunk, and the chunk that is near is the match", async () => {
   const filler = "plain words that say nothing much at all here\n".repeat(200);
   const own = await filled({
