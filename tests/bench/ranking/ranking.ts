@@ -17,7 +17,7 @@ const KINDS = ["lexical", "semantic", "hybrid"] as const;
 type Kind = typeof KINDS[number];
 type Figures = Readonly<Record<"ndcg" | "recall", readonly number[]>>;
 
-const OPERATIONS_PER_BATCH = 50;
+const OPERATIONS_PER_BATCH = 20;
 const QUESTIONS_AT_ONCE = 4;
 /** Below it hybrid counts as worse. */
 const SIGNIFICANCE = 0.05;
