@@ -84,32 +84,27 @@ async function spaceOfDocuments(stack: BenchStack, report: Report): Promise<void
 
 /** Rows as those of files that were written and indexed, without their versions and bytes. */
 async function store(stack: BenchStack, projectId: string, files: readonly File[]): Promise<void> {
-  await stack.sql(
-    `with texts as materialized (
-       select gen_random_uuid() as id, t.path, t.content, filestore.search_content_hash(t.content) as hash
-       from jsonb_to_recordset($2::text::jsonb) t (path text, content text)
-     ), made as (
-       insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
-       select id, $1, path, 1, 'text/markdown', octet_length(content), '{}', now(), now() from texts
-     ), shared as (
-       insert into filestore.search_contents (project_id, hash, content, words, is_cut)
-       select $1, t.hash, t.content, w.words, w.is_cut
-       from (select distinct on (hash) * from texts where hash is not null) t,
-         filestore.search_content_words(t.content) w
-       on conflict do nothing
-     )
-     insert into filestore.search_texts (
-       project_id, file_id, version, path, mime_type, content, content_hash, bytes, json_bytes, words, model)
-     select $1, id, 1, path, 'text/markdown', case when hash is null then content end, hash, octet_length(content),
-       octet_length(to_json(content)::text),
-       filestore.search_path_words(path) || case when hash is null
-         then (filestore.search_content_words(content)).words else ''::tsvector end, '${MODEL}'
-     from texts`,
-    [
-      projectId,
-      JSON.stringify(files.map(({ path, content }) => ({ path, content: content.replaceAll("\0", "") }))),
-    ],
-  );
+  const texts = JSON.stringify(files).replaceAll("\\u0000", "").replaceAll("'", "''");
+  await stack.script(`
+    -- Nothing is queued: it is indexed here.
+    set local session_replication_role = replica;
+    create temp table texts on commit drop as
+      select gen_random_uuid() as id, t.path, t.content, filestore.search_content_hash(t.content) as hash
+      from jsonb_to_recordset('${texts}'::jsonb) t (path text, content text);
+    insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
+      select id, '${projectId}', path, 1, 'text/markdown', octet_length(content), '{}', now(), now() from texts;
+    insert into filestore.search_contents (project_id, hash, content, words, is_cut)
+      select '${projectId}', t.hash, t.content, w.words, w.is_cut
+      from (select distinct on (hash) * from texts where hash is not null) t,
+        filestore.search_content_words(t.content) w
+      on conflict do nothing;
+    insert into filestore.search_texts (
+        project_id, file_id, version, path, mime_type, content, content_hash, bytes, json_bytes, words, model)
+      select '${projectId}', id, 1, path, 'text/markdown', case when hash is null then content end, hash,
+        octet_length(content), octet_length(to_json(content)::text),
+        filestore.search_path_words(path) || case when hash is null
+          then (filestore.search_content_words(content)).words else ''::tsvector end, '${MODEL}'
+      from texts;`);
 }
 
 /** The word that only file `n` has. */
