@@ -1038,6 +1038,7 @@ comment on column filestore.search_texts.json_bytes is
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
 
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
+create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
   where content_hash is not null;
 -- What a search did not look at: see `search_unsearched`.
@@ -9522,6 +9523,7 @@ declare
   v_limits constant filestore.limits := filestore.limits();
   v_words tsquery;
   v_directory constant text := nullif(p_query ->> 'directory', '');
+  v_meaning record;
   v_vector real[];
   v_chunks bigint;
   v_lexemes text[];
@@ -9612,33 +9614,40 @@ begin
     end if;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
   end if;
-  if p_query -> 'vector' <> 'null'::jsonb and filestore.search_has_vectors() then
+  if p_query -> 'vector' = 'null'::jsonb or not filestore.search_has_vectors() then return; end if;
+  select count(*) into v_chunks from (
+    select from filestore.search_chunks c where c.project_id = p_project_id
+    limit v_limits.search_exact_chunks_max + 1) c;
+  -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
+  for v_meaning in
+    select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
+    from (values ('meaning', p_query), ('former meaning', p_query -> 'former')) m (list, value)
+    where jsonb_typeof(m.value -> 'vector') = 'array'
+  loop
     v_vector := array(
-      select v.value::real from jsonb_array_elements_text(p_query -> 'vector') with ordinality v order by v.ordinality);
-    select count(*) into v_chunks from (
-      select from filestore.search_chunks c where c.project_id = p_project_id
-      limit v_limits.search_exact_chunks_max + 1) c;
+      select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
     if v_chunks <= v_limits.search_exact_chunks_max
       or cardinality(v_vector) <> all (filestore.vector_sizes()) then
-      return query select 'meaning', n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
-        p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
+      return query select v_meaning.list, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
+        p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
         p_query ->> 'glob', p_query ->> 'contentType') n;
     else
       -- Continues in the index until enough rows satisfy the conditions.
       perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
       perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
       return query execute format(
-        'select ''meaning'', n.file_id, n.hash, 1 - n.distance '
+        'select $8, n.file_id, n.hash, 1 - n.distance '
         'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
-      using p_project_id, p_query ->> 'model', v_vector, v_directory || '/', v_directory || '0',
-        p_query ->> 'glob', p_query ->> 'contentType';
+      using p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
+        p_query ->> 'glob', p_query ->> 'contentType', v_meaning.list;
     end if;
-  end if;
+  end loop;
 end
 $$;
 comment on function filestore.search_rank_candidates is
-  'The best files of a project by words, and its nearest chunks by meaning. Runs as filestore_search: callers read '
-  'the ids again under their own policies.';
+  'The best files of a project by words, and its nearest chunks by meaning: by vectors of the present model, and of '
+  'the former one where the query has a vector of that. Runs as filestore_search: callers read the ids again under '
+  'their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
 -- The operation -------------------------------------------------------------------------------------------------------
@@ -9672,6 +9681,31 @@ comment on function filestore.search_pending is
   'larger number.';
 call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
+create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
+returns table (file_id uuid)
+language plpgsql stable set search_path = '' as $$
+declare
+  v_model constant text := p_query ->> 'model';
+  v_former constant text := p_query -> 'former' ->> 'model';
+begin
+  -- Three ranges of search_texts_by_project_model.
+  return query
+    select t.file_id from filestore.search_texts t
+    where t.project_id = p_project_id and t.skipped is null and t.model is null
+    union all
+    select t.file_id from filestore.search_texts t
+    where t.project_id = p_project_id and t.skipped is null and t.model < v_model and t.model is distinct from v_former
+    union all
+    select t.file_id from filestore.search_texts t
+    where t.project_id = p_project_id and t.skipped is null and t.model > v_model and t.model is distinct from v_former
+    limit p_files;
+end
+$$;
+comment on function filestore.search_unembedded is
+  'Texts that have vectors neither of the model that made the vector of the query, nor of the former one where it was '
+  'asked, too: at most so many.';
+call filestore.grant_execute('filestore.search_unembedded', 'filestore_engine');
+
 create function filestore.search_unsearched(
   p_session filestore.session, p_scope text, p_query jsonb, p_stage integer
 ) returns json
@@ -9698,6 +9732,8 @@ begin
        and (t.skipped is not null or not v_is_scan)
        and (p_scope = '' or (t.path >= p_scope || '/' and t.path < p_scope || '0'))
      order by t.path limit v_max)
+    union
+    (select e.file_id from filestore.search_unembedded(p_session.project_id, p_query, v_max) e where p_stage = 2)
   ), unsearched as (
     select f.*, t.reason, greatest(cardinality(f.segment_ids), 1) as reads,
            v_live is not null and f.size <= (v_live ->> 'fileBytes')::bigint as may_be_read
@@ -9743,7 +9779,8 @@ end
 $$;
 comment on function filestore.search_unsearched is
   'Text in the scope that the index does not have: of new versions, of large files, of files that could not be '
-  'indexed, and, where words are looked up, of files with more words than are indexed. p_query.live: of these, the '
+  'indexed, where words are looked up, of files with more words than are indexed, and where meaning is, of files that '
+  'no model asked has embedded. p_query.live: of these, the '
   'smallest first, files of up to fileBytes are returned with their segments, up to so many bytes and segments '
   '(reads), to be read. The others are counted: some are named, and why. isComplete: false where so many are not '
   'indexed that not all were looked at.';
@@ -9824,8 +9861,10 @@ call filestore.grant_execute('filestore.search_by_pattern', 'filestore_engine');
 create function filestore.search_by_rank(p_session filestore.session, p_scope text, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
+  -- Names and meaning: reciprocal rank fusion (Cormack, Clarke, Büttcher 2009) and its constant.
   c_fusion constant double precision := 60;
+  -- Words and meaning: the weighted mean of their scores, each made one from 0 to 1 (Bruch, Gai, Ingber 2023).
+  c_weight_of_words constant double precision := 0.7;
   v_is_fused constant boolean := p_query ->> 'words' is not null and p_query -> 'vector' <> 'null'::jsonb;
   v_page json;
 begin
@@ -9847,12 +9886,25 @@ begin
       where t.project_id = p_session.project_id and t.file_id = n.file_id and t.version = f.version offset 0
     ) t
   ), placed as (
-    select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place
+    select v.*, row_number() over (partition by v.list order by v.score desc, v.path) as place,
+           -- Of words none is worth 0 (a query that only excludes some has no other score); of meaning the farthest
+           -- that was found, since what is far depends on the model.
+           case when v.list = 'words' then coalesce(v.score / nullif(max(v.score) over l, 0), 1)
+             when max(v.score) over l = min(v.score) over l then 1
+             else (v.score - min(v.score) over l) / (max(v.score) over l - min(v.score) over l) end as share
     from visible v where v.nth = 1
+    window l as (partition by v.list)
   ), fused as (
-    select p.file_id, p.path, p.json_bytes, (array_agg(p.hash) filter (where p.list = 'meaning'))[1] as hash,
-           case when v_is_fused or (select count(distinct r.list) from found r) > 1
-             then sum(1 / (c_fusion + p.place)) else max(p.score) end as score
+    select p.file_id, p.path, p.json_bytes,
+           (array_agg(p.hash order by p.place) filter (where p.list <> 'words'))[1] as hash,
+           -- A file that is just being embedded anew is in two lists of meaning, and counts once.
+           case when v_is_fused
+             then c_weight_of_words * coalesce(max(p.share) filter (where p.list = 'words'), 0)
+               + (1 - c_weight_of_words) * coalesce(max(p.share) filter (where p.list <> 'words'), 0)
+             when (select count(distinct r.list) from found r) > 1
+             then coalesce(max(1 / (c_fusion + p.place)) filter (where p.list = 'words'), 0)
+               + coalesce(max(1 / (c_fusion + p.place)) filter (where p.list <> 'words'), 0)
+             else max(p.score) end as score
     from placed p group by p.file_id, p.path, p.json_bytes
   ), page as (
     select u.*, row_number() over (order by u.score desc, u.path) as place from fused u
@@ -9893,8 +9945,8 @@ begin
 end
 $$;
 comment on function filestore.search_by_rank is
-  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the ranks in the '
-  'two lists are fused. Scores and ranks are computed over what the key may see.';
+  'The best files by words (those of names alone, or of texts as well), by meaning, or by both: then the scores of '
+  'words and meaning are fused, or the ranks of names and meaning. Both are computed over what the key may see.';
 call filestore.grant_execute('filestore.search_by_rank', 'filestore_engine');
 
 create function public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
@@ -9918,7 +9970,9 @@ begin
     'hasVectors', filestore.search_has_vectors(),
     'lexemes', to_json(filestore.search_query_lexemes(coalesce(p_query ->> 'words', ''))),
     'scope', v_scope, 'stage', v_stage,
-    'isVectorCut', v_scope is not null and filestore.search_is_vector_cut(v_session, p_query -> 'vector'),
+    'isVectorCut', v_scope is not null and (
+      filestore.search_is_vector_cut(v_session, p_query -> 'vector')
+      or filestore.search_is_vector_cut(v_session, p_query -> 'former' -> 'vector')),
     'pending', case when v_scope is null then 0 else filestore.search_pending(v_session, v_scope, v_stage) end,
     'unsearched', case when v_scope is not null
       then filestore.search_unsearched(v_session, v_scope, p_query, v_stage) end));
@@ -9926,7 +9980,8 @@ end
 $$;
 comment on function public.filestore_search is
   'Files that may match (kind scan: clauses, caseSensitive, after) or the best ones (kind rank: words or names, '
-  'vector, model), with their text. Both: directory, glob, contentType, files, skip, bytes.';
+  'vector and model, former: those of the model before), with their text. Both: directory, glob, '
+  'contentType, files, skip, bytes.';
 call filestore.publish('public.filestore_search', 'filestore_engine', 'service_role');
 
 create function public.filestore_search_settled(p_project_id uuid, p_scopes text[], p_stages integer[])

@@ -39,3 +39,15 @@ create table public.bench_files (
 comment on table public.bench_files is 'Versions as one would keep them by hand: an object and a row each.';
 
 grant all on public.bench_rows, public.bench_payloads, public.bench_files to service_role;
+
+create function public.bench_search(p_key_hash text, p_query jsonb) returns double precision
+language plpgsql volatile
+as $$
+declare
+  v_started constant timestamptz := clock_timestamp();
+begin
+  perform public.filestore_search(p_key_hash, null, p_query);
+  return extract(epoch from clock_timestamp() - v_started) * 1000;
+end
+$$;
+comment on function public.bench_search is 'Milliseconds of a search in the database alone.';

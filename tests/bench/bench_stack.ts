@@ -54,6 +54,7 @@ export interface BenchStack extends StackAddresses {
 export async function startBenchStack(
   databaseUrl: string | undefined,
   storage: OtherStorage | undefined,
+  functionVariables: Readonly<Record<string, string>> = {},
 ): Promise<BenchStack> {
   const directory = await Deno.makeTempDir({ prefix: "filestore-bench-" });
   const options: StackProcessOptions = {
@@ -61,6 +62,7 @@ export async function startBenchStack(
     migrationsDirectory: await benchMigrations(directory),
     databaseUrl,
     storage,
+    functionVariables,
   };
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", at("./stack_process.ts"), JSON.stringify(options)],

@@ -21,9 +21,11 @@ import { compactions } from "./compactions.ts";
 import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
+import { largeSearch } from "./large_search.ts";
 import { longHistories } from "./long_histories.ts";
 import { neighbours } from "./neighbours.ts";
 import { processorTime } from "./processor_time.ts";
+import { ranking } from "./ranking/ranking.ts";
 import { Report } from "./report.ts";
 import { smallOperations } from "./small_operations.ts";
 import { startUp } from "./start_up.ts";
@@ -49,9 +51,11 @@ const GROUPS: Readonly<Record<string, Group>> = {
   commits,
   capacity,
   neighbours,
+  ranking,
+  search: largeSearch,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
-const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity"];
+const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity", "search"];
 /** Groups that count what Storage's own tables hold. */
 const ON_LOCAL_STORAGE = ["compactions"];
 

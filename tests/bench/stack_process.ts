@@ -21,6 +21,8 @@ export interface StackProcessOptions {
   readonly databaseUrl: string | undefined;
   /** In place of the local one. */
   readonly storage: OtherStorage | undefined;
+  /** Of the function, such as its embeddings endpoint. */
+  readonly functionVariables?: Readonly<Record<string, string>>;
 }
 
 /** What the parent is told once. */

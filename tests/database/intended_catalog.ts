@@ -348,6 +348,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     search,
   ])),
   "filestore.vector_sizes()": internal("filestore_engine", "filestore_search"),
+  "filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)": engine,
   "filestore.search_is_vector_cut(p_session filestore.session, p_vector jsonb)": engine,
   "filestore.search_nearest_exact(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text)":
     internal("filestore_search"),

@@ -3,11 +3,11 @@ import { assert, assertEquals } from "@std/assert";
 import { SEARCH_CHUNK_LENGTH } from "../../supabase/functions/api/limits.ts";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import { assertRefused } from "../support/client/contract.ts";
-import { type EmbeddingServer, startEmbeddingServer } from "../support/stack/embedding_server.ts";
+import { embed, type EmbeddingServer, startEmbeddingServer } from "../support/stack/embedding_server.ts";
 import { Files } from "../support/client/files.ts";
 import { NOTES, QUESTIONS } from "../support/content/labelled_searches.ts";
 import { indexed, pathsOf, search, trySearch } from "../support/client/search.ts";
-import { startService } from "../support/stack/service.ts";
+import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
 const embeddings: EmbeddingServer = startEmbeddingServer();
@@ -31,6 +31,17 @@ async function filled(notes: Readonly<Record<string, string>>): Promise<Files> {
   for (const [path, text] of Object.entries(notes)) await own.write(path, text);
   await indexed(service, project.id);
   return own;
+}
+
+/** Sweeps until nothing is left to do. */
+async function sweep({ stack }: Service): Promise<void> {
+  for (let isDone = false; !isDone;) {
+    const answer = await fetch(`${stack.baseUrl}/sweep`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${stack.secretKey}` },
+    });
+    isDone = (await answer.json()).data.isDone;
+  }
 }
 
 function semanticTest(name: string, body: () => Promise<void>): void {
@@ -93,6 +104,12 @@ semanticTest(
     }
   },
 );
+
+semanticTest("hybrid takes a query that only excludes words", async () => {
+  const own = await filled({ "car.md": "the automobile", "doctor.md": "a physician" });
+  const { mode, results } = await search(own, "-physician", { mode: "hybrid" });
+  assertEquals([mode, results[0]?.path], ["hybrid", "car.md"]);
+});
 
 semanticTest("a long file is embedded chunk by chunk, and the chunk that is near is the match", async () => {
   const filler = "plain words that say nothing much at all here\n".repeat(200);
@@ -162,6 +179,65 @@ semanticTest("another project's text is never near", async () => {
   assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["mine.md"]);
 });
 
+const FORMER_MODEL = "words-hashed-before";
+
+semanticTest(
+  "while texts wait for a new model, the vectors of the former one answer, or the search says so",
+  async () => {
+    const other = startEmbeddingServer(100);
+    const both = await startService({
+      functionVariables: {
+        ...{ EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
+        ...{ EMBEDDINGS_FORMER_URL: other.url, EMBEDDINGS_FORMER_MODEL: FORMER_MODEL },
+      },
+    });
+    try {
+      const { id, key } = await both.project();
+      const own = new Files(both, key);
+      await own.write("car.md", "the automobile");
+      await own.write("doctor.md", "a physician");
+      await own.write("new.md", "a vehicle");
+      await indexed(both, id);
+      // As they were before the model changed: only one file is embedded anew yet.
+      for (const [path, text] of [["car.md", "the automobile"], ["doctor.md", "a physician"]] as const) {
+        const parameters = [FORMER_MODEL, embed(text, 100), path];
+        await both.sql(
+          `update filestore.search_chunks set model = $1, embedding = $2::real[] where file_id =
+           (select file_id from filestore.search_texts where path = $3)`,
+          parameters,
+        );
+        await both.sql("update filestore.search_texts set model = $1 where path = $2", [FORMER_MODEL, path]);
+      }
+      for (const mode of ["semantic", "hybrid"]) {
+        const found = await search(own, "driving", { mode });
+        assertEquals([mode, pathsOf(found).slice(0, 2).toSorted()], [mode, ["car.md", "new.md"]]);
+        assertEquals([found.mode, found.notSearched, found.indexed.pending], [mode, undefined, 0]);
+      }
+      // Where the former model cannot be asked any more, what it embedded is not searched by meaning.
+      other.failWith = 400;
+      const without = await search(own, "driving", { mode: "semantic" });
+      assertEquals(pathsOf(without), ["new.md"]);
+      assertEquals(without.notSearched, {
+        files: 2,
+        bytes: "the automobile".length + "a physician".length,
+        paths: ["car.md", "doctor.md"],
+        reasons: ["pending"],
+      });
+      assertEquals((await search(own, "automobile", { mode: "hybrid" })).results[0]?.path, "car.md");
+      // Nothing of the one changes what the other one has: the sweep embeds the rest.
+      await sweep(both);
+      const after = await search(own, "driving", { mode: "semantic" });
+      assertEquals([pathsOf(after).slice(0, 2).toSorted(), after.notSearched], [
+        ["car.md", "new.md"],
+        undefined,
+      ]);
+    } finally {
+      await both.stop();
+      await other.stop();
+    }
+  },
+);
+
 const ANOTHER_MODEL = `update filestore.search_texts set model = 'another' where model is not null;
   update filestore.search_chunks set model = 'another', embedding = null`;
 const NO_MODEL = "update filestore.search_texts set model = null; delete from filestore.search_chunks";
@@ -171,15 +247,13 @@ for (const [what, before] of Object.entries(BEFORE)) {
   semanticTest(`after ${what}, the sweep embeds what it had not seen`, async () => {
     const own = await filled({ "a.md": "the automobile" });
     await service.stack.script(before);
-    assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), []);
-    const secretKey = service.stack.secretKey;
-    for (let isDone = false; !isDone;) {
-      const answer = await fetch(`${service.stack.baseUrl}/sweep`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${secretKey}` },
-      });
-      isDone = (await answer.json()).data.isDone;
-    }
+    const meanwhile = await search(own, "car", { mode: "semantic" });
+    assertEquals([pathsOf(meanwhile), meanwhile.notSearched?.paths, meanwhile.notSearched?.reasons], [
+      [],
+      ["a.md"],
+      ["pending"],
+    ]);
+    await sweep(service);
     assertEquals(pathsOf(await search(own, "car", { mode: "semantic" })), ["a.md"]);
   });
 }

@@ -1,6 +1,6 @@
 /** An endpoint's own size of vectors works, with an index and without. */
 import { assertEquals } from "@std/assert";
-import { EMBEDDING_DIMENSIONS_MAX } from "../../supabase/functions/api/limits.ts";
+import { EMBEDDING_DIMENSIONS_MAX, SEARCH_EXACT_CHUNKS_MAX } from "../../supabase/functions/api/limits.ts";
 import { startEmbeddingServer } from "../support/stack/embedding_server.ts";
 import { Files } from "../support/client/files.ts";
 import { indexed, search } from "../support/client/search.ts";
@@ -32,6 +32,41 @@ for (const dimensions of hasVectors ? [100, 512, 1536, EMBEDDING_DIMENSIONS_MAX]
       await embeddings.stop();
     }
   });
+}
+
+/** Chunks without vectors count as well: what is looked through is rows. */
+const MANY_CHUNKS = `
+  insert into filestore.search_chunks (project_id, file_id, hash, version, first_line, start, length, model)
+  select t.project_id, t.file_id, md5(n::text)::uuid, t.version, 1, 0, 1, t.model
+  from filestore.search_texts t, generate_series(1, ${SEARCH_EXACT_CHUNKS_MAX}) n where t.path = 'other.md'`;
+
+for (const [dimensions, reasons] of hasVectors ? [[100, ["bounds"]], [384, undefined]] as const : []) {
+  test(
+    `among more than ${SEARCH_EXACT_CHUNKS_MAX} chunks vectors of ${dimensions} numbers are ${
+      reasons ? "compared in part, and the answer says so" : "found along their index"
+    }`,
+    async () => {
+      const embeddings = startEmbeddingServer(dimensions);
+      const service = await startService({
+        functionVariables: { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
+      });
+      try {
+        const own = new Files(service, (await service.project()).key);
+        await own.write("car.md", "The automobile is in the garage.\n");
+        await own.write("other.md", "A physician looks after patients.\n");
+        await indexed(service);
+        assertEquals((await search(own, "vehicle", { mode: "semantic" })).notSearched, undefined);
+        await service.stack.script(MANY_CHUNKS);
+        for (const mode of ["semantic", "hybrid"]) {
+          const { results, notSearched } = await search(own, "vehicle", { mode });
+          assertEquals([results[0]?.path, notSearched?.reasons], ["car.md", reasons]);
+        }
+      } finally {
+        await service.stop();
+        await embeddings.stop();
+      }
+    },
+  );
 }
 
 test("each usual size has an index of its own, which a scan for vectors of that size uses", async () => {

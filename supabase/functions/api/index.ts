@@ -3,6 +3,7 @@ import { createClient, type SupabaseClient } from "@supabase/supabase-js";
 import { type CallParts, fetchInTime } from "./adapters/backend.ts";
 import { Notices } from "./adapters/notices.ts";
 import { SupabaseAccounts } from "./adapters/supabase_accounts.ts";
+import { embeddingSettings } from "./adapters/embedding_settings.ts";
 import { EndpointEmbedder, type ModelSession, SessionEmbedder } from "./adapters/embeddings.ts";
 import { SupabaseMetadata } from "./adapters/supabase_metadata.ts";
 import { SupabaseSearchIndex } from "./adapters/supabase_search_index.ts";
@@ -11,7 +12,6 @@ import { SupabaseUsage } from "./adapters/supabase_usage.ts";
 import { buildApp } from "./app.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
-import { EMBEDDING_DIMENSIONS_MAX } from "./limits.ts";
 import { lazy } from "./runtime/lazy.ts";
 import { consoleLog } from "./runtime/log.ts";
 import type { Embedder } from "./ports/search_index.ts";
@@ -55,24 +55,15 @@ function supabase(key: string, clientInfo: string): SupabaseClient {
 
 /** The configured endpoint, else the model of the edge runtime, else none. */
 function embedders(): (parts: CallParts) => Embedder | null {
-  const url = Deno.env.get("EMBEDDINGS_URL");
-  if (url) {
-    const dimensions = Number(Deno.env.get("EMBEDDINGS_DIMENSIONS") || 0);
-    if (!Number.isInteger(dimensions) || dimensions < 0 || dimensions > EMBEDDING_DIMENSIONS_MAX) {
-      throw new Error(`EMBEDDINGS_DIMENSIONS must be a number from 1 to ${EMBEDDING_DIMENSIONS_MAX}.`);
-    }
-    const settings = {
-      url,
-      model: required("EMBEDDINGS_MODEL"),
-      apiKey: Deno.env.get("EMBEDDINGS_API_KEY"),
-      dimensions: dimensions || undefined,
-    };
-    return (parts) => new EndpointEmbedder(settings, parts);
-  }
   const builtIn = "Supabase" in globalThis
     ? new SessionEmbedder((model) => new Supabase.ai.Session(model))
     : null;
-  return () => builtIn;
+  const settings = embeddingSettings((name) => Deno.env.get(name));
+  if (settings === null) return () => builtIn;
+  const { present, former } = settings;
+  const before = (parts: CallParts) =>
+    former && (former.model === builtIn?.model ? builtIn : new EndpointEmbedder(former, parts));
+  return (parts) => new EndpointEmbedder(present, parts, before(parts));
 }
 
 const secretKeys = keys("SUPABASE_SECRET_KEYS", "SUPABASE_SERVICE_ROLE_KEY");

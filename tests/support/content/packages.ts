@@ -42,7 +42,7 @@ export async function packageFiles(): Promise<PackageFile[]> {
 }
 
 /** The nearest folder above a module that holds a package.json. */
-async function rootOf(module: string): Promise<string> {
+export async function rootOf(module: string): Promise<string> {
   for (let folder = join(module, ".."); folder !== join(folder, ".."); folder = join(folder, "..")) {
     try {
       await Deno.stat(join(folder, "package.json"));
@@ -54,7 +54,8 @@ async function rootOf(module: string): Promise<string> {
   throw new Error(`${module} belongs to no package`);
 }
 
-async function* filesBelow(folder: string): AsyncGenerator<string> {
+/** The files of a folder and of those in it. */
+export async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
     if (isDirectory) yield* filesBelow(join(folder, name));
     else if (isFile && name !== CACHE_MARK) yield join(folder, name);

@@ -54,7 +54,11 @@ export class EndpointEmbedder implements Embedder {
   readonly model: string;
   private readonly parts: CallParts;
 
-  constructor(private readonly settings: EndpointSettings, parts: CallParts) {
+  constructor(
+    private readonly settings: EndpointSettings,
+    parts: CallParts,
+    readonly former?: Embedder | undefined,
+  ) {
     // Vectors of different sizes cannot be compared.
     this.model = settings.dimensions === undefined
       ? settings.model

@@ -41,6 +41,8 @@ export type SearchQuery =
       readonly vector?: readonly number[] | undefined;
       /** The model that made the vector. */
       readonly model?: string | undefined;
+      /** The same by the model before, for texts that are not embedded anew yet. */
+      readonly former?: { readonly model: string; readonly vector: readonly number[] } | undefined;
     }
   );
 
@@ -219,6 +221,8 @@ export interface SearchIndex {
 export interface Embedder {
   /** Vectors of different models cannot be compared. */
   readonly model: string;
+  /** The model before this one, where it can still be asked: for queries alone. */
+  readonly former?: Embedder | undefined;
   /** In the order of the texts. Throws `ApiError("SERVICE_UNAVAILABLE")` where the model is out of reach. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }

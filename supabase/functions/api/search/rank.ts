@@ -1,7 +1,7 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_BATCH_BYTES, SEARCH_UNITS_MAX } from "../limits.ts";
-import type { FoundFile } from "../ports/search_index.ts";
+import type { Embedder, FoundFile } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
 import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
@@ -15,12 +15,14 @@ import { without } from "./unsearched.ts";
 export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAnswer> {
   const { gate, metadata, embedder } = searcher;
   if (plan.mode === "semantic" && !embedder) throwUnconfigured();
-  const vector = await embedQuery(searcher, plan);
+  const [vector, formerVector] = await embedQuery(searcher, plan);
   const page = gate.unwrap(
     await metadata.search(gate.caller, {
       kind: "rank",
       ...(plan.mode === "hybrid" ? { words: plan.q } : { names: plan.q }),
       ...(vector && { vector, model: embedder?.model }),
+      ...(vector && formerVector && embedder?.former &&
+        { former: { model: embedder.former.model, vector: formerVector } }),
       directory: plan.directory,
       glob: plan.glob,
       contentType: plan.contentType,
@@ -56,21 +58,32 @@ function throwUnconfigured(): never {
   );
 }
 
-/** The query's vector; undefined without a model, and for `hybrid` where the model is out of reach. */
+type QueryVector = readonly number[] | undefined;
+
+/**
+ * The query's vector, and that of the model before, where there is one. Undefined without a model, for `hybrid` where
+ * the model is out of reach, and for the model before wherever that is: then the answer says what was not looked at.
+ */
 async function embedQuery(
   { gate, embedder }: Searcher,
   { q, mode }: RankPlan,
-): Promise<readonly number[] | undefined> {
-  if (!embedder) return undefined;
+): Promise<readonly [present: QueryVector, former: QueryVector]> {
+  if (!embedder) return [undefined, undefined];
   // The model is called only for a key that the database has authorized.
   if (!gate.grant) await gate.authorize();
-  try {
-    const [vector] = await embedder.embed([q]);
-    return vector;
-  } catch (error) {
-    if (mode === "hybrid" && error instanceof ApiError) return undefined;
-    throw error;
-  }
+  const vectorBy = async (model: Embedder, isOptional: boolean): Promise<QueryVector> => {
+    try {
+      const [vector] = await model.embed([q]);
+      return vector;
+    } catch (error) {
+      if (isOptional && error instanceof ApiError) return undefined;
+      throw error;
+    }
+  };
+  return await Promise.all([
+    vectorBy(embedder, mode === "hybrid"),
+    embedder.former ? vectorBy(embedder.former, true) : undefined,
+  ]);
 }
 
 async function findMatches(

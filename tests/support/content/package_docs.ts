@@ -1,0 +1,50 @@
+/** The documentation in published npm packages: Markdown files, pinned in import_map.json, taken from Deno's own cache. */
+import { relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { filesBelow, rootOf } from "./packages.ts";
+
+/** Named so that Deno puts them into its cache before they are read; none of their code is ever run. */
+export const keepInCache = [
+  () => import("@mastra/core/package.json", { with: { type: "json" } }),
+  () => import("fixture-docs-ai/package.json", { with: { type: "json" } }),
+  () => import("fixture-docs-fastify/package.json", { with: { type: "json" } }),
+  () => import("fixture-docs-markdownlint"),
+  () => import("fixture-docs-npm/package.json", { with: { type: "json" } }),
+  () => import("fixture-docs-pino/package.json", { with: { type: "json" } }),
+  () => import("playwright-core"),
+  () => import("@anthropic-ai/sdk"),
+  () => import("zod"),
+];
+
+/** Some module of each package. */
+const MODULES: Readonly<Record<string, string>> = {
+  "ai": "fixture-docs-ai/package.json",
+  "anthropic-sdk": "@anthropic-ai/sdk",
+  "fastify": "fixture-docs-fastify/package.json",
+  "markdownlint": "fixture-docs-markdownlint",
+  "mastra": "@mastra/core/package.json",
+  "npm": "fixture-docs-npm/package.json",
+  "pino": "fixture-docs-pino/package.json",
+  "playwright": "playwright-core",
+  "zod": "zod",
+};
+
+export interface Documentation {
+  /** `{package}/{path within the package}`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every Markdown file of the packages but licences and lists of changes, sorted by path. */
+export async function packageDocumentation(): Promise<Documentation[]> {
+  const found: Documentation[] = [];
+  for (const [name, module] of Object.entries(MODULES)) {
+    const root = await rootOf(fileURLToPath(import.meta.resolve(module)));
+    for await (const file of filesBelow(root)) {
+      if (!/\.mdx?$/i.test(file) || /changelog|history|licen[sc]e/i.test(file)) continue;
+      const path = `${name}/${relative(root, file).split(sep).join("/")}`;
+      found.push({ path, text: await Deno.readTextFile(file) });
+    }
+  }
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
