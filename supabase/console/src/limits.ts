@@ -39,8 +39,6 @@ export const VALUE_CHARACTERS_SHOWN = 300;
 export const TREE_ROWS_UNFOLDED = 200;
 /** Rows that are drawn above and below those in view. */
 export const ROWS_OVERSCANNED = 12;
-/** Depth to which Markdown is nested; what is deeper is left flat. */
-export const MARKDOWN_DEPTH_MAX = 60;
 /** Largest image that is shown. */
 export const IMAGE_PREVIEW_BYTES_MAX = 10 * 1024 * 1024;
 /** Largest sound or film that is loaded without being asked for. */
