@@ -79,6 +79,8 @@ test("markdown: a document is rendered, and its source is one click away", async
       ["root", `${start}/file/readme.md`, null],
       ["folder", `${start}/files/docs/images`, null],
       ["out", "https://example.com/page", "_blank"],
+      // A name, as odd as it is.
+      ["tab", `${start}/file/docs/java%09script%3Aalert(1)`, null],
     ]);
   });
   await step("an image of the project is loaded with the session, one of the web is a link", async () => {
