@@ -35,7 +35,7 @@ ${HTML}
 [script](<javascript:${SCRIPT}>) <javascript:wasRun=true> [page](data:text/html;base64,${btoa(HTML)})
 [reference][1] [quotes](x "'onmouseover='wasRun=true")
 
-![drawing](drawing.svg) ![page](page.html) ![web](${STRANGER}/web.png) ![inside](data:image/svg+xml;base64,${
+![drawing](pictures/drawing.svg) ![page](page.html) ![web](${STRANGER}/web.png) ![inside](data:image/svg+xml;base64,${
   btoa("<svg/>")
 }) ![script](<javascript:${SCRIPT}>)
 
@@ -72,6 +72,7 @@ test("preview: HTML, SVG, Markdown, CSV and JSON with scripts are shown and noth
     await files.write(path, content);
     await files.overwrite(path, `${content}<script>${SCRIPT}</script>\n`);
   }
+  await files.write("pictures/drawing.svg", SVG);
   const nothingRan = async () => {
     assertEquals(await wasRun(page), false);
     assertEquals(calledPaths, []);

@@ -37,6 +37,8 @@ export const TABLE_COLUMN_CHARACTERS_MAX = 40;
 export const VALUE_CHARACTERS_SHOWN = 300;
 /** Rows of a tree that are unfolded when it opens. */
 export const TREE_ROWS_UNFOLDED = 200;
+/** Levels of a tree that are unfolded at once: each looks through all that is below it. */
+export const TREE_LEVELS_UNFOLDED = 100;
 /** Paragraphs, lists and the like of a document that are drawn at a time. */
 export const DOCUMENT_BLOCKS_PER_STEP = 200;
 /** Rows that are drawn above and below those in view. */

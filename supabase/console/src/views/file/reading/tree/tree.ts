@@ -1,5 +1,5 @@
 /** The rows of a JSON text of which some parts are unfolded. */
-import { DATA_ROWS_MAX, TREE_ROWS_UNFOLDED } from "../../../../limits.ts";
+import { DATA_ROWS_MAX, TREE_LEVELS_UNFOLDED, TREE_ROWS_UNFOLDED } from "../../../../limits.ts";
 import { kindAt, rootSpan, type Span, spansIn } from "../json_spans.ts";
 
 export interface TreeRow extends Span {
@@ -78,7 +78,7 @@ export class Tree {
   #unfold(rowsMax: number): void {
     let level: readonly Span[] = [rootSpan(this.text)];
     let count = 1;
-    while (level.length > 0) {
+    for (let depth = 0; depth < TREE_LEVELS_UNFOLDED && level.length > 0; depth++) {
       const parents = level.filter(({ start }) => this.hasParts(start));
       const below: Span[] = [];
       for (const { start } of parents) {
