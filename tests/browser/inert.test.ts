@@ -133,7 +133,7 @@ test("preview: HTML, SVG, Markdown, CSV and JSON with scripts are shown and noth
     await press(page, "Show row 1");
     await page.getByRole("dialog").getByText(SCRIPT).first().waitFor();
     await nothingRan();
-    await open("file/tree.json");
+    await open("file/tree.json?version=1");
     await page.getByRole("treeitem").filter({ hasText: "onerror" }).last().click();
     await page.getByRole("dialog").locator("pre").waitFor();
     await nothingRan();
