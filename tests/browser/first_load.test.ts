@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { buildDirectory } from "../../supabase/local/console/sources.ts";
 import { browserSuite } from "../support/browser/browser.ts";
 
-const FIRST_LOAD_BYTES_MAX = 200 * 1024;
+const FIRST_LOAD_BYTES_MAX = 150 * 1024;
 
 const { test } = await browserSuite();
 
-test("first load: everything before the sign-in view is at most 200 KB compressed", async (visit) => {
+test("first load: everything before the sign-in view is at most 150 KB compressed", async (visit) => {
   const { page, fetched, calls, service } = visit;
   const start = `${service.stack.supabaseUrl}/console/`;
   await page.goto(start);

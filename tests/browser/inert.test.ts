@@ -26,17 +26,53 @@ const HTML = `<!doctype html><script>${SCRIPT}</script><img src="${STRANGER}/pic
 const SVG =
   `<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload='${SCRIPT}'><script>${SCRIPT}</script>
 <image href="${STRANGER}/image" width="5" height="5"/><rect width="20" height="10"/></svg>\n`;
+/** What Markdown has ways for, besides the HTML itself. */
+const MARKDOWN = `# <img src="${STRANGER}/heading" onerror='${SCRIPT}'>
+
+${HTML}
+<svg onload='${SCRIPT}'></svg>
+
+[script](<javascript:${SCRIPT}>) <javascript:wasRun=true> [page](data:text/html;base64,${btoa(HTML)})
+[reference][1] [quotes](x "'onmouseover='wasRun=true")
+
+![drawing](pictures/drawing.svg) ![page](page.html) ![web](${STRANGER}/web.png) ![inside](data:image/svg+xml;base64,${
+  btoa("<svg/>")
+}) ![script](<javascript:${SCRIPT}>)
+
+\`\`\`html
+${HTML}\`\`\`
+
+[1]: <javascript:${SCRIPT}> "title"
+`;
+/** A value in every format that is shown as a table or a tree. */
+const CELLS = [`=HYPERLINK("${STRANGER}/formula")`, `=cmd|' /C calc'!A0`, HTML, `javascript:${SCRIPT}`];
+const CSV = `${["=1+1", "+2", "-3", "@x"].join(",")}\n${
+  CELLS.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")
+}\n`;
+const JSON_TEXT = JSON.stringify({ [HTML]: CELLS, constructor: SVG }).replace(
+  "{",
+  `{"__proto__": {"wasRun": 1}, `,
+);
 const NAME = `<img src=x onerror=${encodeURIComponent("wasRun=true")}>.md`;
 
 const { test } = await browserSuite();
 
-test("preview: HTML, SVG and Markdown with scripts are shown and nothing in them runs", async (visit) => {
+test("preview: HTML, SVG, Markdown, CSV and JSON with scripts are shown and nothing in them runs", async (visit) => {
   const { page, step, open, fetched, service, account: { files } } = visit;
-  const contents = { "page.html": HTML, "drawing.svg": SVG, "notes.md": HTML, [NAME]: HTML };
+  const contents = {
+    "page.html": HTML,
+    "drawing.svg": SVG,
+    "notes.md": MARKDOWN,
+    [NAME]: HTML,
+    "table.csv": CSV,
+    "lines.jsonl": `${JSON_TEXT}\n`,
+    "tree.json": JSON_TEXT,
+  };
   for (const [path, content] of Object.entries(contents)) {
     await files.write(path, content);
     await files.overwrite(path, `${content}<script>${SCRIPT}</script>\n`);
   }
+  await files.write("pictures/drawing.svg", SVG);
   const nothingRan = async () => {
     assertEquals(await wasRun(page), false);
     assertEquals(calledPaths, []);
@@ -49,7 +85,11 @@ test("preview: HTML, SVG and Markdown with scripts are shown and nothing in them
     await step(`${path}: content, history, both comparisons and the editor`, async () => {
       await open("files");
       await follow(page, path);
-      assertStringIncludes(await shownText(page, `Content of ${path}`), SCRIPT);
+      await page.getByLabel(`Content of ${path}`, { exact: true }).waitFor();
+      await nothingRan();
+      const source = await shownText(page, `Content of ${path}`);
+      // In CSV and JSON, quotes are doubled or escaped.
+      assertStringIncludes(source.replaceAll(/\\"|""/g, '"'), SCRIPT);
       await nothingRan();
       await follow(page, "Compare");
       await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
@@ -62,6 +102,50 @@ test("preview: HTML, SVG and Markdown with scripts are shown and nothing in them
       await nothingRan();
     });
   }
+  await step("a document has no element that could run, and its pictures are the project's own", async () => {
+    await open("file/notes.md");
+    const document = page.getByRole("article", { name: "Content of notes.md" });
+    await document.getByRole("img", { name: "drawing" }).waitFor();
+    await document.getByText("page (image not shown: Its type is text/html.)").waitFor();
+    const seen = await document.evaluate((article) => ({
+      elements: [...new Set([...article.querySelectorAll("*")].map(({ localName }) => localName))].sort(),
+      handlers: [...article.querySelectorAll("*")].flatMap((one) => one.getAttributeNames())
+        .filter((name) => name.startsWith("on") || name === "style" || name === "srcdoc"),
+      addresses: [...article.querySelectorAll("[href], [src]")]
+        .map((one) => one.getAttribute("href") ?? one.getAttribute("src") ?? "")
+        .filter((address) => !address.startsWith("#/p/") && !address.startsWith("blob:")),
+    }));
+    assertEquals(
+      seen.elements.filter((name) => /^(script|iframe|object|embed|svg:|style|form|base|meta)$/.test(name)),
+      [],
+    );
+    assertEquals(seen.handlers, []);
+    // What the document writes as an address is one, to be followed by choice: in a tab of its own.
+    assertEquals([...new Set(seen.addresses)], [`${STRANGER}/web.png`]);
+    for (const name of ["script", "reference", "page"]) {
+      await document.getByText(name, { exact: true }).first().click();
+    }
+    await nothingRan();
+  });
+  await step("cells are text, and rows and values in full are, too", async () => {
+    await open("file/table.csv");
+    await page.getByRole("columnheader", { name: "=1+1" }).waitFor();
+    await press(page, "Show row 1");
+    await page.getByRole("dialog").getByText(SCRIPT).first().waitFor();
+    await nothingRan();
+    await open("file/tree.json?version=1");
+    await page.getByRole("treeitem").filter({ hasText: "onerror" }).last().click();
+    await page.getByRole("dialog").locator("pre").waitFor();
+    await nothingRan();
+  });
+  await step("pages and drawings that are named like sound, film and pictures are none", async () => {
+    for (const name of ["sound.mp3", "film.mp4", "picture.png", "paper.pdf", "icon.ico"]) {
+      await files.writeBytes(name, new TextEncoder().encode(name === "film.mp4" ? SVG : HTML));
+      await open(`file/${name}`);
+      await page.getByRole("alert").or(page.getByLabel(`Content of ${name}`)).first().waitFor();
+      await nothingRan();
+    }
+  });
   await step("an SVG as a picture is drawn, dead", async () => {
     await open("file/drawing.svg?version=1");
     await press(page, "Show as picture");

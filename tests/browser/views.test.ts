@@ -18,6 +18,28 @@ type View = (visit: Visit) => Promise<Locator>;
 const FILE = "notes/a rather long folder name/plan for the next quarter.md";
 const ENCODED = FILE.split("/").map(encodeURIComponent).join("/");
 const RUN = "nightly-2026-11-23-run-42";
+const DOCUMENT = `---
+title: A document
+---
+# A document
+
+Some **words**, a [link](a.md), \`code\`, a note[^1], <kbd>HTML</kbd>, ![drawing](drawing.svg) and ![web](https://example.com/a.png).
+
+- [x] done
+- [ ] open
+
+> quoted
+
+| a long head of a column | another long head of a column | ${"wide ".repeat(40)} |
+| --- | ---: | :---: |
+| 1 | 2 | 3 |
+
+\`\`\`sh
+${"a long command ".repeat(20)}
+\`\`\`
+
+[^1]: The note.
+`;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="20"/>`;
 
 const VIEWS: Readonly<Record<string, View>> = {
@@ -29,6 +51,31 @@ const VIEWS: Readonly<Record<string, View>> = {
   "the new file dialog": inDialog("files", "New file", "New file"),
   "the new project dialog": inDialog("files", "New project", "New project"),
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
+  "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
+  "a line of a file": at(`file/${ENCODED}?line=30`, (page) => page.locator(".cm-shownLine")),
+  "a document": async (visit) => {
+    await visit.account.files.write("document.md", DOCUMENT);
+    await visit.open("file/document.md");
+    return visit.page.getByRole("img", { name: "drawing" });
+  },
+  "a table": async (visit) => {
+    const cells = Array.from({ length: 12 }, (_, index) => `${"word ".repeat(index)}${index}`).join(",");
+    await visit.account.files.write("table.csv", `${cells}\n`.repeat(200));
+    await visit.open("file/table.csv");
+    return visit.page.getByText("199 rows");
+  },
+  "a row of a table": inDialog("file/table.csv", "Show row 3", "Row 3"),
+  "a tree": at("file/data/run.json", (page) => page.getByRole("tree")),
+  "a value of a tree": async (visit) => {
+    await visit.open("file/data/run.json");
+    await visit.page.getByRole("treeitem", { name: "text" }).click();
+    return dialog(visit.page, "$.b");
+  },
+  "a large text": async (visit) => {
+    await visit.account.files.write("run.log", `${"a line of a log ".repeat(8)}\n`.repeat(10_000));
+    await visit.open("file/run.log");
+    return visit.page.getByText("Lines 9,501 to 10,000 of 10,000.");
+  },
   "an old version": at(`file/${ENCODED}?version=1`, (page) => page.getByText("Restore this version")),
   "the move dialog": inDialog(`file/${ENCODED}`, "Move", "Move or rename"),
   "a picture": async (visit) => {
@@ -190,7 +237,7 @@ function at(place: string, there: (page: Page) => Locator): View {
   };
 }
 
-function inDialog(place: string, button: string, title: string): View {
+function inDialog(place: string, button: string, title: string | RegExp): View {
   return async ({ page, open }) => {
     await open(place);
     await press(page, button);

@@ -20,8 +20,32 @@ export const SEARCH_RESULTS_PER_PAGE = 20;
 
 /** Largest text that is shown and edited as a whole: every line that a search finds can be shown. */
 export const TEXT_PREVIEW_BYTES_MAX = 1024 * 1024;
-/** How much of a larger text is shown. */
-export const TEXT_PART_BYTES = 64 * 1024;
+/** Lines of a larger text that are read at a time; it opens with its last ones. */
+export const LINES_PER_STEP = 500;
+/** Where a line of a larger text is cut. */
+export const LINE_CHARACTERS_MAX = 10_000;
+/** Largest CSV, JSONL or JSON that is loaded as a whole, for a table or a tree. */
+export const DATA_PREVIEW_BYTES_MAX = 20 * 1024 * 1024;
+/** Rows of a table or a tree: as high as a page can be in every browser. */
+export const DATA_ROWS_MAX = 500_000;
+/** Rows that come from the worker at a time. */
+export const TABLE_ROWS_PER_BATCH = 5_000;
+/** Columns of a table. */
+export const TABLE_COLUMNS_MAX = 100;
+/** Rows by which the widths of the columns are chosen, and the widths in characters. */
+export const TABLE_ROWS_MEASURED = 200;
+export const TABLE_COLUMN_CHARACTERS_MIN = 6;
+export const TABLE_COLUMN_CHARACTERS_MAX = 40;
+/** Characters of a value that a row shows. */
+export const VALUE_CHARACTERS_SHOWN = 300;
+/** Rows of a tree that are unfolded when it opens. */
+export const TREE_ROWS_UNFOLDED = 200;
+/** Levels of a tree that are unfolded at once: each looks through all that is below it. */
+export const TREE_LEVELS_UNFOLDED = 100;
+/** Paragraphs, lists and the like of a document that are drawn at a time. */
+export const DOCUMENT_BLOCKS_PER_STEP = 200;
+/** Rows that are drawn above and below those in view. */
+export const ROWS_OVERSCANNED = 12;
 /** Largest image that is shown. */
 export const IMAGE_PREVIEW_BYTES_MAX = 10 * 1024 * 1024;
 /** Largest sound or film that is loaded without being asked for. */

@@ -34,9 +34,12 @@ export async function typeAtEnd(page: Page, path: string, text: string): Promise
   await says(page, "Unsaved changes.");
 }
 
-/** The text that a file's view shows, once it is there. */
+/** The source that a file's view shows, once it is there; it is asked for where another form is shown. */
 export async function shownText(page: Page, label: string): Promise<string> {
   const content = page.getByLabel(label, { exact: true });
   await content.waitFor();
-  return (await content.locator(".cm-line").allTextContents()).join("\n");
+  if (await content.and(page.locator(".cm-content")).count() === 0) await press(page, "Source");
+  const source = content.and(page.locator(".cm-content"));
+  await source.waitFor();
+  return (await source.locator(".cm-line").allTextContents()).join("\n");
 }

@@ -9,6 +9,8 @@ import {
   fileListSchema,
   type FileRecord,
   fileSchema,
+  type Lines,
+  linesSchema,
   type SearchResults,
   searchSchema,
   versionListSchema,
@@ -67,25 +69,51 @@ export interface Content {
   readonly etag: string | null;
 }
 
-/** Reads a version, or its first `firstBytes` bytes. */
 export async function readBytes(
   projectId: string,
   path: string,
   version: number,
-  options: { readonly firstBytes?: number; readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<Content> {
-  const { firstBytes, signal } = options;
-  const response = await send({
-    path: fileUrlPath(path),
-    projectId,
-    query: { version },
-    headers: {
-      accept: "application/octet-stream",
-      ...(firstBytes === undefined ? {} : { range: `bytes=0-${firstBytes - 1}` }),
-    },
-    signal,
-  });
+  const response = await readRaw(projectId, path, version, options.signal);
   return { bytes: new Uint8Array(await response.arrayBuffer()), etag: response.headers.get("etag") };
+}
+
+/** Reads the latest version with its stored type; null, unread, if it is larger than `bytesMax`. */
+export async function readLatest(
+  projectId: string,
+  path: string,
+  bytesMax: number,
+  signal?: AbortSignal,
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly mimeType: string } | null> {
+  const response = await readRaw(projectId, path, undefined, signal);
+  if (Number(response.headers.get("content-length")) > bytesMax) {
+    await response.body?.cancel();
+    return null;
+  }
+  const [mimeType = ""] = (response.headers.get("content-type") ?? "").split(";");
+  return { bytes: new Uint8Array(await response.arrayBuffer()), mimeType };
+}
+
+async function readRaw(
+  projectId: string,
+  path: string,
+  version: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const headers = { accept: "application/octet-stream" };
+  return await send({ path: fileUrlPath(path), projectId, query: { version }, headers, signal });
+}
+
+/** Reads lines of a text: `from-to`, from 1 and both inclusive, or `-n` for the last n. */
+export function readLines(
+  projectId: string,
+  path: string,
+  version: number,
+  lines: string,
+  signal?: AbortSignal,
+): Promise<Lines> {
+  return call({ path: fileUrlPath(path), projectId, query: { version, lines }, signal }, linesSchema);
 }
 
 /** Creates an empty file. Fails if the file exists. */

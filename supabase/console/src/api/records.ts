@@ -156,6 +156,15 @@ export const versionListSchema = z.object({
 });
 export type Version = z.infer<typeof versionListSchema>["versions"][number];
 
+/** Some lines of a text, each with its line break. */
+export const linesSchema = z.object({
+  content: z.string(),
+  startLine: z.number(),
+  endLine: z.number(),
+  totalLines: z.number(),
+});
+export type Lines = z.infer<typeof linesSchema>;
+
 export const deletedSchema = z.object({ id: z.string(), deletedAt: z.string() });
 
 export const diffSchema = z.object({

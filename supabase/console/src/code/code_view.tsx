@@ -5,18 +5,25 @@ import { reasonOf } from "../api/failure.ts";
 import { Loading } from "../components/states.tsx";
 import type { CodeOptions, ComparisonOptions, Mounted } from "./mount.ts";
 
-/** Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view. */
+/**
+ * Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view; what is only
+ * read follows its options without one.
+ */
 export function CodeView({ id, ...options }: CodeOptions & { readonly id: string }) {
   const latest = useRef(options);
   latest.current = options;
+  const { text, line, goes, firstLine, wraps } = options;
   return (
     <Host
       id={id}
+      state={options.onChange ? [] : [text, line, goes, firstLine, wraps]}
+      update={(mounted) => mounted.update?.(latest.current)}
       mount={async (root) => {
         const { mountCode } = await import("./mount.ts");
-        const { onChange, onSave, ...fixed } = latest.current;
+        const { onChange, onSave, onLine, ...fixed } = latest.current;
         return await mountCode(root, {
           ...fixed,
+          ...(onLine ? { onLine: (number) => latest.current.onLine?.(number) } : {}),
           ...(onChange ? { onChange: (text) => latest.current.onChange?.(text) } : {}),
           ...(onSave ? { onSave: () => latest.current.onSave?.() } : {}),
         });
@@ -41,10 +48,14 @@ export function Comparison({ id, ...options }: ComparisonOptions & { readonly id
 interface HostProperties {
   readonly id: string;
   readonly mount: (root: ShadowRoot) => Promise<Mounted>;
+  /** What the mounted view follows: as many values each time. */
+  readonly state?: readonly unknown[];
+  readonly update?: (mounted: Mounted) => void;
 }
 
-function Host({ id, mount }: HostProperties) {
+function Host({ id, mount, state: followed = [], update }: HostProperties) {
   const element = useRef<HTMLDivElement>(null);
+  const current = useRef<Mounted | null>(null);
   const [state, setState] = useState<"loading" | "ready" | Error>("loading");
   useEffect(() => {
     const host = element.current;
@@ -56,13 +67,18 @@ function Host({ id, mount }: HostProperties) {
     mount(root).then((view) => {
       if (isGone) return view.destroy();
       mounted = view;
+      current.current = view;
       setState("ready");
     }, (error) => setState(error instanceof Error ? error : new Error(String(error))));
     return () => {
       isGone = true;
       mounted?.destroy();
+      current.current = null;
     };
   }, [id]);
+  useEffect(() => {
+    if (state === "ready" && current.current !== null) update?.(current.current);
+  }, [state, ...followed]);
   return (
     <>
       {state === "loading" && <Loading what="the text view" />}

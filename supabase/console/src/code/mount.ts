@@ -6,7 +6,8 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { MergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension, StateEffect } from "@codemirror/state";
+import { codeFolding, foldGutter, foldKeymap } from "@codemirror/language";
+import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state";
 import {
   Decoration,
   drawSelection,
@@ -24,15 +25,27 @@ import { lineBreakOf } from "./line_breaks.ts";
 
 export interface Mounted {
   readonly destroy: () => void;
+  /** Shows what has changed in the options of a text that is read. */
+  readonly update?: (options: CodeOptions) => void;
 }
 
 export interface CodeOptions {
+  /** Of an editor, this is where it begins; what is only read follows it. */
   readonly text: string;
   readonly mimeType: string;
   /** Accessible name of the text. */
   readonly label: string;
-  /** The line to show, from 1; by default the beginning. */
+  /** The line to show and mark; by default the beginning. Beyond the text, the last one. */
   readonly line?: number | undefined;
+  /** Number of the first line, if the text is a part of a file; by default 1. */
+  readonly firstLine?: number | undefined;
+  /** Another number shows the line again. */
+  readonly goes?: number | undefined;
+  /** Begins at the end if no line is to be shown. */
+  readonly startsAtEnd?: boolean | undefined;
+  readonly wraps?: boolean | undefined;
+  /** Called with the number of a line that was clicked. */
+  readonly onLine?: ((line: number) => void) | undefined;
   /** Read-only if missing. */
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
@@ -53,25 +66,95 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
     }),
   ];
   const language = await loadLanguage(options.mimeType);
+  const parts = { numbers: new Compartment(), wrapping: new Compartment(), mark: new Compartment() };
   const state = EditorState.create({
     doc: text,
-    extensions: [EditorState.lineSeparator.of(lineBreak), common(), editing, language],
+    extensions: [
+      EditorState.lineSeparator.of(lineBreak),
+      parts.numbers.of(numbers(options)),
+      parts.wrapping.of(wrapping(options)),
+      parts.mark.of([]),
+      common(),
+      editing,
+      language,
+      Array.isArray(language) || onChange !== undefined ? [] : folding(),
+    ],
   });
   const view = new EditorView({ state, root, parent: place(root) });
   if (onChange !== undefined) view.focus();
-  if (options.line !== undefined) showLine(view, options.line);
-  return view;
+  show(view, parts.mark, options);
+  let shown = options;
+  return {
+    destroy: () => view.destroy(),
+    update: (next) => {
+      const before = shown;
+      shown = next;
+      if (next.wraps !== before.wraps) {
+        view.dispatch({ effects: parts.wrapping.reconfigure(wrapping(next)) });
+      }
+      if (next.text !== before.text || next.firstLine !== before.firstLine) {
+        view.dispatch({
+          changes: changeOf(view.state.doc, before.text, next.text),
+          effects: parts.numbers.reconfigure(numbers(next)),
+        });
+        if (next.line === before.line) keepInView(view, before, next);
+      }
+      if (next.line !== before.line || next.goes !== before.goes) show(view, parts.mark, next);
+    },
+  };
 }
 
-/** Marks the line and scrolls to it; the last one, if the text has become shorter. */
-function showLine(view: EditorView, number: number): void {
+function numbers({ firstLine = 1, onLine }: CodeOptions): Extension {
+  return lineNumbers({
+    formatNumber: (line) => String(line + firstLine - 1),
+    domEventHandlers: onLine === undefined ? {} : {
+      click: (view, { from }) => {
+        onLine(view.state.doc.lineAt(from).number + firstLine - 1);
+        return true;
+      },
+    },
+  });
+}
+
+function wrapping({ wraps = false }: CodeOptions): Extension {
+  return wraps ? EditorView.lineWrapping : [];
+}
+
+/** Earlier or later lines are added to what is there: nothing else moves. */
+function changeOf(
+  { length }: Text,
+  before: string,
+  after: string,
+): { from: number; to?: number; insert: string } {
+  if (after.endsWith(before)) return { from: 0, insert: after.slice(0, after.length - before.length) };
+  if (after.startsWith(before)) return { from: length, insert: after.slice(before.length) };
+  return { from: 0, to: length, insert: after };
+}
+
+/** After earlier lines came in above, the line that was the first is where it was. */
+function keepInView(view: EditorView, { firstLine: before = 1 }: CodeOptions, next: CodeOptions): void {
+  const { firstLine = 1 } = next;
   const { doc } = view.state;
-  const { from } = doc.line(Math.min(number, doc.lines));
-  const mark = Decoration.set(Decoration.line({ class: "cm-shownLine" }).range(from));
+  const added = before - firstLine;
+  if (added <= 0 || added >= doc.lines) return;
+  view.dispatch({ effects: EditorView.scrollIntoView(doc.line(added + 1).from, { y: "start" }) });
+}
+
+/** Marks the line and scrolls to it. */
+function show(view: EditorView, mark: Compartment, options: CodeOptions): void {
+  const { line: number, firstLine = 1, startsAtEnd = false } = options;
+  const { doc } = view.state;
+  if (number === undefined) {
+    const end = EditorView.scrollIntoView(doc.length, { y: "end" });
+    view.dispatch({ effects: [mark.reconfigure([]), ...startsAtEnd ? [end] : []] });
+    return;
+  }
+  const { from } = doc.line(Math.min(Math.max(1, number - firstLine + 1), doc.lines));
+  const marked = Decoration.set(Decoration.line({ class: "cm-shownLine" }).range(from));
   view.dispatch({
     selection: { anchor: from },
     effects: [
-      StateEffect.appendConfig.of(EditorView.decorations.of(mark)),
+      mark.reconfigure(EditorView.decorations.of(marked)),
       EditorView.scrollIntoView(from, { y: "center" }),
     ],
   });
@@ -88,7 +171,10 @@ export interface ComparisonOptions {
 export async function mountComparison(root: ShadowRoot, options: ComparisonOptions): Promise<Mounted> {
   const { before, after, labels, mimeType } = options;
   const language = await loadLanguage(mimeType);
-  const side = (doc: string, label: string) => ({ doc, extensions: [common(), reading(label), language] });
+  const side = (doc: string, label: string) => ({
+    doc,
+    extensions: [lineNumbers(), common(), reading(label), language],
+  });
   return new MergeView({
     a: side(before, labels[0]),
     b: side(after, labels[1]),
@@ -101,12 +187,12 @@ export async function mountComparison(root: ShadowRoot, options: ComparisonOptio
 
 function common(): Extension {
   return [
-    lineNumbers(),
     highlightSpecialChars(),
     drawSelection(),
     highlightSelectionMatches(),
     search({ top: true }),
-    keymap.of([...searchKeymap, ...defaultKeymap]),
+    // The view around has a field for the line to go to.
+    keymap.of([...searchKeymap.filter(({ key }) => key !== "Mod-g"), ...defaultKeymap]),
     appearance,
   ];
 }
@@ -118,6 +204,11 @@ function reading(label: string): Extension {
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label, "aria-readonly": "true" }),
   ];
+}
+
+/** Folds what the language nests. */
+function folding(): Extension {
+  return [codeFolding(), foldGutter(), keymap.of(foldKeymap)];
 }
 
 function place(root: ShadowRoot): HTMLElement {

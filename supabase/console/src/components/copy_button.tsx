@@ -4,13 +4,21 @@ import { useState } from "preact/hooks";
 import { notifyProblem } from "../state/notices.ts";
 import { Icon } from "./icon.tsx";
 
-/** Copies a text; `what` names it for a screen reader. */
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
-  const [isCopied, setCopied] = useState(false);
+interface Properties {
+  readonly text: string;
+  /** Names the text for a screen reader. */
+  readonly what: string;
+  /** What the button says: `Copy` unless there are others beside it. */
+  readonly label?: string;
+}
+
+export function CopyButton({ text, what, label = "Copy" }: Properties) {
+  const [copied, setCopied] = useState<string | null>(null);
+  const isCopied = copied === text;
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      setCopied(true);
+      setCopied(text);
     } catch {
       notifyProblem("The browser did not allow copying. Select the text and copy it manually.");
     }
@@ -18,7 +26,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   return (
     <button type="button" class="copy" onClick={copy}>
       <Icon name={isCopied ? "check" : "copy"} />
-      {isCopied ? "Copied" : "Copy"}
+      {isCopied ? "Copied" : label}
       <span class="visually-hidden">{` ${what}`}</span>
     </button>
   );

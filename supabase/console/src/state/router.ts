@@ -31,6 +31,10 @@ export interface FilePlace {
   readonly version?: number | undefined;
   /** Line of the text to show, from 1. */
   readonly line?: number | undefined;
+  /** The text as it is stored, where it would be shown in another form. */
+  readonly show?: "source" | undefined;
+  /** The heading of a document to show. */
+  readonly heading?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   /** Number of versions before the page of the history. */
@@ -126,8 +130,17 @@ export function hrefOf(next: Place): string {
       return `${start}${next.directory === "" ? "" : `/${encode(next.directory)}`}${query}`;
     }
     case "file": {
-      const { tab, version, line, from, to, first } = next;
-      const query = queryText({ tab: tab === "content" ? undefined : tab, version, line, from, to, first });
+      const { tab, version, line, show, heading, from, to, first } = next;
+      const query = queryText({
+        tab: tab === "content" ? undefined : tab,
+        version,
+        line,
+        show,
+        heading,
+        from,
+        to,
+        first,
+      });
       return `${start}/${encode(next.path)}${query}`;
     }
     case "search": {
@@ -193,6 +206,8 @@ function fileQuery(query: URLSearchParams) {
     tab: TABS.find((one) => one === query.get("tab")) ?? "content",
     version: numberOf(query.get("version")),
     line: numberOf(query.get("line")),
+    show: query.get("show") === "source" ? "source" as const : undefined,
+    heading: query.get("heading") ?? undefined,
     from: numberOf(query.get("from")),
     to: numberOf(query.get("to")),
   };

@@ -6,10 +6,10 @@ import type { FileRecord } from "../../api/records.ts";
 import { restore } from "../../state/remove_file.ts";
 import { formatBytes } from "../../format.ts";
 import {
+  DATA_PREVIEW_BYTES_MAX,
   IMAGE_PREVIEW_BYTES_MAX,
   MEDIA_BYTES_MAX,
   PDF_PREVIEW_BYTES_MAX,
-  TEXT_PART_BYTES,
   TEXT_PREVIEW_BYTES_MAX,
 } from "../../limits.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -21,28 +21,29 @@ import { ImagePreview } from "./image_preview.tsx";
 import { MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
 import { shownType } from "./shown_type.ts";
-import { decodeFirstText, decodeText, type Kind, previewKind } from "./text.ts";
-import { TextPreview } from "./text_preview.tsx";
+import { formOf, isData } from "./reading/form.ts";
+import { LargeText } from "./reading/large_text.tsx";
+import { asksForSource, Reader } from "./reading/reader.tsx";
+import { decodeText, type Kind, previewKind } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
   readonly latest: FileRecord | null;
 }
 
-const BYTES_MAX: Record<Kind, number> = {
-  text: TEXT_PREVIEW_BYTES_MAX,
+const BYTES_MAX: Record<Exclude<Kind, "text" | "binary">, number> = {
   image: IMAGE_PREVIEW_BYTES_MAX,
   pdf: PDF_PREVIEW_BYTES_MAX,
   audio: MEDIA_BYTES_MAX,
   video: MEDIA_BYTES_MAX,
-  binary: 0,
 };
 
 export function ContentTab({ place, latest }: Properties) {
   const { projectId, path } = place;
   const version = place.version ?? latest?.version;
+  // Of a large text, the source is read in parts, and a table or a tree as a whole.
   const { data, error, reload } = useLoad(
-    `content ${projectId} ${path} ${version}`,
+    `content ${projectId} ${path} ${version} ${latest !== null && isInParts(place, latest)}`,
     (signal) => loadPreview(place, latest, signal),
   );
   const isOld = place.version !== undefined && place.version !== latest?.version;
@@ -53,76 +54,73 @@ export function ContentTab({ place, latest }: Properties) {
         ? <Problem error={error} onRetry={reload} />
         : data === undefined
         ? <Loading what="the content" />
-        : <Preview projectId={projectId} line={place.line} {...data} />}
+        : <Preview place={place} {...data} />}
     </>
   );
 }
 
 interface Loaded {
   readonly record: FileRecord;
-  /** Null if the content is not shown, or loaded by its player. */
+  /** Null if the content is not shown, or loaded by what shows it. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
-  readonly isPart: boolean;
+  readonly isTooLarge: boolean;
+}
+
+/** Whether it is a text that is not loaded as a whole. */
+function isInParts(place: FilePlace, record: FileRecord): boolean {
+  if (previewKind(shownType(record)) !== "text" || record.size <= TEXT_PREVIEW_BYTES_MAX) return false;
+  const form = formOf(record);
+  return !isData(form) || asksForSource(place, form) || record.size > DATA_PREVIEW_BYTES_MAX;
 }
 
 async function loadPreview(
-  { projectId, path, version }: FilePlace,
+  place: FilePlace,
   latest: FileRecord | null,
   signal: AbortSignal,
 ): Promise<Loaded> {
+  const { projectId, path, version } = place;
   const record = latest && (version === undefined || version === latest.version)
     ? latest
     : await readRecord(projectId, path, version, signal);
   const kind = previewKind(shownType(record));
-  const isPart = kind !== "binary" && record.size > BYTES_MAX[kind];
-  const isElsewhere = kind === "audio" || kind === "video" || kind === "binary";
-  if (isElsewhere || (isPart && kind !== "text")) return { record, bytes: null, isPart };
-  const part = isPart ? { firstBytes: TEXT_PART_BYTES } : {};
-  const { bytes } = await readBytes(projectId, path, record.version, { ...part, signal });
-  return { record, bytes, isPart };
+  const isTooLarge = kind !== "text" && kind !== "binary" && record.size > BYTES_MAX[kind];
+  const isElsewhere = kind === "audio" || kind === "video" || kind === "binary" || isInParts(place, record);
+  if (isElsewhere || isTooLarge) return { record, bytes: null, isTooLarge };
+  const { bytes } = await readBytes(projectId, path, record.version, { signal });
+  return { record, bytes, isTooLarge };
 }
 
-interface PreviewProperties extends Loaded {
-  readonly projectId: string;
-  readonly line: number | undefined;
-}
-
-function Preview({ projectId, line, record, bytes, isPart }: PreviewProperties) {
+function Preview({ place, record, bytes, isTooLarge }: Loaded & { readonly place: FilePlace }) {
+  const { projectId } = place;
   const mimeType = shownType(record);
   const kind = previewKind(mimeType);
   const id = `${record.path} ${record.version}`;
-  if ((kind === "audio" || kind === "video") && !isPart) {
+  const nothing = <NoPreview {...{ projectId, record, isTooLarge }} />;
+  if (isTooLarge) return nothing;
+  if (kind === "audio" || kind === "video") {
     return <MediaPreview key={id} {...{ projectId, record, mimeType }} isFilm={kind === "video"} />;
   }
-  if (bytes === null) return <NoPreview {...{ projectId, record, isPart }} />;
+  if (kind === "text" && bytes === null) {
+    return <LargeText key={id} {...{ place, record }} form={formOf(record)} notText={nothing} />;
+  }
+  if (bytes === null) return nothing;
   if (kind === "image") return <ImagePreview key={id} path={record.path} {...{ bytes, mimeType }} />;
   if (kind === "pdf") return <PdfPreview key={id} bytes={bytes} />;
-  const text = isPart ? decodeFirstText(bytes) : decodeText(bytes);
-  if (text === null) return <NoPreview {...{ projectId, record, isPart: false }} />;
-  return (
-    <>
-      {isPart && (
-        <p class="note" role="status">
-          This is the beginning: {formatBytes(bytes.length)} of{" "}
-          {formatBytes(record.size)}. Download the file to see the rest.
-        </p>
-      )}
-      <TextPreview key={id} {...{ text, bytes, record, line }} />
-    </>
-  );
+  const text = decodeText(bytes);
+  return text === null ? nothing : <Reader key={id} {...{ place, record, bytes, text }} />;
 }
 
 interface NoPreviewProperties {
   readonly projectId: string;
   readonly record: FileRecord;
-  readonly isPart: boolean;
+  readonly isTooLarge: boolean;
 }
 
-function NoPreview({ projectId, record, isPart }: NoPreviewProperties) {
+function NoPreview({ projectId, record, isTooLarge }: NoPreviewProperties) {
   return (
     <Empty
       icon="file"
-      title={isPart ? "The file is too large for a preview." : "There is no preview for this content."}
+      title={isTooLarge ? "The file is too large for a preview." : "There is no preview for this content."}
     >
       <p>{record.mimeType}, {formatBytes(record.size)}</p>
       <button type="button" onClick={() => download(projectId, record.path, record.version)}>

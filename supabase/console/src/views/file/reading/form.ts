@@ -1,0 +1,44 @@
+/** The form in which a text is read, besides its source. */
+import { nameOf } from "../../../format.ts";
+import { shownType } from "../shown_type.ts";
+
+export type Form = "markdown" | "csv" | "tsv" | "jsonl" | "json" | "source";
+
+const BY_EXTENSION: Readonly<Record<string, Form>> = {
+  jsonl: "jsonl",
+  ndjson: "jsonl",
+  tab: "tsv",
+  tsv: "tsv",
+  // They may have comments.
+  json5: "source",
+  jsonc: "source",
+};
+
+const BY_TYPE: Readonly<Record<string, Form>> = {
+  "application/json": "json",
+  "text/csv": "csv",
+  "text/markdown": "markdown",
+};
+
+export function formOf(file: { readonly path: string; readonly mimeType: string }): Form {
+  const extension = /[^.]\.([^.]+)$/.exec(nameOf(file.path))?.[1]?.toLowerCase() ?? "";
+  const type = shownType(file);
+  const byExtension = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
+  // Somebody who names a type means it: data.jsonl may be stored as CSV.
+  const isNamed = type !== "text/plain" && type !== "application/json";
+  return (isNamed ? undefined : byExtension) ?? BY_TYPE[type] ?? "source";
+}
+
+/** What the button says that shows a text in its form. */
+export const FORM_NAMES: Readonly<Record<Exclude<Form, "source">, string>> = {
+  markdown: "Rendered",
+  csv: "Table",
+  tsv: "Table",
+  jsonl: "Table",
+  json: "Tree",
+};
+
+/** Whether all of the text is needed: a part of a table or a tree says nothing of the rest. */
+export function isData(form: Form): boolean {
+  return form === "csv" || form === "tsv" || form === "jsonl" || form === "json";
+}

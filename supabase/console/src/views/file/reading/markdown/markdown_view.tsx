@@ -1,0 +1,89 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A rendered document. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Loading } from "../../../../components/states.tsx";
+import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
+import type { FilePlace } from "../../../../state/router.ts";
+import type { FormProperties } from "../reader.tsx";
+import { Nodes } from "./nodes.tsx";
+import type { MarkdownNode } from "./parse.ts";
+
+export function MarkdownView({ place, text, onProblem }: FormProperties) {
+  const [nodes, setNodes] = useState<readonly MarkdownNode[] | null>(null);
+  const article = useRef<HTMLElement>(null);
+  const { heading } = place;
+  useEffect(() => {
+    const worker = new Worker(new URL("./markdown_worker.ts", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data }: MessageEvent<readonly MarkdownNode[]>) => {
+      setNodes(data);
+      worker.terminate();
+    });
+    worker.addEventListener("error", () => onProblem("The document cannot be rendered; this is its source."));
+    worker.postMessage(text);
+    return () => worker.terminate();
+  }, [text]);
+  useEffect(() => {
+    if (heading === undefined || nodes === null) return;
+    const target = article.current?.querySelector<HTMLElement>(
+      `[id="${CSS.escape(`user-content-${heading}`)}"]`,
+    );
+    target?.scrollIntoView({ block: "start" });
+    target?.focus({ preventScroll: true });
+  }, [heading, nodes]);
+  if (nodes === null) return <Loading what="the document" />;
+  return (
+    <article class="document" ref={article} aria-label={`Content of ${place.path}`}>
+      <Blocks nodes={nodes} place={place} />
+    </article>
+  );
+}
+
+interface BlocksProperties {
+  readonly nodes: readonly MarkdownNode[];
+  readonly place: FilePlace;
+}
+
+/** Some at a time, so that the page answers while a long document is drawn. What was drawn is not drawn again. */
+function Blocks({ nodes, place }: BlocksProperties) {
+  const [count, setCount] = useState(DOCUMENT_BLOCKS_PER_STEP);
+  const parts = useMemo(() => {
+    const starts = Array.from(
+      { length: Math.ceil(nodes.length / DOCUMENT_BLOCKS_PER_STEP) },
+      (_, index) => index * DOCUMENT_BLOCKS_PER_STEP,
+    );
+    return starts.map((start) => (
+      <Nodes
+        key={start}
+        nodes={nodes.slice(start, start + DOCUMENT_BLOCKS_PER_STEP)}
+        place={place}
+        isInLink={false}
+      />
+    ));
+  }, [nodes, place]);
+  useEffect(() => {
+    if (count >= nodes.length) return;
+    const timer = setTimeout(() => setCount(count + DOCUMENT_BLOCKS_PER_STEP));
+    return () => clearTimeout(timer);
+  }, [count, nodes]);
+  return <>{parts.slice(0, Math.ceil(count / DOCUMENT_BLOCKS_PER_STEP))}</>;
+}
+
+/** Calls back with the element of the name once it is drawn. Returns how to stop waiting for it. */
+function whenThere(
+  within: HTMLElement | null,
+  id: string,
+  found: (element: HTMLElement) => void,
+): (() => void) | undefined {
+  if (within === null) return undefined;
+  const observer = new MutationObserver(look);
+  observer.observe(within, { childList: true, subtree: true });
+  look();
+  return () => observer.disconnect();
+  function look(): void {
+    const element = within?.querySelector<HTMLElement>(`[id="${CSS.escape(id)}"]`);
+    if (!element) return;
+    observer.disconnect();
+    found(element);
+  }
+}

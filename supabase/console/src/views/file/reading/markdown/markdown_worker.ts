@@ -1,0 +1,7 @@
+/// <reference lib="dom" />
+/** Parses Markdown off the page's thread. */
+import { parseMarkdown } from "./parse.ts";
+
+globalThis.addEventListener("message", ({ data }: MessageEvent<string>) => {
+  globalThis.postMessage(parseMarkdown(data));
+});

@@ -1,0 +1,56 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** An image of the project, loaded with the person's session when it comes into view. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { reasonOf } from "../../../../api/failure.ts";
+import { readLatest } from "../../../../api/files.ts";
+import { IMAGE_PREVIEW_BYTES_MAX } from "../../../../limits.ts";
+import type { FilePlace } from "../../../../state/router.ts";
+import { useLoad } from "../../../../state/use_load.ts";
+import { shownType } from "../../shown_type.ts";
+
+interface Properties {
+  readonly place: FilePlace;
+  readonly alt: string;
+  readonly title: string | undefined;
+}
+
+export function ProjectImage({ place, alt, title }: Properties) {
+  const { projectId, path } = place;
+  const room = useRef<HTMLSpanElement>(null);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+    }, { rootMargin: "400px" });
+    if (room.current !== null) observer.observe(room.current);
+    return () => observer.disconnect();
+  }, []);
+  const { data: blob, error } = useLoad(
+    `image ${projectId} ${path} ${isSeen}`,
+    async (signal) => isSeen ? await loadImage(projectId, path, signal) : null,
+  );
+  const [url, setUrl] = useState<string | null>(null);
+  const [isBroken, setBroken] = useState(false);
+  useEffect(() => {
+    if (!blob) return;
+    const made = URL.createObjectURL(blob);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [blob]);
+  if (error !== undefined || isBroken) {
+    const why = error === undefined ? "This browser cannot show it." : reasonOf(error);
+    return <span class="image-missing" title={why}>{alt === "" ? path : alt} (image not shown: {why})</span>;
+  }
+  if (url === null) return <span class="image-missing" ref={room}>{alt === "" ? "Image" : alt} …</span>;
+  return <img src={url} alt={alt} title={title ?? path} onError={() => setBroken(true)} />;
+}
+
+/** An `img` element executes no scripts, and no other type than an image gets there. Throws what to say instead. */
+async function loadImage(projectId: string, path: string, signal: AbortSignal): Promise<Blob> {
+  const read = await readLatest(projectId, path, IMAGE_PREVIEW_BYTES_MAX, signal);
+  if (read === null) throw new Error("It is too large.");
+  const type = shownType({ path, mimeType: read.mimeType });
+  if (!type.startsWith("image/")) throw new Error(`Its type is ${type}.`);
+  return new Blob([read.bytes], { type });
+}

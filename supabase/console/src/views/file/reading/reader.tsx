@@ -1,0 +1,115 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A text in the form that suits it, or its source. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { FileRecord } from "../../../api/records.ts";
+import { Empty, Loading, Problem } from "../../../components/states.tsx";
+import { TEXT_PREVIEW_BYTES_MAX } from "../../../limits.ts";
+import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { useLoad } from "../../../state/use_load.ts";
+import { ImagePreview } from "../image_preview.tsx";
+import { shownType } from "../shown_type.ts";
+import { type Form, formOf } from "./form.ts";
+import { LargeText } from "./large_text.tsx";
+import { Source } from "./source.tsx";
+import { ReadingTools } from "./tools.tsx";
+
+interface Properties {
+  readonly place: FilePlace;
+  readonly record: FileRecord;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly text: string;
+}
+
+/** Whether the place asks for the source: for lines of it, too. */
+export function asksForSource(place: FilePlace, form: Form): boolean {
+  return form === "source" || place.show === "source" || place.line !== undefined;
+}
+
+export function Reader({ place, record, bytes, text }: Properties) {
+  const form = formOf(record);
+  const [goes, setGoes] = useState(0);
+  const [row, setRow] = useState<RowAsked | undefined>();
+  /** Why the form cannot be shown. */
+  const [problem, setProblem] = useState<string | null>(null);
+  if (text === "") return <Empty icon="file" title="The file is empty." />;
+  const isSource = asksForSource(place, form) || problem !== null;
+  const isTable = form === "csv" || form === "tsv" || form === "jsonl";
+  const counted = isTable && !isSource ? "row" : "line";
+  const go = (number: number) => {
+    setGoes(goes + 1);
+    if (counted === "row") setRow({ number, goes });
+    else replaceWith({ ...place, line: number, heading: undefined });
+  };
+  const note = problem !== null && form !== "source" && <p class="note" role="status">{problem}</p>;
+  if (isSource && record.size > TEXT_PREVIEW_BYTES_MAX) {
+    return (
+      <>
+        {note}
+        <LargeText {...{ place, record, form }} notText={null} />
+      </>
+    );
+  }
+  return (
+    <>
+      {note}
+      <ReadingTools {...{ place, form, isSource, text, counted }} onGo={go} />
+      {isSource
+        ? (
+          <Picture {...{ record, bytes }}>
+            <Source id={`${record.version}`} mimeType={shownType(record)} {...{ place, text, goes }} />
+          </Picture>
+        )
+        : <InForm {...{ place, record, form, text, row }} onProblem={setProblem} />}
+    </>
+  );
+}
+
+interface PictureProperties extends Pick<Properties, "record" | "bytes"> {
+  readonly children: ComponentChildren;
+}
+
+/** An SVG can also be shown as an image, in which its scripts do not run. */
+function Picture({ record: { path, mimeType }, bytes, children }: PictureProperties) {
+  const [isPicture, setPicture] = useState(false);
+  if (mimeType !== "image/svg+xml") return <>{children}</>;
+  return (
+    <>
+      <button type="button" class="toggle" aria-pressed={isPicture} onClick={() => setPicture(!isPicture)}>
+        Show as picture
+      </button>
+      {isPicture ? <ImagePreview {...{ path, bytes, mimeType }} /> : children}
+    </>
+  );
+}
+
+/** A row that was asked for; `goes` tells the same row asked for again. */
+export interface RowAsked {
+  readonly number: number;
+  readonly goes: number;
+}
+
+export interface FormProperties {
+  readonly place: FilePlace;
+  readonly record: FileRecord;
+  readonly form: Form;
+  readonly text: string;
+  readonly row: RowAsked | undefined;
+  /** Called with a sentence if the text cannot be shown in the form. */
+  readonly onProblem: (problem: string) => void;
+}
+
+/** Each form is loaded when it is first shown. */
+function InForm(properties: FormProperties) {
+  const { form } = properties;
+  const { data: View, error } = useLoad(`form ${form}`, () => loadForm(form));
+  if (error !== undefined) return <Problem error={error} />;
+  return View === undefined ? <Loading what="the text" /> : <View {...properties} />;
+}
+
+async function loadForm(form: Form) {
+  if (form === "markdown") return (await import("./markdown/markdown_view.tsx")).MarkdownView;
+  if (form === "json") return (await import("./tree/tree_view.tsx")).TreeView;
+  return (await import("./table/table_view.tsx")).TableView;
+}

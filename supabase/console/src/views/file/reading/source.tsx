@@ -1,0 +1,31 @@
+/** @jsxImportSource preact */
+/** A text as it is stored, with the numbers of its lines. */
+import { CodeView } from "../../../code/code_view.tsx";
+import { type FilePlace, replaceWith } from "../../../state/router.ts";
+import { wrapsLines } from "../../../state/wrapping.ts";
+
+interface Properties {
+  readonly place: FilePlace;
+  /** Another one is another text. */
+  readonly id: string;
+  readonly text: string;
+  readonly mimeType: string;
+  /** Another number goes to the line of the place again. */
+  readonly goes: number;
+  /** Number of the text's first line, if it is a part. */
+  readonly firstLine?: number;
+  readonly startsAtEnd?: boolean;
+}
+
+export function Source({ place, id, ...options }: Properties) {
+  return (
+    <CodeView
+      id={`${place.path} ${id}`}
+      label={`Content of ${place.path}`}
+      line={place.line}
+      wraps={wrapsLines.value}
+      onLine={(line) => replaceWith({ ...place, line, heading: undefined })}
+      {...options}
+    />
+  );
+}

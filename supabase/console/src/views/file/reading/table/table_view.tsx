@@ -1,0 +1,138 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A table of any length: only the rows in view are drawn. Cells are text, whatever they look like. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Empty, Loading } from "../../../../components/states.tsx";
+import { formatCount, formatNumber } from "../../../../format.ts";
+import { DATA_ROWS_MAX, VALUE_CHARACTERS_SHOWN } from "../../../../limits.ts";
+import type { FormProperties } from "../reader.tsx";
+import { useVirtualRows } from "../virtual_rows.ts";
+import { columnWidths } from "./column_widths.ts";
+import { RowDialog } from "./row_dialog.tsx";
+import { type Table, useTable } from "./use_table.ts";
+
+/** As in the style sheet. */
+const ROW_PIXELS = 29;
+
+export function TableView({ place, form, text, row, onProblem }: FormProperties) {
+  const request = { text, form: form === "tsv" || form === "jsonl" ? form : "csv" } as const;
+  const table = useTable(request, () => onProblem("The table cannot be read; this is its source."));
+  if (table === undefined) return <Loading what="the table" />;
+  if (table.columns.length === 0) return <Empty icon="file" title="There are no rows." />;
+  return (
+    <>
+      <p class="facts" role="status">
+        <span>{table.isLast ? formatCount(table.rows.length, "row") : "Reading the rows …"}</span>
+        <span>{formatCount(table.columnCount, "column")}</span>
+        {table.columnCount > table.columns.length && (
+          <span>the first {formatNumber(table.columns.length)} are shown</span>
+        )}
+        {table.badRows > 0 && <span>{describeBad(form, table.badRows)}</span>}
+        {table.isCut && <span>only the first {formatNumber(DATA_ROWS_MAX)} rows are shown</span>}
+      </p>
+      <Grid {...{ table, row }} path={place.path} />
+    </>
+  );
+}
+
+function describeBad(form: string, count: number): string {
+  return form === "jsonl"
+    ? `${formatCount(count, "line")} ${count === 1 ? "is" : "are"} not JSON`
+    : `${formatCount(count, "row")} ${count === 1 ? "has" : "have"} another number of cells`;
+}
+
+interface GridProperties extends Pick<FormProperties, "row"> {
+  readonly table: Table;
+  readonly path: string;
+}
+
+function Grid({ table, path, row: asked }: GridProperties) {
+  const { columns, rows } = table;
+  const scroller = useRef<HTMLDivElement>(null);
+  const { first, end, above, below, onScroll, reveal } = useVirtualRows(
+    scroller,
+    rows.length,
+    ROW_PIXELS,
+    ROW_PIXELS,
+  );
+  const [opened, setOpened] = useState<number | null>(null);
+  const widths = useMemo(() => columnWidths(columns, rows), [columns.length, rows.length > 0]);
+  useEffect(() => {
+    if (asked !== undefined) reveal(Math.min(asked.number, rows.length) - 1, "start");
+  }, [asked]);
+  const marked = asked === undefined ? null : Math.min(asked.number, rows.length) - 1;
+  return (
+    <>
+      <div
+        class="data-table"
+        ref={scroller}
+        role="region"
+        aria-label={`Content of ${path}`}
+        tabIndex={0}
+        onScroll={onScroll}
+      >
+        <table
+          aria-label={`Rows of ${path}`}
+          aria-rowcount={rows.length + 1}
+          aria-colcount={columns.length + 1}
+        >
+          <colgroup>
+            <col style={{ width: `${String(rows.length).length + 4}ch` }} />
+            {widths.map((width, index) => <col key={index} style={{ width: `${width + 3}ch` }} />)}
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1}>
+              <th scope="col">
+                <span class="visually-hidden">Row</span>
+              </th>
+              {columns.map((name, index) => <th key={index} scope="col" title={name}>{shortened(name)}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {above > 0 && <Room pixels={above} columns={columns.length} />}
+            {rows.slice(first, end).map((cells, index) => {
+              const number = first + index;
+              return (
+                <tr key={number} aria-rowindex={number + 2} class={number === marked ? "marked" : undefined}>
+                  <th scope="row">
+                    <button
+                      type="button"
+                      aria-label={`Show row ${number + 1}`}
+                      onClick={() =>
+                        setOpened(number)}
+                    >
+                      {number + 1}
+                    </button>
+                  </th>
+                  {columns.map((_, column) => <td key={column}>{shortened(cells[column] ?? "")}</td>)}
+                </tr>
+              );
+            })}
+            {below > 0 && <Room pixels={below} columns={columns.length} />}
+          </tbody>
+        </table>
+      </div>
+      {opened !== null && (
+        <RowDialog
+          number={opened + 1}
+          columns={columns}
+          cells={rows[opened] ?? []}
+          onClose={() => setOpened(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Stands for rows that are not drawn. */
+function Room({ pixels, columns }: { readonly pixels: number; readonly columns: number }) {
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={columns + 1} class="room" style={{ height: `${pixels}px` }} />
+    </tr>
+  );
+}
+
+function shortened(text: string): string {
+  return text.length > VALUE_CHARACTERS_SHOWN ? `${text.slice(0, VALUE_CHARACTERS_SHOWN)} …` : text;
+}

@@ -1,0 +1,7 @@
+/// <reference lib="dom" />
+/** Reads a table off the page's thread. */
+import { readTable, type TableRequest } from "./rows.ts";
+
+globalThis.addEventListener("message", ({ data }: MessageEvent<TableRequest>) => {
+  readTable(data, (batch) => globalThis.postMessage(batch));
+});

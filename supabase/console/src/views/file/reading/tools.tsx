@@ -1,0 +1,120 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Above a text: its forms, wrapping, the line to go to, and copying. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { CopyButton } from "../../../components/copy_button.tsx";
+import { type FilePlace, hrefOf, replaceWith } from "../../../state/router.ts";
+import { wrapsLines } from "../../../state/wrapping.ts";
+import { type Form, FORM_NAMES } from "./form.ts";
+
+interface Properties {
+  readonly place: FilePlace;
+  readonly form: Form;
+  /** Whether the source is shown. */
+  readonly isSource: boolean;
+  /** What is copied; none where there is not all of it. */
+  readonly text?: string | undefined;
+  /** What the number counts: rows of a table. */
+  readonly counted?: "line" | "row";
+  /** Called with the number of the line, or row, to go to. */
+  readonly onGo: (number: number) => void;
+}
+
+export function ReadingTools({ place, form, isSource, text, counted = "line", onGo }: Properties) {
+  const { path, line } = place;
+  return (
+    <div class="reading-tools">
+      {form !== "source" && <Forms {...{ place, isSource }} name={FORM_NAMES[form]} />}
+      {isSource && (
+        <button
+          type="button"
+          class="toggle"
+          aria-pressed={wrapsLines.value}
+          onClick={() => wrapsLines.value = !wrapsLines.value}
+        >
+          Wrap lines
+        </button>
+      )}
+      <GoTo counted={counted} onGo={onGo} />
+      {text !== undefined && <CopyButton text={text} what={`content of ${path}`} />}
+      {line !== undefined && (
+        <CopyButton
+          text={new URL(hrefOf(place), globalThis.location.href).href}
+          what={`to line ${line}`}
+          label="Copy link"
+        />
+      )}
+    </div>
+  );
+}
+
+interface FormsProperties {
+  readonly place: FilePlace;
+  readonly isSource: boolean;
+  readonly name: string;
+}
+
+function Forms({ place, isSource, name }: FormsProperties) {
+  const choices = [
+    [name, !isSource, undefined],
+    ["Source", isSource, "source"],
+  ] as const;
+  return (
+    <div class="choices" role="group" aria-label="Show as">
+      {choices.map(([text, isChosen, show]) => (
+        <button
+          key={text}
+          type="button"
+          class="toggle"
+          aria-pressed={isChosen}
+          onClick={() => replaceWith({ ...place, show, line: undefined, heading: undefined })}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The field takes the focus at Ctrl-G. */
+function GoTo(
+  { counted, onGo }: { readonly counted: "line" | "row"; readonly onGo: (number: number) => void },
+) {
+  const field = useRef<HTMLInputElement>(null);
+  const [value, setValue] = useState("");
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "g" || !event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      field.current?.select();
+      field.current?.focus();
+    };
+    // Before the text, which may have keys of its own.
+    document.addEventListener("keydown", onKeyDown, true);
+    return () => document.removeEventListener("keydown", onKeyDown, true);
+  }, []);
+  return (
+    <form
+      class="go-to"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const number = Number(value);
+        if (Number.isSafeInteger(number) && number >= 1) onGo(number);
+      }}
+    >
+      <input
+        ref={field}
+        aria-label={`Go to ${counted}`}
+        title="Ctrl-G"
+        placeholder={counted === "line" ? "Line" : "Row"}
+        inputMode="numeric"
+        pattern="[1-9][0-9]{0,9}"
+        autoComplete="off"
+        required
+        value={value}
+        onInput={({ currentTarget }) => setValue(currentTarget.value)}
+      />
+      <button type="submit">Go</button>
+    </form>
+  );
+}

@@ -1,0 +1,112 @@
+/** The rows of a JSON text of which some parts are unfolded. */
+import { DATA_ROWS_MAX, TREE_LEVELS_UNFOLDED, TREE_ROWS_UNFOLDED } from "../../../../limits.ts";
+import { kindAt, rootSpan, type Span, spansIn } from "../json_spans.ts";
+
+export interface TreeRow extends Span {
+  /** From 0. */
+  readonly depth: number;
+  /** Number of the part in its object or array, from 0, and how many there are. */
+  readonly index: number;
+  readonly siblings: number;
+  readonly hasParts: boolean;
+  readonly isOpen: boolean;
+}
+
+export class Tree {
+  /** Where the unfolded objects and arrays begin. */
+  readonly #open = new Set<number>();
+  readonly #parts = new Map<number, readonly Span[]>();
+
+  /** The text has to be valid JSON. */
+  constructor(readonly text: string) {
+    this.#unfoldFirst();
+  }
+
+  /** The rows in view of everything that is unfolded, at most `DATA_ROWS_MAX`. */
+  rows(): readonly TreeRow[] {
+    const rows: TreeRow[] = [];
+    const rest = [{ span: rootSpan(this.text), depth: 0, index: 0, siblings: 1 }];
+    for (let next = rest.pop(); next !== undefined && rows.length < DATA_ROWS_MAX; next = rest.pop()) {
+      const { span, depth, index, siblings } = next;
+      const isOpen = this.#open.has(span.start);
+      rows.push({ ...span, depth, index, siblings, hasParts: this.hasParts(span.start), isOpen });
+      if (!isOpen) continue;
+      const parts = this.partsOf(span.start);
+      for (let part = parts.length - 1; part >= 0; part--) {
+        const found = parts[part];
+        if (found !== undefined) {
+          rest.push({ span: found, depth: depth + 1, index: part, siblings: parts.length });
+        }
+      }
+    }
+    return rows;
+  }
+
+  partsOf(start: number): readonly Span[] {
+    const known = this.#parts.get(start);
+    if (known !== undefined) return known;
+    const parts = spansIn(this.text, start, DATA_ROWS_MAX);
+    this.#parts.set(start, parts);
+    return parts;
+  }
+
+  hasParts(start: number): boolean {
+    const kind = kindAt(this.text, start);
+    return (kind === "object" || kind === "array") && !/^.\s*[\]}]/.test(this.text.slice(start, start + 100));
+  }
+
+  toggle(start: number): void {
+    if (!this.#open.delete(start)) this.#open.add(start);
+  }
+
+  foldAll(): void {
+    this.#open.clear();
+  }
+
+  /** From the top, as many levels as there is room for rows. */
+  unfoldAll(): void {
+    this.#unfold(DATA_ROWS_MAX);
+  }
+
+  /** The root, and whole levels below it while they are few rows. */
+  #unfoldFirst(): void {
+    const { start } = rootSpan(this.text);
+    if (this.hasParts(start)) this.#open.add(start);
+    this.#unfold(TREE_ROWS_UNFOLDED);
+  }
+
+  #unfold(rowsMax: number): void {
+    let level: readonly Span[] = [rootSpan(this.text)];
+    let count = 1;
+    for (let depth = 0; depth < TREE_LEVELS_UNFOLDED && level.length > 0; depth++) {
+      const parents = level.filter(({ start }) => this.hasParts(start));
+      const below: Span[] = [];
+      for (const { start } of parents) {
+        for (const part of this.partsOf(start)) below.push(part);
+        if (count + below.length > rowsMax) return;
+      }
+      for (const { start } of parents) this.#open.add(start);
+      count += below.length;
+      level = below;
+    }
+  }
+}
+
+/** `$.runs[3].name`, as JSONPath writes it. */
+export function pathOf(text: string, rows: readonly TreeRow[], at: number): string {
+  const parts: string[] = [];
+  let depth = Infinity;
+  for (let row = at; row >= 0; row--) {
+    const found = rows[row];
+    if (found === undefined || found.depth >= depth) continue;
+    depth = found.depth;
+    if (depth > 0) parts.unshift(stepOf(text, found));
+  }
+  return `$${parts.join("")}`;
+}
+
+function stepOf(text: string, { keyStart, keyEnd, index }: TreeRow): string {
+  if (keyStart < 0) return `[${index}]`;
+  const written = text.slice(keyStart, keyEnd);
+  return /^"[A-Za-z_$][\w$]*"$/.test(written) ? `.${written.slice(1, -1)}` : `[${written}]`;
+}

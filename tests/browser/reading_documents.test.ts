@@ -1,0 +1,161 @@
+/// <reference lib="dom" />
+/** Markdown as people read it: rendered, with its links and images inside the project. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { Locator, Page } from "playwright-core";
+import { browserSuite } from "../support/browser/browser.ts";
+import { follow, press, shownText } from "../support/browser/page_actions.ts";
+
+const PNG = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+);
+const SECTIONS = Array.from(
+  { length: 60 },
+  (_, index) => `## Part ${index}\n\n${"Some words. ".repeat(40)}\n`,
+);
+const GUIDE = `---
+title: The guide
+---
+# The guide & more
+
+Some **bold** words, ~~gone~~ ones, \`code\`, a footnote[^1] and <kbd>HTML</kbd>. <!-- nobody reads this -->
+
+- [x] done
+- [ ] open
+
+| name | count |
+| :--- | ----: |
+| one  |     1 |
+
+\`\`\`ts
+const answer: number = 42;
+\`\`\`
+
+[below](#part-50) [next](../other%20file.md#there) [line](code.ts#L2) [root](/readme.md) [folder](images/)
+[out](https://example.com/page) [script](javascript:alert(1)) [data](data:text/html,x) [tab](java&Tab;script:alert(1))
+
+![in the project](images/dot.png) ![elsewhere](https://example.com/picture.png) ![missing](images/none.png)
+
+[^1]: At the end.
+
+${SECTIONS.join("\n")}
+## Part 1
+`;
+
+const { test } = await browserSuite();
+
+test("markdown: a document is rendered, and its source is one click away", async (visit) => {
+  const { page, step, open, calls, account: { files } } = visit;
+  await files.write("docs/guide.md", GUIDE);
+  await files.write("docs/code.ts", "first\nsecond\nthird\n");
+  await files.write("readme.md", "# Read me\n");
+  await files.write("other file.md", "# Here\n\n# There\n");
+  await files.writeBytes("docs/images/dot.png", PNG);
+  const document = page.getByRole("article", { name: "Content of docs/guide.md" });
+  await step("what Markdown marks is elements", async () => {
+    await open("file/docs/guide.md");
+    await document.getByRole("heading", { name: "The guide & more" }).waitFor();
+    assertEquals(await texts(document, "strong, del, p > code, td"), [
+      "bold",
+      "gone",
+      "code",
+      "<kbd>",
+      "</kbd>",
+      "one",
+      "1",
+    ]);
+    assertEquals(await texts(document, "pre"), ["title: The guide", "const answer: number = 42;\n"]);
+    assertEquals(await document.getByRole("checkbox", { name: "Done", exact: true }).isChecked(), true);
+    assertEquals(await document.getByRole("checkbox", { name: "Not done" }).isChecked(), false);
+    assert(!(await document.innerText()).includes("nobody reads this"), "a comment is no text");
+  });
+  await step("links lead to places of the project, to the web in a tab of its own, or nowhere", async () => {
+    const start = new URL(page.url()).hash.split("/file/")[0];
+    const links = await document.getByRole("link").evaluateAll((all) =>
+      all.map((link) => [link.textContent, link.getAttribute("href"), link.getAttribute("target")])
+    );
+    assertEquals(links.filter(([text]) => /^(next|line|root|folder|out|script|data|tab)$/.test(text ?? "")), [
+      ["next", `${start}/file/other%20file.md?heading=there`, null],
+      ["line", `${start}/file/docs/code.ts?line=2`, null],
+      ["root", `${start}/file/readme.md`, null],
+      ["folder", `${start}/files/docs/images`, null],
+      ["out", "https://example.com/page", "_blank"],
+      // A name, as odd as it is.
+      ["tab", `${start}/file/docs/java%09script%3Aalert(1)`, null],
+    ]);
+  });
+  await step("an image of the project is loaded with the session, one of the web is a link", async () => {
+    const image = document.getByRole("img", { name: "in the project" });
+    await image.scrollIntoViewIfNeeded();
+    assertEquals(await image.evaluate((one) => one instanceof HTMLImageElement ? one.naturalWidth : 0), 1);
+    assertMatch(await image.getAttribute("src") ?? "", /^blob:/);
+    assertEquals(
+      await document.getByRole("link", { name: /elsewhere/ }).getAttribute("href"),
+      "https://example.com/picture.png",
+    );
+    await document.getByText("missing (image not shown:").waitFor();
+    const images = calls.filter((call) => call.includes("dot.png"));
+    assertEquals(images, ["GET /files/docs/images/dot.png"]);
+  });
+  await step("a heading has an address, and a link to it scrolls there", async () => {
+    await follow(document, "below");
+    const heading = document.getByRole("heading", { name: "Part 50" });
+    await inView(heading);
+    assertMatch(page.url(), /\?heading=part-50$/);
+    await page.reload();
+    await inView(heading);
+    // The second heading of a name has a number, as on GitHub.
+    assertEquals(
+      await document.getByRole("heading", { name: "Part 1 " }).last().getAttribute("id"),
+      "user-content-part-1-1",
+    );
+  });
+  await step("the source, and back", async () => {
+    assertEquals((await shownText(page, "Content of docs/guide.md")).slice(0, 20), GUIDE.slice(0, 20));
+    assertMatch(page.url(), /\?show=source$/);
+    await page.reload();
+    assertEquals((await shownText(page, "Content of docs/guide.md")).slice(0, 20), GUIDE.slice(0, 20));
+    await press(page, "Rendered");
+    await document.waitFor();
+  });
+  await step("links are followed inside the console", async () => {
+    await follow(document, "next");
+    await inView(page.getByRole("heading", { name: "There" }));
+    await page.goBack();
+    await follow(document, "line");
+    await page.locator(".cm-shownLine").getByText("second").waitFor();
+  });
+});
+
+test("markdown: nesting without end and a megabyte of text are rendered, and the page answers meanwhile", async (visit) => {
+  const { page, part, open, account: { files } } = visit;
+  await part("ten thousand quotes in each other", async () => {
+    await files.write("deep.md", `${"> ".repeat(10_000)}deep\n\nafter\n`);
+    await open("file/deep.md");
+    await page.getByLabel("Content of deep.md").or(page.getByText("cannot be rendered")).first().waitFor();
+    await press(page, "Source");
+    await page.locator(".cm-content").waitFor();
+  });
+  await part("a megabyte", async () => {
+    const text = "A paragraph with *some* [links](a.md) and `code`.\n\n".repeat(20_000);
+    await files.write("long.md", text.slice(0, 1024 * 1024));
+    await open("file/long.md");
+    // While it is parsed, the tools work.
+    await press(page, "Source");
+    await page.locator(".cm-content").waitFor();
+    await press(page, "Rendered");
+    await page.getByRole("article", { name: "Content of long.md" }).waitFor();
+  });
+});
+
+async function texts(within: Locator, selector: string): Promise<string[]> {
+  return await within.locator(selector).allTextContents();
+}
+
+async function inView(element: Locator): Promise<void> {
+  await element.waitFor();
+  const page: Page = element.page();
+  await page.waitForFunction((one) => {
+    const { top, bottom } = one?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
+    return top >= 0 && bottom <= globalThis.innerHeight;
+  }, await element.elementHandle());
+}
