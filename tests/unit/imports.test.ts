@@ -86,8 +86,10 @@ const PLANS: readonly Plan[] = [
     floors: [
       "activity_view.tsx",
       "deleted_view.tsx",
+      "links_view.tsx",
       "search_view.tsx",
       "settings_view.tsx",
+      "deleted",
       "file",
       "folder",
       "keys",
@@ -96,7 +98,15 @@ const PLANS: readonly Plan[] = [
       "sign_in",
     ],
     // No view imports from another one.
-    only: { file: [], folder: [], keys: [], runs: [], settings: ["settings_view.tsx"], sign_in: [] },
+    only: {
+      deleted: ["deleted_view.tsx"],
+      file: [],
+      folder: [],
+      keys: [],
+      runs: [],
+      settings: ["settings_view.tsx"],
+      sign_in: [],
+    },
   },
 ];
 

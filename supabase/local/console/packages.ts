@@ -21,6 +21,7 @@ const PACKAGES = [
   "@lezer/highlight",
   "@preact/signals",
   "@supabase/supabase-js",
+  "client-zip",
   "pdfjs-dist",
   "preact",
   "vite",

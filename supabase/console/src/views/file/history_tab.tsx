@@ -14,6 +14,8 @@ import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
+import { CameFrom } from "./came_from.tsx";
+import { EarlierHistory, originOf } from "./earlier_history.tsx";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 
 interface Properties {
@@ -38,6 +40,7 @@ export function HistoryTab({ place, latest }: Properties) {
     setChosen(isChosen ? [...chosen, version].slice(-2) : chosen.filter((one) => one !== version));
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the history" />;
+  const origin = originOf(path, data.versions);
   const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <>
@@ -55,6 +58,7 @@ export function HistoryTab({ place, latest }: Properties) {
         onPrevious={() => turnTo(Math.max(0, offset - VERSIONS_PER_PAGE))}
         onNext={() => turnTo(offset + VERSIONS_PER_PAGE)}
       />
+      {origin !== undefined && <EarlierHistory {...{ projectId, origin }} />}
     </>
   );
 }
@@ -120,6 +124,7 @@ function Row({ entry, place, latest, chosen, choose }:
           : <a href={hrefOf({ name: "file", projectId, path, tab: "content", version })}>Version {version}
           </a>}
         {version === latest && <span class="tag">latest</span>}
+        <CameFrom {...{ projectId, path, entry }} />
       </td>
       <td class="extra">{describeOperation(path, entry)}</td>
       <td class="writer">

@@ -7,7 +7,10 @@ import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import { moveInList } from "../../components/list_navigation.ts";
+import type { Selection } from "../../components/selection.ts";
+import { Pick, PickAll } from "../../components/selection_parts.tsx";
+import { FolderMenu } from "./folder_menu.tsx";
+import { folderKey } from "./selected_actions.tsx";
 import type { Sort } from "./use_listing.ts";
 
 interface Properties {
@@ -18,6 +21,7 @@ interface Properties {
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   readonly onDelete: (file: FileRecord) => void;
+  readonly selection: Selection;
 }
 
 const COLUMNS: readonly (readonly [SortField, string, string])[] = [
@@ -26,12 +30,15 @@ const COLUMNS: readonly (readonly [SortField, string, string])[] = [
   ["updated_at", "Modified", "when"],
 ];
 
-export function FileTable({ projectId, directory, folders, files, sort, onSort, onDelete }: Properties) {
+export function FileTable(
+  { projectId, directory, folders, files, sort, onSort, onDelete, selection }: Properties,
+) {
   return (
     <table class="list files">
       <caption class="visually-hidden">Files in {directory === "" ? "the project" : directory}</caption>
       <thead>
         <tr>
+          <PickAll selection={selection} what="files and folders" />
           {COLUMNS.map(([field, text, kind]) => (
             <SortHeader key={field} {...{ field, text, kind, sort, onSort }} />
           ))}
@@ -41,22 +48,11 @@ export function FileTable({ projectId, directory, folders, files, sort, onSort, 
           </th>
         </tr>
       </thead>
-      <tbody onKeyDown={moveInList}>
+      <tbody onKeyDown={selection.onKeyDown}>
         {folders.map((name) => (
-          <tr key={`${name}/`}>
-            <td class="name" colSpan={5}>
-              <a
-                class="row-link"
-                href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name) })}
-              >
-                <Icon name="folder" />
-                {name}
-                <span class="visually-hidden">, folder</span>
-              </a>
-            </td>
-          </tr>
+          <FolderRow key={`${name}/`} {...{ projectId, name, selection }} path={joinPath(directory, name)} />
         ))}
-        {files.map((file) => <Row key={file.path} {...{ projectId, file, onDelete }} />)}
+        {files.map((file) => <Row key={file.path} {...{ projectId, file, onDelete, selection }} />)}
       </tbody>
     </table>
   );
@@ -84,22 +80,51 @@ function SortHeader({ field, text, kind, sort, onSort }: HeaderProperties) {
   );
 }
 
+interface FolderRowProperties {
+  readonly projectId: string;
+  readonly name: string;
+  readonly path: string;
+  readonly selection: Selection;
+}
+
+function FolderRow({ projectId, name, path, selection }: FolderRowProperties) {
+  const key = folderKey(path);
+  return (
+    <tr data-key={key}>
+      <Pick id={key} name={`${name}, folder`} selection={selection} />
+      <td class="name" colSpan={4}>
+        <a class="row-link" href={hrefOf({ name: "files", projectId, directory: path })}>
+          <Icon name="folder" />
+          {name}
+          <span class="visually-hidden">, folder</span>
+        </a>
+      </td>
+      <td class="actions">
+        <FolderMenu projectId={projectId} path={path} />
+      </td>
+    </tr>
+  );
+}
+
 interface RowProperties {
   readonly projectId: string;
+  readonly selection: Selection;
   readonly file: FileRecord;
   readonly onDelete: (file: FileRecord) => void;
 }
 
-function Row({ projectId, file, onDelete }: RowProperties) {
+function Row({ projectId, file, onDelete, selection }: RowProperties) {
   const { path, size, version, updatedAt } = file;
   const name = nameOf(path);
   return (
     <tr
+      data-key={path}
       onKeyDown={(event) => {
         if (event.key === "Delete") onDelete(file);
       }}
       onDblClick={() => goTo({ name: "file", projectId, path, tab: "content" })}
     >
+      <Pick id={path} name={name} selection={selection} />
       <td class="name">
         <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content" })} title={path}>
           <Icon name="file" />

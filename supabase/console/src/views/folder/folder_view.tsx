@@ -11,8 +11,10 @@ import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 import { remove } from "../../state/remove_file.ts";
 import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
+import { FolderMenu } from "./folder_menu.tsx";
 import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
+import { SelectedActions, useChosen } from "./selected_actions.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
 import type { NameScan } from "./use_name_scan.ts";
@@ -23,6 +25,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const list = useRef<HTMLDivElement>(null);
   const listing = useListing(place, filter);
   const { files, folders, first, scan } = listing;
+  const chosen = useChosen(directory, folders, files);
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
   const onSort = ({ by, order }: Sort) =>
@@ -31,7 +34,9 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
     <section class={dropPlace.isOver ? "view drop-over" : "view"} aria-label="Folder" {...dropPlace.handlers}>
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={directory} />
-        <FolderTools projectId={projectId} directory={directory} />
+        <FolderTools projectId={projectId} directory={directory}>
+          <FolderMenu projectId={projectId} path={directory} isPage />
+        </FolderTools>
       </div>
       <FilterField
         value={filter}
@@ -55,6 +60,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           : (
             <FileTable
               {...{ projectId, directory, folders, files, onSort }}
+              selection={chosen.selection}
               sort={sortOf(place)}
               onDelete={({ path }) => void remove(projectId, path)}
             />
@@ -72,6 +78,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           onNext={listing.next}
         />
       )}
+      <SelectedActions {...{ projectId, directory }} {...chosen} />
     </section>
   );
 }
