@@ -67,10 +67,14 @@ export function SelectionBar({ selection: { chosen, clear }, children }: BarProp
   );
 }
 
-/** Puts the focus where it was lost: what had it went away. */
-export function keepFocus(): void {
+/** Where the focus goes that was in the bar: to the next row that stays, since the chosen ones may go with the bar. */
+export function keepFocus(chosen: readonly string[]): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("main tr[data-key]")];
+  const isChosen = (row: HTMLElement) => chosen.includes(row.dataset["key"] ?? "");
+  const first = rows.findIndex(isChosen);
+  const next = rows.slice(first).find((row) => !isChosen(row)) ?? rows.slice(0, Math.max(0, first)).at(-1);
   requestAnimationFrame(() => {
     if (document.activeElement !== null && document.activeElement !== document.body) return;
-    (document.querySelector<HTMLElement>("main a.row-link") ?? document.getElementById("main"))?.focus();
+    (next?.querySelector<HTMLElement>("a.row-link") ?? document.getElementById("main"))?.focus();
   });
 }

@@ -6,6 +6,7 @@ import type { FileRecord } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
 import type { Selection } from "../../components/selection.ts";
 import { keepFocus, SelectionBar } from "../../components/selection_parts.tsx";
+import { announceChange } from "../../state/changes.ts";
 import { describeRefusal, restoreSelected } from "../../state/many.ts";
 import { notifyProblem } from "../../state/notices.ts";
 
@@ -22,8 +23,10 @@ export function RestoreSelected({ projectId, files, selection }: Properties) {
     try {
       await restoreSelected(projectId, files.filter(({ path }) => selection.has(path)));
       selection.clear();
-      keepFocus();
+      keepFocus(selection.chosen);
     } catch (error) {
+      // The list may be what is out of date.
+      announceChange({});
       notifyProblem(`Nothing was restored. ${describeRefusal(error)}`, { projectId, path: "" });
     } finally {
       setBusy(false);

@@ -8,6 +8,7 @@ import { type Selection, useSelection } from "../../components/selection.ts";
 import { keepFocus, SelectionBar } from "../../components/selection_parts.tsx";
 import { joinPath } from "../../format.ts";
 import { downloadSelected } from "../../state/archive.ts";
+import { announceChange } from "../../state/changes.ts";
 import { deleteSelected, describeRefusal, type Selected } from "../../state/many.ts";
 import { notifyProblem } from "../../state/notices.ts";
 import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
@@ -50,7 +51,7 @@ export function SelectedActions({ projectId, directory, selection, selected }: P
   );
   const onDone = () => {
     selection.clear();
-    keepFocus();
+    keepFocus(selection.chosen);
   };
   const remove = () =>
     selected.folders.length > 0
@@ -82,6 +83,8 @@ async function removeFiles(projectId: string, selected: Selected): Promise<boole
     await deleteSelected(projectId, selected);
     return true;
   } catch (error) {
+    // The list may be what is out of date.
+    announceChange({});
     notifyProblem(`Nothing was deleted. ${describeRefusal(error)}`, { projectId, path: "" });
     return false;
   }
