@@ -2,8 +2,7 @@
 /** Comparisons of two files, and a history that goes on through renames. */
 import { assertEquals } from "@std/assert";
 import { browserSuite } from "../support/browser/browser.ts";
-import { follow, press, says, shownText } from "../support/browser/page_actions.ts";
-import { dialog } from "../support/browser/page_actions.ts";
+import { dialog, follow, press, says, shownText } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
@@ -31,7 +30,7 @@ test("comparisons: with another file, found by typing, at any versions, unified 
     await says(page, "From notes/draft.md, the latest version");
   });
   await step("a version of one", async () => {
-    await page.getByLabel("From version").fill("1");
+    await page.getByRole("textbox", { name: "From version" }).fill("1");
     await page.keyboard.press("Enter");
     await changes.getByText("old").waitFor();
     await says(page, "From notes/draft.md, version 1");
@@ -76,6 +75,7 @@ test("history: a renamed file shows where it came from and its versions there, t
   });
   await step("the versions before are there, and not those that came to the old name later", async () => {
     const b = page.getByRole("table", { name: "Versions of b.md" });
+    await b.waitFor();
     assertEquals(await b.getByRole("link", { name: /^Version/ }).allTextContents(), [
       "Version 2",
       "Version 1",

@@ -173,7 +173,7 @@ test("selection: deleted files are restored together, or, where one has changed 
   await step("an agent was quicker with one", async () => {
     await files.write("b.md", "by an agent");
     await press(bar, "Restore");
-    await says(page, "Nothing was restored. b.md has changed since.");
+    await says(page, "Nothing was restored. b.md exists again.");
     assertEquals(await files.paths({}), ["b.md"]);
     // What is shown was out of date.
     await page.getByRole("link", { name: "b.md" }).waitFor({ state: "detached" });
@@ -197,6 +197,7 @@ test("archives: a folder as the service makes it, a selection as the browser doe
   await files.write("read me.txt", "hello\n");
   await open("files");
   await step("one folder is one request", async () => {
+    await page.getByRole("link", { name: "read me.txt" }).waitFor();
     const before = calls.length;
     const saved = page.waitForEvent("download");
     await press(page, "Actions for notes");

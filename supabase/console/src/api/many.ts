@@ -22,8 +22,8 @@ export type BatchOperation =
     readonly op: "restore";
     readonly path: string;
     readonly version: number;
-    /** The version that the file must be at. */
-    readonly ifVersion: number;
+    /** Nobody may have written the file again. */
+    readonly ifVersion: 0;
   };
 
 /** What was changed, and the run to undo for taking it back. */

@@ -48,6 +48,7 @@ export function useSelection(keys: readonly string[]): Selection {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const key = keyAt(event.target);
+    if (isElsewhere(event.target)) return;
     if (event.key === "Escape" && chosen.length > 0) {
       event.preventDefault();
       chooseAll(false);
@@ -87,6 +88,11 @@ export function useSelection(keys: readonly string[]): Selection {
 
 function keyAt(target: EventTarget | null): string | undefined {
   return target instanceof Element ? target.closest<HTMLElement>("[data-key]")?.dataset["key"] : undefined;
+}
+
+/** In a dialog that a row has opened. */
+function isElsewhere(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("dialog") !== null;
 }
 
 function isRowLink(target: EventTarget | null): boolean {

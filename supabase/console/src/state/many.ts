@@ -73,7 +73,7 @@ export async function restoreSelected(projectId: string, files: readonly FileRec
     op: "restore",
     path,
     version: version - 1,
-    ifVersion: version,
+    ifVersion: 0,
   } as const));
   finish(projectId, await committed(projectId, operations), "Restored", "restoring");
   refresh(projectId, files.map(({ path }) => path));
@@ -159,7 +159,7 @@ function sentence(error: ApiFailure, operation: BatchOperation): string {
   if (isCode(error, "FILE_ALREADY_EXISTS") && "destination" in operation) {
     return `${operation.destination} exists already.`;
   }
-  if (isCode(error, "PRECONDITION_FAILED", "FILE_ALREADY_EXISTS")) return `${path} has changed since.`;
+  if (isCode(error, "FILE_ALREADY_EXISTS")) return `${path} exists again.`;
   return `${path}: ${reasonOf(error)}`;
 }
 

@@ -9,7 +9,7 @@ import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
 import type { Selection } from "../../components/selection.ts";
 import { Pick, PickAll } from "../../components/selection_parts.tsx";
-import { FolderMenu } from "./folder_menu.tsx";
+import { FolderMenu, type FolderQuestion } from "./folder_menu.tsx";
 import { folderKey } from "./selected_actions.tsx";
 import type { Sort } from "./use_listing.ts";
 
@@ -22,6 +22,8 @@ interface Properties {
   readonly onSort: (sort: Sort) => void;
   readonly onDelete: (file: FileRecord) => void;
   readonly selection: Selection;
+  /** Something was chosen in the menu of a folder. */
+  readonly onFolder: (question: FolderQuestion) => void;
 }
 
 const COLUMNS: readonly (readonly [SortField, string, string])[] = [
@@ -31,7 +33,7 @@ const COLUMNS: readonly (readonly [SortField, string, string])[] = [
 ];
 
 export function FileTable(
-  { projectId, directory, folders, files, sort, onSort, onDelete, selection }: Properties,
+  { projectId, directory, folders, files, sort, onSort, onDelete, selection, onFolder }: Properties,
 ) {
   return (
     <table class="list files">
@@ -50,7 +52,11 @@ export function FileTable(
       </thead>
       <tbody onKeyDown={selection.onKeyDown}>
         {folders.map((name) => (
-          <FolderRow key={`${name}/`} {...{ projectId, name, selection }} path={joinPath(directory, name)} />
+          <FolderRow
+            key={`${name}/`}
+            {...{ projectId, name, selection, onFolder }}
+            path={joinPath(directory, name)}
+          />
         ))}
         {files.map((file) => <Row key={file.path} {...{ projectId, file, onDelete, selection }} />)}
       </tbody>
@@ -85,9 +91,10 @@ interface FolderRowProperties {
   readonly name: string;
   readonly path: string;
   readonly selection: Selection;
+  readonly onFolder: (question: FolderQuestion) => void;
 }
 
-function FolderRow({ projectId, name, path, selection }: FolderRowProperties) {
+function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProperties) {
   const key = folderKey(path);
   return (
     <tr data-key={key}>
@@ -100,7 +107,7 @@ function FolderRow({ projectId, name, path, selection }: FolderRowProperties) {
         </a>
       </td>
       <td class="actions">
-        <FolderMenu projectId={projectId} path={path} />
+        <FolderMenu projectId={projectId} path={path} onAsk={onFolder} />
       </td>
     </tr>
   );

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** The subfolders and files of a folder. */
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { enterList } from "../../components/list_navigation.ts";
 import { Pager } from "../../components/pager.tsx";
@@ -11,7 +11,7 @@ import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 import { remove } from "../../state/remove_file.ts";
 import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
-import { FolderMenu } from "./folder_menu.tsx";
+import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_menu.tsx";
 import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
 import { SelectedActions, useChosen } from "./selected_actions.tsx";
@@ -26,6 +26,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const listing = useListing(place, filter);
   const { files, folders, first, scan } = listing;
   const chosen = useChosen(directory, folders, files);
+  const [question, ask] = useState<FolderQuestion | null>(null);
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
   const onSort = ({ by, order }: Sort) =>
@@ -35,7 +36,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={directory} />
         <FolderTools projectId={projectId} directory={directory}>
-          <FolderMenu projectId={projectId} path={directory} isPage />
+          <FolderMenu projectId={projectId} path={directory} isPage onAsk={ask} />
         </FolderTools>
       </div>
       <FilterField
@@ -62,6 +63,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
               {...{ projectId, directory, folders, files, onSort }}
               selection={chosen.selection}
               sort={sortOf(place)}
+              onFolder={ask}
               onDelete={({ path }) => void remove(projectId, path)}
             />
           )}
@@ -79,6 +81,12 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
         />
       )}
       <SelectedActions {...{ projectId, directory }} {...chosen} />
+      {question && (
+        <FolderQuestionDialog
+          {...{ projectId, question }}
+          onClose={() => ask(null)}
+        />
+      )}
     </section>
   );
 }
