@@ -55,23 +55,38 @@ async function archiveOf(
   ensureSmall(all);
   // Loaded when an archive is first asked for.
   const { makeZip } = await import("client-zip");
-  const total = Math.max(1, bytesOf(all));
+  const total = Math.max(1, sizeOf(all));
   let read = 0;
-  async function* entries() {
-    for (const { path, version, size, updatedAt } of all) {
-      const input = await openBytes(projectId, path, version, signal).catch((error) => {
-        throw signal.aborted ? error : new Error(`${path} could not be read. ${reasonOf(error)}`);
-      });
-      yield { name: path, size, lastModified: new Date(updatedAt), input };
-      read += size;
-      onProgress(read / total);
+  let failure: unknown;
+  async function* bytesOf({ path, version }: FileRecord) {
+    try {
+      const reader = (await openBytes(projectId, path, version, signal)).getReader();
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        read += part.value.length;
+        onProgress(read / total);
+        yield part.value;
+      }
+    } catch (error) {
+      failure = signal.aborted ? error : new Error(`${path} could not be read. ${reasonOf(error)}`);
+      throw failure;
     }
   }
-  return await new Response(makeZip(entries())).blob();
+  function* entries() {
+    for (const file of all) {
+      const { path: name, size, updatedAt } = file;
+      yield { name, size, lastModified: new Date(updatedAt), input: bytesOf(file) };
+    }
+  }
+  try {
+    return await new Response(makeZip(entries())).blob();
+  } catch (error) {
+    // The browser says of any stream that breaks only that it broke.
+    throw failure ?? error;
+  }
 }
 
 function ensureSmall(files: readonly FileRecord[]): void {
-  const bytes = bytesOf(files);
+  const bytes = sizeOf(files);
   if (files.length <= ARCHIVE_FILES_MAX && bytes <= ARCHIVE_BYTES_MAX) return;
   throw new Error(
     `An archive takes at most ${formatNumber(ARCHIVE_FILES_MAX)} files and ${
@@ -81,6 +96,6 @@ function ensureSmall(files: readonly FileRecord[]): void {
   );
 }
 
-function bytesOf(files: readonly FileRecord[]): number {
+function sizeOf(files: readonly FileRecord[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
