@@ -54,7 +54,7 @@ function Table({ projectId, links, reload }: TableProperties) {
         <tr>
           <th scope="col">File</th>
           <th scope="col">It may</th>
-          <th scope="col" class="writer extra">Made by</th>
+          <th scope="col" class="made-by extra">Made by</th>
           <th scope="col" class="when extra">Made</th>
           <th scope="col" class="when">Expires</th>
           <th scope="col" class="actions">
@@ -81,7 +81,7 @@ function Table({ projectId, links, reload }: TableProperties) {
               </a>
             </td>
             <td>{describeLink(link)}</td>
-            <td class="writer extra">{writerName(projectId, link.keyId)}</td>
+            <td class="made-by extra">{writerName(projectId, link.keyId)}</td>
             <td class="when extra">
               <Age iso={link.createdAt} />
             </td>
