@@ -67,6 +67,19 @@ test("selection: by keyboard alone, from choosing to deleting and undoing", asyn
     await page.keyboard.press("Escape");
     assertEquals(await chosenNames(page), []);
   });
+  await step("the Delete key takes what is chosen; a row that is not chosen, by itself", async () => {
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Shift+ArrowDown");
+    await page.keyboard.press("Delete");
+    await says(page, "Deleted 2 files.");
+    assertEquals(await files.paths({}), ["c.md", "d.md"]);
+    await page.getByRole("link", { name: "c.md" }).and(page.locator(":focus")).waitFor();
+    await press(page, "Undo deleting 2 files");
+    await page.getByRole("link", { name: "a.md" }).waitFor();
+    await press(page, "Dismiss");
+    await page.getByRole("link", { name: "a.md" }).focus();
+  });
   await step("the bar follows the list; what it did is undone from the notice", async () => {
     await page.keyboard.press("Home");
     await page.keyboard.press("Space");

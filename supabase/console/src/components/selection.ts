@@ -86,7 +86,8 @@ export function useSelection(keys: readonly string[]): Selection {
   };
 }
 
-function keyAt(target: EventTarget | null): string | undefined {
+/** The key of the row that something is in. */
+export function keyAt(target: EventTarget | null): string | undefined {
   return target instanceof Element ? target.closest<HTMLElement>("[data-key]")?.dataset["key"] : undefined;
 }
 

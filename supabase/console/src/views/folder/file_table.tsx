@@ -7,7 +7,7 @@ import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import type { Selection } from "../../components/selection.ts";
+import { keyAt, type Selection } from "../../components/selection.ts";
 import { Pick, PickAll } from "../../components/selection_parts.tsx";
 import { FolderMenu, type FolderQuestion } from "./folder_menu.tsx";
 import { folderKey } from "./selected_actions.tsx";
@@ -24,6 +24,8 @@ interface Properties {
   readonly selection: Selection;
   /** Something was chosen in the menu of a folder. */
   readonly onFolder: (question: FolderQuestion) => void;
+  /** The Delete key was pressed in the row with this key. */
+  readonly onDeleteKey: (key: string) => void;
 }
 
 const COLUMNS: readonly (readonly [SortField, string, string])[] = [
@@ -33,7 +35,8 @@ const COLUMNS: readonly (readonly [SortField, string, string])[] = [
 ];
 
 export function FileTable(
-  { projectId, directory, folders, files, sort, onSort, onDelete, selection, onFolder }: Properties,
+  { projectId, directory, folders, files, sort, onSort, onDelete, selection, onFolder, onDeleteKey }:
+    Properties,
 ) {
   return (
     <table class="list files">
@@ -50,7 +53,13 @@ export function FileTable(
           </th>
         </tr>
       </thead>
-      <tbody onKeyDown={selection.onKeyDown}>
+      <tbody
+        onKeyDown={(event) => {
+          const key = event.key === "Delete" ? keyAt(event.target) : undefined;
+          if (key === undefined) selection.onKeyDown(event);
+          else onDeleteKey(key);
+        }}
+      >
         {folders.map((name) => (
           <FolderRow
             key={`${name}/`}
@@ -126,9 +135,6 @@ function Row({ projectId, file, onDelete, selection }: RowProperties) {
   return (
     <tr
       data-key={path}
-      onKeyDown={(event) => {
-        if (event.key === "Delete") onDelete(file);
-      }}
       onDblClick={() => goTo({ name: "file", projectId, path, tab: "content" })}
     >
       <Pick id={path} name={name} selection={selection} />

@@ -14,7 +14,7 @@ import { FileTable } from "./file_table.tsx";
 import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_menu.tsx";
 import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
-import { SelectedActions, useChosen } from "./selected_actions.tsx";
+import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
 import type { NameScan } from "./use_name_scan.ts";
@@ -26,7 +26,14 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const listing = useListing(place, filter);
   const { files, folders, first, scan } = listing;
   const chosen = useChosen(directory, folders, files);
+  const actions = useSelectedActions(projectId, directory, chosen);
   const [question, ask] = useState<FolderQuestion | null>(null);
+  const onDeleteKey = (key: string) => {
+    const path = pathOfFolder(key);
+    if (chosen.selection.has(key)) actions.remove();
+    else if (path !== undefined) ask({ what: "delete", path, isPage: false });
+    else void remove(projectId, key);
+  };
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
   const onSort = ({ by, order }: Sort) =>
@@ -64,6 +71,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
               selection={chosen.selection}
               sort={sortOf(place)}
               onFolder={ask}
+              onDeleteKey={onDeleteKey}
               onDelete={({ path }) => void remove(projectId, path)}
             />
           )}
@@ -80,7 +88,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           onNext={listing.next}
         />
       )}
-      <SelectedActions {...{ projectId, directory }} {...chosen} />
+      {actions.bar}
       {question && (
         <FolderQuestionDialog
           {...{ projectId, question }}

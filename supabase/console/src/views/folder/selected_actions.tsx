@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** What can be done with the chosen files and folders of a list. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
@@ -24,6 +25,11 @@ export function folderKey(path: string): string {
   return `${path}/`;
 }
 
+/** Undefined for the key of a file. */
+export function pathOfFolder(key: string): string | undefined {
+  return key.endsWith("/") ? key.slice(0, -1) : undefined;
+}
+
 export function useChosen(
   directory: string,
   folders: readonly string[],
@@ -40,12 +46,18 @@ export function useChosen(
   };
 }
 
-interface Properties extends Chosen {
-  readonly projectId: string;
-  readonly directory: string;
+export interface SelectedActions {
+  /** Deletes what is chosen; asks first where folders are among it. */
+  readonly remove: () => void;
+  /** The bar, and the dialog that it has opened. */
+  readonly bar: ComponentChildren;
 }
 
-export function SelectedActions({ projectId, directory, selection, selected }: Properties) {
+export function useSelectedActions(
+  projectId: string,
+  directory: string,
+  { selection, selected }: Chosen,
+): SelectedActions {
   const [open, setOpen] = useState<{ readonly what: "move" | "delete"; readonly selected: Selected } | null>(
     null,
   );
@@ -58,7 +70,7 @@ export function SelectedActions({ projectId, directory, selection, selected }: P
       ? setOpen({ what: "delete", selected })
       : void removeFiles(projectId, selected).then((isDone) => isDone && onDone());
   const shared = { projectId, onDone, onClose: () => setOpen(null) };
-  return (
+  const bar = (
     <>
       <SelectionBar selection={selection}>
         <button type="button" onClick={() => downloadSelected(projectId, selected)}>
@@ -75,6 +87,7 @@ export function SelectedActions({ projectId, directory, selection, selected }: P
       {open?.what === "delete" && <DeleteSelectedDialog {...shared} selected={open.selected} />}
     </>
   );
+  return { remove, bar };
 }
 
 /** Returns whether the files were deleted. */
