@@ -67,14 +67,18 @@ export function SelectionBar({ selection: { chosen, clear }, children }: BarProp
   );
 }
 
-/** Where the focus goes that was in the bar: to the next row that stays, since the chosen ones may go with the bar. */
+/** Where the focus goes that was in the bar, or in a row that goes: to the next row that stays. */
 export function keepFocus(chosen: readonly string[]): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main tr[data-key]")];
   const isChosen = (row: HTMLElement) => chosen.includes(row.dataset["key"] ?? "");
   const first = rows.findIndex(isChosen);
-  const next = rows.slice(first).find((row) => !isChosen(row)) ?? rows.slice(0, Math.max(0, first)).at(-1);
+  const next = rows.slice(Math.max(0, first)).find((row) => !isChosen(row)) ??
+    rows.slice(0, Math.max(0, first)).at(-1);
   requestAnimationFrame(() => {
-    if (document.activeElement !== null && document.activeElement !== document.body) return;
+    const active = document.activeElement;
+    const row = active?.closest<HTMLElement>("main tr[data-key]");
+    const isLost = active === null || active === document.body || (row && isChosen(row));
+    if (!isLost) return;
     (next?.querySelector<HTMLElement>("a.row-link") ?? document.getElementById("main"))?.focus();
   });
 }

@@ -2,6 +2,7 @@
 /// <reference lib="dom" />
 /** The subfolders and files of a folder. */
 import { useRef, useState } from "preact/hooks";
+import { keepFocus } from "../../components/selection_parts.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { enterList } from "../../components/list_navigation.ts";
 import { Pager } from "../../components/pager.tsx";
@@ -28,11 +29,14 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const chosen = useChosen(directory, folders, files);
   const actions = useSelectedActions(projectId, directory, chosen);
   const [question, ask] = useState<FolderQuestion | null>(null);
+  const removeOne = async (path: string) => {
+    if (await remove(projectId, path)) keepFocus([path]);
+  };
   const onDeleteKey = (key: string) => {
     const path = pathOfFolder(key);
     if (chosen.selection.has(key)) actions.remove();
     else if (path !== undefined) ask({ what: "delete", path, isPage: false });
-    else void remove(projectId, key);
+    else void removeOne(key);
   };
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
@@ -72,7 +76,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
               sort={sortOf(place)}
               onFolder={ask}
               onDeleteKey={onDeleteKey}
-              onDelete={({ path }) => void remove(projectId, path)}
+              onDelete={({ path }) => void removeOne(path)}
             />
           )}
       </div>
