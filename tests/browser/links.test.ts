@@ -23,7 +23,7 @@ test("links: one that reads is made by keyboard, copied, works without a key, an
     await page.keyboard.press("Enter");
     url = await links.getByLabel("Address").inputValue();
     assertEquals(await (await fetch(url)).text(), "first\n");
-    await links.getByText("read version 1, until").waitFor();
+    await links.getByText("read version 1, expires").waitFor();
   });
   await step("copied", async () => {
     await links.getByRole("button", { name: "Copy the address" }).click();

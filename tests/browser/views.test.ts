@@ -70,7 +70,7 @@ const VIEWS: Readonly<Record<string, View>> = {
     await visit.account.files.request("POST", "/links", { body: { path: FILE, for: "read" } });
     await visit.open(`file/${ENCODED}`);
     await press(visit.page, "Links");
-    return dialog(visit.page, "Links to this file").getByText("read, until");
+    return dialog(visit.page, "Links to this file").getByText("read, expires");
   },
   "a new link": async (visit) => {
     await visit.open(`file/${ENCODED}`);

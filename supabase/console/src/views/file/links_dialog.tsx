@@ -37,7 +37,7 @@ export function LinksDialog({ projectId, path, version, onClose }: Properties) {
           {data.map((link) => (
             <li key={link.id}>
               <span>
-                {describeLink(link)}, until <Age iso={link.expiresAt} />
+                {describeLink(link)}, expires <Age iso={link.expiresAt} />
               </span>
               <EndLink {...{ projectId, link }} onEnded={reload} />
             </li>

@@ -108,13 +108,16 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
   return (
     <tr data-key={key}>
       <Pick id={key} name={`${name}, folder`} selection={selection} />
-      <td class="name" colSpan={4}>
+      <td class="name">
         <a class="row-link" href={hrefOf({ name: "files", projectId, directory: path })}>
           <Icon name="folder" />
           {name}
           <span class="visually-hidden">, folder</span>
         </a>
       </td>
+      <td class="number" />
+      <td class="when" />
+      <td class="number version" />
       <td class="actions">
         <FolderMenu projectId={projectId} path={path} onAsk={onFolder} />
       </td>

@@ -106,7 +106,7 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
       <tbody onKeyDown={moveInList}>
         {folders.map((name) => (
           <tr key={`${name}/`}>
-            <td class="name" colSpan={4}>
+            <td class="name">
               <a
                 class="row-link"
                 href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
@@ -116,6 +116,9 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
                 <span class="visually-hidden">, folder</span>
               </a>
             </td>
+            <td class="number" />
+            <td class="when" />
+            <td class="number version" />
           </tr>
         ))}
         {list.files.map(({ path, size, version, updatedAt }) => (
