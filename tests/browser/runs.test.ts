@@ -49,6 +49,14 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     await page.getByRole("region", { name: /^Changes/ }).getByText("kept before").waitFor();
     await page.goBack();
   });
+  await step("the project as it was before the run", async () => {
+    await follow(page, "As it was before");
+    await page.getByRole("note", { name: "The past" }).waitFor();
+    const links = page.getByRole("table").getByRole("link");
+    await links.first().waitFor();
+    assertEquals(await links.allTextContents(), ["kept.md", "shared.md"]);
+    await page.goBack();
+  });
   await step("the undo shows what it would do, and does nothing yet", async () => {
     const before = await contents();
     await press(page, "Undo …");

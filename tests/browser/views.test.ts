@@ -48,6 +48,80 @@ const VIEWS: Readonly<Record<string, View>> = {
     await fill(visit);
     return await at("files", (page) => page.getByRole("link", { name: "drawing.svg" }))(visit);
   },
+  "a selection": async ({ page, open }) => {
+    await open("files");
+    await page.getByRole("checkbox", { name: "Choose all files and folders" }).click();
+    return page.getByText("items chosen");
+  },
+  "the menu of a folder": async ({ page, open }) => {
+    await open("files");
+    await press(page, "Actions for notes");
+    return page.getByRole("menuitem", { name: "Delete …" });
+  },
+  "the renaming of a folder": inMenu("Rename …", "Rename notes"),
+  "the moving of a folder": inMenu("Move …", "Move notes"),
+  "the deletion of a folder": async (visit) => {
+    const asked = await inMenu("Delete …", "Delete notes?")(visit);
+    return asked.getByText("1 file goes");
+  },
+  "the choice of a time": inMenu("As it was …", "Look at notes as it was"),
+  "the moving of a selection, with a file in the way": async ({ page, open, account: { files } }) => {
+    await files.write("data/drawing.svg", SVG);
+    await open("files");
+    await page.getByRole("checkbox", { name: "Choose drawing.svg" }).click();
+    await press(page, "Move …");
+    const form = dialog(page, "Move 1 item");
+    await form.getByLabel("To folder").fill("data");
+    await press(form, "Move");
+    return form.getByLabel("Write over them");
+  },
+  "a folder as it was": async (visit) => {
+    await visit.open(`files/notes?at=${await momentOf(visit)}`);
+    return visit.page.getByText("Restore this folder from here");
+  },
+  "the restoring of a folder": async (visit) => {
+    await visit.open(`files?at=${await momentOf(visit)}`);
+    await press(visit.page, "Restore the project from here …");
+    return dialog(visit.page, "Restore the project?").getByText("made later");
+  },
+  "a file as it was": async (visit) => {
+    await visit.open(`file/${ENCODED}?at=${await momentOf(visit)}`);
+    return visit.page.getByLabel(`Content of ${FILE}`);
+  },
+  "the links of a file": async (visit) => {
+    await visit.account.files.request("POST", "/links", { body: { path: FILE, for: "read" } });
+    await visit.open(`file/${ENCODED}`);
+    await press(visit.page, "Links");
+    return dialog(visit.page, "Links to this file").getByText("read, expires");
+  },
+  "a new link": async (visit) => {
+    await visit.open(`file/${ENCODED}`);
+    await press(visit.page, "Links");
+    await press(dialog(visit.page, "Links to this file"), "Make the link");
+    return visit.page.getByLabel("Address");
+  },
+  "the links": at(
+    "links",
+    (page) => page.getByRole("table", { name: "Links that can be used, newest first" }),
+  ),
+  "the new link dialog": inDialog("links", "New link", "New link"),
+  "a comparison of two files": at(
+    `file/${ENCODED}?tab=compare&toPath=data%2Frun.json`,
+    (page) => page.getByRole("region", { name: /^Changes/ }),
+  ),
+  "the history of a renamed file": async (visit) => {
+    await visit.account.files.write("a name that was given before the plan.md", "");
+    await visit.account.files.put("move", "a name that was given before the plan.md", {
+      destination: "renamed.md",
+    });
+    await visit.open("file/renamed.md?tab=history");
+    return visit.page.getByRole("region", { name: /^Before the move/ }).getByRole("table");
+  },
+  "chosen deleted files": async ({ page, open }) => {
+    await open("deleted");
+    await page.getByRole("checkbox", { name: "Choose all deleted files" }).click();
+    return page.getByText("chosen");
+  },
   "the new file dialog": inDialog("files", "New file", "New file"),
   "the new project dialog": inDialog("files", "New project", "New project"),
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
@@ -243,6 +317,20 @@ function inDialog(place: string, button: string, title: string | RegExp): View {
     await press(page, button);
     return dialog(page, title);
   };
+}
+
+function inMenu(action: string, title: string): View {
+  return async ({ page, open }) => {
+    await open("files");
+    await press(page, "Actions for notes");
+    await page.getByRole("menuitem", { name: action }).click();
+    return dialog(page, title);
+  };
+}
+
+/** When the first version of the plan was written. */
+async function momentOf({ account: { files } }: Visit): Promise<string> {
+  return encodeURIComponent((await files.record(FILE)).createdAt);
 }
 
 async function conflict({ page, open, account: { files } }: Visit): Promise<Locator> {

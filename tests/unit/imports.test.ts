@@ -86,8 +86,10 @@ const PLANS: readonly Plan[] = [
     floors: [
       "activity_view.tsx",
       "deleted_view.tsx",
+      "links_view.tsx",
       "search_view.tsx",
       "settings_view.tsx",
+      "deleted",
       "file",
       "folder",
       "keys",
@@ -98,6 +100,7 @@ const PLANS: readonly Plan[] = [
     ],
     // No view imports from another one.
     only: {
+      deleted: ["deleted_view.tsx"],
       erase: ["deleted_view.tsx", "file"],
       file: [],
       folder: [],

@@ -61,6 +61,12 @@ export function formatTime(iso: string): string {
   return moments.format(new Date(iso));
 }
 
+const seconds = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+
+export function formatSeconds(iso: string): string {
+  return seconds.format(new Date(iso));
+}
+
 export function formatExactTime(iso: string): string {
   return exactMoments.format(new Date(iso));
 }
@@ -76,6 +82,12 @@ export function formatAge(iso: string, now: number = Date.now()): string {
     if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
   }
   return "just now";
+}
+
+/** What a field for a time with seconds shows: it has no time zone, so its value is in that of the browser. */
+export function localSeconds(iso: string): string {
+  const time = new Date(iso);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 export function nameOf(path: string): string {

@@ -101,3 +101,18 @@ export const RETRY_AFTER_SECONDS_DEFAULT = 5;
 export const UNAVAILABLE_RETRIES_MAX = 2;
 /** Lines of a unified diff that are drawn. */
 export const DIFF_LINES_MAX = 5_000;
+/** Operations of one batch: the maximum of the API. */
+export const BATCH_OPERATIONS_MAX = 100;
+/** Branches of the folder tree that are loaded again after a change of many files; one request each. */
+export const FOLDERS_REFRESHED_MAX = 10;
+/** Files of an archive that the browser makes; one request each. */
+export const ARCHIVE_FILES_MAX = 500;
+/** Content of an archive that the browser makes; it is held until it is saved. */
+export const ARCHIVE_BYTES_MAX = 500 * 1024 * 1024;
+/** Moves of a file that its history follows back. */
+export const RENAMES_FOLLOWED_MAX = 20;
+/** Paths that a field suggests. */
+export const SUGGESTIONS_MAX = 20;
+/** Lifetimes of a link: those that the API allows, and its default. */
+export const LINK_SECONDS_DEFAULT = 3_600;
+export const LINK_SECONDS_MAX = 604_800;

@@ -21,6 +21,7 @@ const PACKAGES = [
   "@lezer/highlight",
   "@preact/signals",
   "@supabase/supabase-js",
+  "client-zip",
   "github-slugger",
   "markdown-it",
   "markdown-it-footnote",

@@ -116,6 +116,18 @@ export function readLines(
   return call({ path: fileUrlPath(path), projectId, query: { version, lines }, signal }, linesSchema);
 }
 
+/** A version's bytes as they come. */
+export async function openBytes(
+  projectId: string,
+  path: string,
+  version: number,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const headers = { accept: "application/octet-stream" };
+  const { body } = await send({ path: fileUrlPath(path), projectId, query: { version }, headers, signal });
+  return body ?? new Blob([]).stream();
+}
+
 /** Creates an empty file. Fails if the file exists. */
 export function createFile(projectId: string, path: string): Promise<FileRecord> {
   const headers = { "if-none-match": "*" };
@@ -160,11 +172,15 @@ export function moveFile(projectId: string, path: string, destination: string): 
 export function readDiff(
   projectId: string,
   path: string,
-  from: number,
-  to: number,
+  /** Undefined, where `toPath` is given: the latest. */
+  from: number | undefined,
+  to: number | undefined,
   signal?: AbortSignal,
+  /** Of another file, if it is given. */
+  toPath?: string,
 ): Promise<Diff> {
-  return call({ path: `/diff/${encodePath(path)}`, projectId, query: { from, to }, signal }, diffSchema);
+  const query = { from, to, toPath };
+  return call({ path: `/diff/${encodePath(path)}`, projectId, query, signal }, diffSchema);
 }
 
 export interface SearchQuery {

@@ -120,6 +120,8 @@ export const undoSchema = z.object({
     runId: z.nullable(z.string()),
     reason: z.optional(z.string()),
   })),
+  /** Of a folder: files whose version of that time is gone. */
+  trimmed: z.optional(z.array(z.string())),
 });
 export type Undo = z.infer<typeof undoSchema>;
 

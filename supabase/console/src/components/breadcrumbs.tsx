@@ -5,10 +5,12 @@ interface Properties {
   readonly projectId: string;
   /** Of a folder, or of a file. */
   readonly path: string;
+  /** Leads to the folders as they were then. */
+  readonly at?: string | undefined;
 }
 
 /** Links to the parent folders; the last part is the heading of the page. */
-export function Breadcrumbs({ projectId, path }: Properties) {
+export function Breadcrumbs({ projectId, path, at }: Properties) {
   const parts = path === "" ? [] : path.split("/");
   const last = parts.at(-1);
   return (
@@ -22,14 +24,14 @@ export function Breadcrumbs({ projectId, path }: Properties) {
           )
           : (
             <li>
-              <a href={hrefOf({ name: "files", projectId, directory: "" })}>Files</a>
+              <a href={hrefOf({ name: "files", projectId, directory: "", at })}>Files</a>
             </li>
           )}
         {parts.slice(0, -1).map((part, index) => {
           const directory = parts.slice(0, index + 1).join("/");
           return (
             <li key={directory}>
-              <a href={hrefOf({ name: "files", projectId, directory })}>{part}</a>
+              <a href={hrefOf({ name: "files", projectId, directory, at })}>{part}</a>
             </li>
           );
         })}

@@ -4,13 +4,16 @@
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { FileView } from "../views/file/file_view.tsx";
+import { PastFileView } from "../views/file/past_file_view.tsx";
 import { FolderView } from "../views/folder/folder_view.tsx";
+import { PastFolderView } from "../views/folder/past_folder_view.tsx";
 import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
 import { closeMenu, isMenuOpen } from "../state/menu.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
+import { LinksView } from "../views/links_view.tsx";
 import { ActivityView } from "../views/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
 import { RunsView } from "../views/runs/runs_view.tsx";
@@ -60,8 +63,12 @@ function View() {
     case "home":
       return null;
     case "files":
+      if (here.at !== undefined) {
+        return <PastFolderView key={`${here.directory} ${here.at}`} place={here} at={here.at} />;
+      }
       return <FolderView key={here.directory} place={here} />;
     case "file":
+      if (here.at !== undefined) return <PastFileView key={here.path} place={here} at={here.at} />;
       return <FileView key={here.path} place={here} />;
     case "deleted":
       return <DeletedView place={here} />;
@@ -73,6 +80,8 @@ function View() {
       return <RunView key={here.runId} place={here} />;
     case "keys":
       return <KeysView projectId={here.projectId} />;
+    case "links":
+      return <LinksView projectId={here.projectId} />;
     case "search":
       return <SearchView place={here} />;
     case "settings":

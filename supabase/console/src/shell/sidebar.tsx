@@ -46,6 +46,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
           <Item icon="trash" text="Deleted files" to={{ name: "deleted", projectId }} />
           <Item icon="activity" text="Activity" to={{ name: "activity", projectId }} />
           <Item icon="run" text="Runs" to={{ name: "runs", projectId }} />
+          <Item icon="link" text="Links" to={{ name: "links", projectId }} />
           <Item icon="key" text="API keys" to={{ name: "keys", projectId }} />
           <Item icon="gear" text="Settings and usage" to={{ name: "settings", projectId }} />
         </ul>

@@ -1,6 +1,8 @@
 /** Folder names from the lists that were loaded; the tree loads only the folders that no list contains. */
 import { signal } from "@preact/signals";
 import { listFiles } from "../api/files.ts";
+import { directoryOf } from "../format.ts";
+import { FOLDERS_REFRESHED_MAX } from "../limits.ts";
 
 const known = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 
@@ -16,6 +18,16 @@ export function setFolders(projectId: string, directory: string, names: readonly
 export async function loadFolders(projectId: string, directory: string): Promise<void> {
   const { directories = [] } = await listFiles(projectId, { directory, limit: 1 });
   setFolders(projectId, directory, directories);
+}
+
+/** Loads again what is known of the folders that lead to these paths. */
+export async function refreshFolders(projectId: string, paths: readonly string[]): Promise<void> {
+  const directories = new Set([""]);
+  for (const path of paths) {
+    for (let one = directoryOf(path); one !== ""; one = directoryOf(one)) directories.add(one);
+  }
+  const shown = [...directories].filter((one) => foldersIn(projectId, one) !== undefined);
+  await Promise.all(shown.slice(0, FOLDERS_REFRESHED_MAX).map((one) => loadFolders(projectId, one)));
 }
 
 function keyOf(projectId: string, directory: string): string {

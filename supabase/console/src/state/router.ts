@@ -21,6 +21,8 @@ export interface FilesPlace {
   readonly first?: number | undefined;
   /** The last path of the page before, if the list is by path: with a cursor, every page costs the same. */
   readonly after?: string | undefined;
+  /** The folder as it was then: an ISO time. */
+  readonly at?: string | undefined;
 }
 
 export interface FilePlace {
@@ -37,6 +39,10 @@ export interface FilePlace {
   readonly heading?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+  /** The other file of a comparison. */
+  readonly toPath?: string | undefined;
+  /** The file as it was then: an ISO time. */
+  readonly at?: string | undefined;
   /** Number of versions before the page of the history. */
   readonly first?: number | undefined;
 }
@@ -76,7 +82,7 @@ export interface RunPlace {
   readonly after?: string | undefined;
 }
 
-export type Section = "activity" | "keys" | "settings";
+export type Section = "activity" | "keys" | "links" | "settings";
 
 export type Place =
   | { readonly name: "home" }
@@ -88,7 +94,7 @@ export type Place =
   | RunPlace
   | { readonly name: Section; readonly projectId: string };
 
-const SECTIONS: readonly Section[] = ["activity", "keys", "settings"];
+const SECTIONS: readonly Section[] = ["activity", "keys", "links", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
 const SORT_FIELDS: readonly SortField[] = ["path", "updated_at", "size"];
 const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];
@@ -119,28 +125,21 @@ export function hrefOf(next: Place): string {
   const start = `#/p/${encodeURIComponent(next.projectId)}/${next.name}`;
   switch (next.name) {
     case "files": {
-      const { sort, order, filter, first, after } = next;
+      const { sort, order, filter, first, after, at } = next;
       const query = queryText({
         sort: sort === "path" ? undefined : sort,
         order: order === "asc" ? undefined : order,
         filter,
         first,
         after,
+        at,
       });
       return `${start}${next.directory === "" ? "" : `/${encode(next.directory)}`}${query}`;
     }
     case "file": {
-      const { tab, version, line, show, heading, from, to, first } = next;
-      const query = queryText({
-        tab: tab === "content" ? undefined : tab,
-        version,
-        line,
-        show,
-        heading,
-        from,
-        to,
-        first,
-      });
+      const { tab, version, line, show, heading, from, to, toPath, at, first } = next;
+      const shown = tab === "content" ? undefined : tab;
+      const query = queryText({ tab: shown, version, line, show, heading, from, to, toPath, at, first });
       return `${start}/${encode(next.path)}${query}`;
     }
     case "search": {
@@ -198,6 +197,7 @@ function filesQuery(query: URLSearchParams) {
     order: query.get("order") === "desc" ? "desc" as const : undefined,
     filter: query.get("filter") ?? undefined,
     after: query.get("after") ?? undefined,
+    at: momentOf(query.get("at")),
   };
 }
 
@@ -210,6 +210,8 @@ function fileQuery(query: URLSearchParams) {
     heading: query.get("heading") ?? undefined,
     from: numberOf(query.get("from")),
     to: numberOf(query.get("to")),
+    toPath: query.get("toPath") ?? undefined,
+    at: momentOf(query.get("at")),
   };
 }
 
@@ -226,6 +228,13 @@ function searchQuery(query: URLSearchParams) {
 /** Undefined unless the text is a whole number of at least 1. */
 function numberOf(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Undefined unless the text is an ISO time in UTC. */
+function momentOf(text: string | null): string | undefined {
+  const isMoment = text !== null && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) &&
+    !Number.isNaN(Date.parse(text));
+  return isMoment ? text : undefined;
 }
 
 function encode(path: string): string {

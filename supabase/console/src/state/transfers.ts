@@ -79,6 +79,19 @@ export function download(projectId: string, path: string, version: number): void
   });
 }
 
+/** A download that makes its bytes itself, and tells how far it is, from 0 to 1. */
+export function downloadMade(
+  name: string,
+  make: (onProgress: (progress: number) => void, signal: AbortSignal) => Promise<Blob>,
+): void {
+  add("download", name, async ({ id }, signal) => {
+    const bytes = await make((progress) => change(id, { progress }), signal);
+    // Cancelled while the last bytes came.
+    signal.throwIfAborted();
+    saveAs(bytes, name);
+  });
+}
+
 export function cancel(id: number): void {
   aborts.get(id)?.abort();
   const index = queue.findIndex((entry) => entry.id === id);

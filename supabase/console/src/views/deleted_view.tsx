@@ -10,9 +10,11 @@ import { Empty, Loading, Problem } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
 import { useChanges } from "../state/changes.ts";
 import { type DeletedPlace, goTo, hrefOf } from "../state/router.ts";
-import { moveInList } from "../components/list_navigation.ts";
+import { type Selection, useSelection } from "../components/selection.ts";
+import { Pick, PickAll } from "../components/selection_parts.tsx";
 import { restore } from "../state/remove_file.ts";
 import type { FileRecord } from "../api/records.ts";
+import { RestoreSelected } from "./deleted/restore_selected.tsx";
 import { FILES_PER_PAGE } from "../limits.ts";
 import { PurgeDialog } from "./erase/purge_dialog.tsx";
 
@@ -28,6 +30,7 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
       offset,
     }, signal));
   useChanges(reload);
+  const selection = useSelection((data?.files ?? []).map(({ path }) => path));
   const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">
@@ -44,7 +47,7 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
             <p>Deleted files keep all their versions and can be restored here.</p>
           </Empty>
         )
-        : <Table {...{ projectId, files: data.files }} />}
+        : <Table {...{ projectId, files: data.files, selection }} />}
       {data && (
         <Pager
           label="Pages of deleted files"
@@ -56,6 +59,7 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           onNext={() => turnTo(offset + FILES_PER_PAGE)}
         />
       )}
+      <RestoreSelected {...{ projectId, selection, files: data?.files ?? [] }} />
     </section>
   );
 }
@@ -63,9 +67,10 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
 interface TableProperties {
   readonly projectId: string;
   readonly files: readonly FileRecord[];
+  readonly selection: Selection;
 }
 
-function Table({ projectId, files }: TableProperties) {
+function Table({ projectId, files, selection }: TableProperties) {
   const [erasing, setErasing] = useState<string | null>(null);
   return (
     <>
@@ -73,6 +78,7 @@ function Table({ projectId, files }: TableProperties) {
         <caption class="visually-hidden">Deleted files</caption>
         <thead>
           <tr>
+            <PickAll selection={selection} what="deleted files" />
             <th scope="col">Path</th>
             <th scope="col" class="when">Deleted</th>
             <th scope="col" class="actions">
@@ -80,9 +86,10 @@ function Table({ projectId, files }: TableProperties) {
             </th>
           </tr>
         </thead>
-        <tbody onKeyDown={moveInList}>
+        <tbody onKeyDown={selection.onKeyDown}>
           {files.map(({ path, version, updatedAt }) => (
-            <tr key={path}>
+            <tr key={path} data-key={path}>
+              <Pick id={path} name={path} selection={selection} />
               <td class="name">
                 <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
                   <Icon name="file" />

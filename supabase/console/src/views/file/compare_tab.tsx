@@ -8,6 +8,8 @@ import { SelectField } from "../../components/field.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
+import { CompareFiles } from "./compare_files.tsx";
+import { OtherFileField } from "./other_file_field.tsx";
 import { decodeText } from "./text.ts";
 import { UnifiedDiff } from "./unified_diff.tsx";
 import { VersionField } from "./version_field.tsx";
@@ -22,15 +24,26 @@ type Layout = "unified" | "side-by-side";
 
 export function CompareTab({ place, latest }: Properties) {
   const [layout, setLayout] = useState<Layout>("unified");
+  const { toPath } = place;
   const to = place.to ?? latest ?? 2;
   const from = place.from ?? Math.max(1, to - 1);
-  const move = (versions: { readonly from: number; readonly to: number }) =>
-    replaceWith({ ...place, tab: "compare", ...versions });
+  // Of two files, a version that nobody chose is the latest one.
+  const move = (versions: { readonly from?: number; readonly to?: number }) =>
+    replaceWith({ ...place, tab: "compare", ...(toPath === undefined ? { from, to } : {}), ...versions });
   return (
     <>
       <div class="compare-tools">
-        <VersionField label="From version" value={from} onChange={(version) => move({ from: version, to })} />
-        <VersionField label="To version" value={to} onChange={(version) => move({ from, to: version })} />
+        <VersionField
+          label="From version"
+          value={toPath === undefined ? from : place.from}
+          onChange={(version) => move({ from: version })}
+        />
+        <VersionField
+          label="To version"
+          value={toPath === undefined ? to : place.to}
+          onChange={(version) => move({ to: version })}
+        />
+        <OtherFileField place={place} />
         <SelectField
           label="Layout"
           value={layout}
@@ -38,7 +51,9 @@ export function CompareTab({ place, latest }: Properties) {
           options={[["unified", "Unified"], ["side-by-side", "Side by side"]]}
         />
       </div>
-      {latest === 1 && place.from === undefined
+      {toPath !== undefined
+        ? <CompareFiles place={place} toPath={toPath} isUnified={layout === "unified"} />
+        : latest === 1 && place.from === undefined
         ? <Empty icon="history" title="There is only one version." />
         : layout === "unified"
         ? <Unified place={place} from={from} to={to} />

@@ -21,6 +21,7 @@ import { CompareTab } from "./compare_tab.tsx";
 import { ContentTab } from "./content_tab.tsx";
 import { EditTab } from "./edit_tab.tsx";
 import { HistoryTab } from "./history_tab.tsx";
+import { LinksDialog } from "./links_dialog.tsx";
 import { MoveDialog } from "./move_dialog.tsx";
 
 export function FileView({ place }: { readonly place: FilePlace }) {
@@ -93,6 +94,7 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
   const { projectId, path } = place;
   const [isMoving, setMoving] = useState(false);
   const [isErasing, setErasing] = useState(false);
+  const [isLinking, setLinking] = useState(false);
   const deleteFile = async () => {
     if (await remove(projectId, path)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
@@ -106,6 +108,7 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
           <Icon name="edit" />Edit
         </a>
       )}
+      <button type="button" onClick={() => setLinking(true)}>Links</button>
       <button type="button" onClick={() => setMoving(true)}>Move</button>
       <button type="button" class="danger" onClick={deleteFile}>
         <Icon name="trash" />Delete
@@ -116,6 +119,13 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
           {...{ projectId, path }}
           onErased={() => goTo({ name: "files", projectId, directory: directoryOf(path) })}
           onClose={() => setErasing(false)}
+        />
+      )}
+      {isLinking && (
+        <LinksDialog
+          {...{ projectId, path }}
+          version={place.version ?? record.version}
+          onClose={() => setLinking(false)}
         />
       )}
       {isMoving && <MoveDialog projectId={projectId} path={path} onClose={() => setMoving(false)} />}

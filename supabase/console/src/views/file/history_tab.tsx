@@ -15,6 +15,8 @@ import { Loading, Problem } from "../../components/states.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { RedactDialog } from "../erase/redact_dialog.tsx";
 import { useLoad } from "../../state/use_load.ts";
+import { CameFrom } from "./came_from.tsx";
+import { EarlierHistory, originOf } from "./earlier_history.tsx";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 
 interface Properties {
@@ -40,6 +42,7 @@ export function HistoryTab({ place, latest }: Properties) {
     setChosen(isChosen ? [...chosen, version] : chosen.filter((one) => one !== version));
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the history" />;
+  const origin = originOf(path, data.versions);
   const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <>
@@ -78,6 +81,7 @@ export function HistoryTab({ place, latest }: Properties) {
           onClose={() => setErased(null)}
         />
       )}
+      {origin !== undefined && <EarlierHistory {...{ projectId, origin }} />}
     </>
   );
 }
@@ -144,6 +148,7 @@ function Row({ entry, place, latest, chosen, choose }:
           : <a href={hrefOf({ name: "file", projectId, path, tab: "content", version })}>Version {version}
           </a>}
         {version === latest && <span class="tag">latest</span>}
+        <CameFrom {...{ projectId, path, entry }} />
       </td>
       <td class="extra">{describeOperation(path, entry)}</td>
       <td class="writer">

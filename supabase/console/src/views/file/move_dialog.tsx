@@ -16,7 +16,7 @@ interface Properties {
   readonly onClose: () => void;
 }
 
-/** The history stays at the old path, which becomes a deleted file. */
+/** The versions so far stay at the old path, which becomes a deleted file; the history leads there. */
 export function MoveDialog({ projectId, path, onClose }: Properties) {
   const [destination, setDestination] = useState(path);
   const { isBusy, error, submit } = useSubmit(async () => {
@@ -33,7 +33,7 @@ export function MoveDialog({ projectId, path, onClose }: Properties) {
         label="New path"
         value={destination}
         onInput={setDestination}
-        hint="The existing versions stay at the old path, under deleted files."
+        hint="The versions so far stay at the old path; the history of the file goes on to show them."
         problem={problem}
         input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
       />

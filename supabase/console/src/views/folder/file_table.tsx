@@ -7,7 +7,10 @@ import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
-import { moveInList } from "../../components/list_navigation.ts";
+import { keyAt, type Selection } from "../../components/selection.ts";
+import { Pick, PickAll } from "../../components/selection_parts.tsx";
+import { FolderMenu, type FolderQuestion } from "./folder_menu.tsx";
+import { folderKey } from "./selected_actions.tsx";
 import type { Sort } from "./use_listing.ts";
 
 interface Properties {
@@ -18,6 +21,11 @@ interface Properties {
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   readonly onDelete: (file: FileRecord) => void;
+  readonly selection: Selection;
+  /** Something was chosen in the menu of a folder. */
+  readonly onFolder: (question: FolderQuestion) => void;
+  /** The Delete key was pressed in the row with this key. */
+  readonly onDeleteKey: (key: string) => void;
 }
 
 const COLUMNS: readonly (readonly [SortField, string, string])[] = [
@@ -26,12 +34,16 @@ const COLUMNS: readonly (readonly [SortField, string, string])[] = [
   ["updated_at", "Modified", "when"],
 ];
 
-export function FileTable({ projectId, directory, folders, files, sort, onSort, onDelete }: Properties) {
+export function FileTable(
+  { projectId, directory, folders, files, sort, onSort, onDelete, selection, onFolder, onDeleteKey }:
+    Properties,
+) {
   return (
     <table class="list files">
       <caption class="visually-hidden">Files in {directory === "" ? "the project" : directory}</caption>
       <thead>
         <tr>
+          <PickAll selection={selection} what="files and folders" />
           {COLUMNS.map(([field, text, kind]) => (
             <SortHeader key={field} {...{ field, text, kind, sort, onSort }} />
           ))}
@@ -41,22 +53,21 @@ export function FileTable({ projectId, directory, folders, files, sort, onSort, 
           </th>
         </tr>
       </thead>
-      <tbody onKeyDown={moveInList}>
+      <tbody
+        onKeyDown={(event) => {
+          const key = event.key === "Delete" ? keyAt(event.target) : undefined;
+          if (key === undefined) selection.onKeyDown(event);
+          else onDeleteKey(key);
+        }}
+      >
         {folders.map((name) => (
-          <tr key={`${name}/`}>
-            <td class="name" colSpan={5}>
-              <a
-                class="row-link"
-                href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name) })}
-              >
-                <Icon name="folder" />
-                {name}
-                <span class="visually-hidden">, folder</span>
-              </a>
-            </td>
-          </tr>
+          <FolderRow
+            key={`${name}/`}
+            {...{ projectId, name, selection, onFolder }}
+            path={joinPath(directory, name)}
+          />
         ))}
-        {files.map((file) => <Row key={file.path} {...{ projectId, file, onDelete }} />)}
+        {files.map((file) => <Row key={file.path} {...{ projectId, file, onDelete, selection }} />)}
       </tbody>
     </table>
   );
@@ -84,22 +95,52 @@ function SortHeader({ field, text, kind, sort, onSort }: HeaderProperties) {
   );
 }
 
+interface FolderRowProperties {
+  readonly projectId: string;
+  readonly name: string;
+  readonly path: string;
+  readonly selection: Selection;
+  readonly onFolder: (question: FolderQuestion) => void;
+}
+
+function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProperties) {
+  const key = folderKey(path);
+  return (
+    <tr data-key={key}>
+      <Pick id={key} name={`${name}, folder`} selection={selection} />
+      <td class="name">
+        <a class="row-link" href={hrefOf({ name: "files", projectId, directory: path })}>
+          <Icon name="folder" />
+          {name}
+          <span class="visually-hidden">, folder</span>
+        </a>
+      </td>
+      <td class="number" />
+      <td class="when" />
+      <td class="number version" />
+      <td class="actions">
+        <FolderMenu projectId={projectId} path={path} onAsk={onFolder} />
+      </td>
+    </tr>
+  );
+}
+
 interface RowProperties {
   readonly projectId: string;
+  readonly selection: Selection;
   readonly file: FileRecord;
   readonly onDelete: (file: FileRecord) => void;
 }
 
-function Row({ projectId, file, onDelete }: RowProperties) {
+function Row({ projectId, file, onDelete, selection }: RowProperties) {
   const { path, size, version, updatedAt } = file;
   const name = nameOf(path);
   return (
     <tr
-      onKeyDown={(event) => {
-        if (event.key === "Delete") onDelete(file);
-      }}
+      data-key={path}
       onDblClick={() => goTo({ name: "file", projectId, path, tab: "content" })}
     >
+      <Pick id={path} name={name} selection={selection} />
       <td class="name">
         <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content" })} title={path}>
           <Icon name="file" />

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The buttons of a folder: new file, upload. */
+/** The buttons of a folder: new file, upload, and what else is given. */
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Icon } from "../../components/icon.tsx";
 import { NewFileDialog } from "./new_file_dialog.tsx";
@@ -9,9 +10,10 @@ import { chosenFiles, uploadAll } from "./uploading.ts";
 interface Properties {
   readonly projectId: string;
   readonly directory: string;
+  readonly children?: ComponentChildren;
 }
 
-export function FolderTools({ projectId, directory }: Properties) {
+export function FolderTools({ projectId, directory, children }: Properties) {
   const [isCreating, setCreating] = useState(false);
   const uploadChosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
     uploadAll(projectId, directory, chosenFiles(currentTarget.files));
@@ -30,6 +32,7 @@ export function FolderTools({ projectId, directory }: Properties) {
         <Icon name="upload" />Upload files
         <input type="file" multiple class="visually-hidden" onChange={uploadChosen} />
       </label>
+      {children}
       {isCreating && (
         <NewFileDialog
           projectId={projectId}

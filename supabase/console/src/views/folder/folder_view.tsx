@@ -1,7 +1,8 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** The subfolders and files of a folder. */
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { keepFocus } from "../../components/selection_parts.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { enterList } from "../../components/list_navigation.ts";
 import { Pager } from "../../components/pager.tsx";
@@ -11,8 +12,10 @@ import { FOLDERS_LISTED_MAX } from "../../limits.ts";
 import { remove } from "../../state/remove_file.ts";
 import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
+import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_menu.tsx";
 import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
+import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
 import type { NameScan } from "./use_name_scan.ts";
@@ -23,6 +26,18 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const list = useRef<HTMLDivElement>(null);
   const listing = useListing(place, filter);
   const { files, folders, first, scan } = listing;
+  const chosen = useChosen(directory, folders, files);
+  const actions = useSelectedActions(projectId, directory, chosen);
+  const [question, ask] = useState<FolderQuestion | null>(null);
+  const removeOne = async (path: string) => {
+    if (await remove(projectId, path)) keepFocus([path]);
+  };
+  const onDeleteKey = (key: string) => {
+    const path = pathOfFolder(key);
+    if (chosen.selection.has(key)) actions.remove();
+    else if (path !== undefined) ask({ what: "delete", path, isPage: false });
+    else void removeOne(key);
+  };
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
   const onSort = ({ by, order }: Sort) =>
@@ -31,7 +46,9 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
     <section class={dropPlace.isOver ? "view drop-over" : "view"} aria-label="Folder" {...dropPlace.handlers}>
       <div class="view-head">
         <Breadcrumbs projectId={projectId} path={directory} />
-        <FolderTools projectId={projectId} directory={directory} />
+        <FolderTools projectId={projectId} directory={directory}>
+          <FolderMenu projectId={projectId} path={directory} isPage onAsk={ask} />
+        </FolderTools>
       </div>
       <FilterField
         value={filter}
@@ -55,8 +72,11 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           : (
             <FileTable
               {...{ projectId, directory, folders, files, onSort }}
+              selection={chosen.selection}
               sort={sortOf(place)}
-              onDelete={({ path }) => void remove(projectId, path)}
+              onFolder={ask}
+              onDeleteKey={onDeleteKey}
+              onDelete={({ path }) => void removeOne(path)}
             />
           )}
       </div>
@@ -70,6 +90,13 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           hasNext={listing.data?.hasMore ?? false}
           onPrevious={listing.previous}
           onNext={listing.next}
+        />
+      )}
+      {actions.bar}
+      {question && (
+        <FolderQuestionDialog
+          {...{ projectId, question }}
+          onClose={() => ask(null)}
         />
       )}
     </section>

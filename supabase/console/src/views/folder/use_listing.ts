@@ -10,7 +10,7 @@ import { setFolders } from "../../state/folders.ts";
 import { type FilesPlace, goTo } from "../../state/router.ts";
 import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { cursorBefore } from "./cursor_before.ts";
+import { cursorBefore } from "../../api/cursor_before.ts";
 import { useNameScan } from "./use_name_scan.ts";
 
 export interface Sort {

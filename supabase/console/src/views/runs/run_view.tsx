@@ -22,9 +22,12 @@ export function RunView({ place }: { readonly place: RunPlace }) {
     <section class="view" aria-labelledby="run-title">
       <div class="view-head">
         <h1 id="run-title">Run {runId}</h1>
-        <button type="button" disabled={data === undefined} onClick={() => setUndoing(true)}>
-          <Icon name="restore" />Undo …
-        </button>
+        <div class="tools">
+          {data && <Before projectId={projectId} run={data} />}
+          <button type="button" disabled={data === undefined} onClick={() => setUndoing(true)}>
+            <Icon name="restore" />Undo …
+          </button>
+        </div>
       </div>
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined ? error === undefined && <Loading what="the run" /> : (
@@ -43,6 +46,16 @@ export function RunView({ place }: { readonly place: RunPlace }) {
       )}
       {isUndoing && <UndoDialog {...{ projectId, runId }} onClose={() => setUndoing(false)} />}
     </section>
+  );
+}
+
+/** Leads to the project as it was just before the run. */
+function Before({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
+  const at = new Date(new Date(run.firstAt).getTime() - 1).toISOString();
+  return (
+    <a class="button" href={hrefOf({ name: "files", projectId, directory: "", at })}>
+      <Icon name="history" />As it was before
+    </a>
   );
 }
 

@@ -2,14 +2,13 @@
 /// <reference lib="dom" />
 /** Undoing a run: first what would become of which file, and what others have changed since; then the undo. */
 import { useState } from "preact/hooks";
-import type { Undo } from "../../api/records.ts";
 import { type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
 import { Field } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
+import { UndoPlan } from "../../components/undo_plan.tsx";
 import { FormProblem, Loading, Problem } from "../../components/states.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
 import { formatCount } from "../../format.ts";
-import { UNDO_FILES_SHOWN_MAX } from "../../limits.ts";
 import { announceChange } from "../../state/changes.ts";
 import { notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
@@ -49,7 +48,7 @@ export function UndoDialog({ projectId, runId, onClose }: Properties) {
       {plan.error !== undefined && <Problem error={plan.error} onRetry={plan.reload} />}
       {data === undefined
         ? plan.error === undefined && <Loading what="what it would do" />
-        : <Plan plan={data} />}
+        : <UndoPlan plan={data} />}
       {data !== undefined && data.conflicts.length > 0 && (
         <Field label="These files">
           {(attributes) => (
@@ -72,65 +71,5 @@ export function UndoDialog({ projectId, runId, onClose }: Properties) {
       </p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>
-  );
-}
-
-function Plan({ plan }: { readonly plan: Undo }) {
-  const { actions, unchanged, conflicts } = plan;
-  const back = actions.filter(({ action }) => action === "restore");
-  const gone = actions.filter(({ action }) => action === "delete");
-  return (
-    <>
-      {actions.length === 0 && <p>Nothing would be changed.</p>}
-      <Files
-        one="gets"
-        many="get"
-        what="back what was before"
-        lines={back.map(({ path, to }) => `${path}: version ${to}`)}
-      />
-      <Files one="goes" many="go" what="away: created by the run" lines={gone.map(({ path }) => path)} />
-      <Files one="is" many="are" what="the same as before the run" lines={unchanged} />
-      <Files
-        one="was"
-        many="were"
-        what="changed by others since"
-        lines={conflicts.map(({ path, version, actor, runId, reason }) =>
-          `${path}: ${because(reason) ?? `version ${version}${by(actor, runId)}`}`
-        )}
-      />
-    </>
-  );
-}
-
-function because(reason: string | undefined): string | undefined {
-  if (reason === "gone") return "what it was is not there any more";
-  return reason === "moved" ? "the other file of its move is not part of this" : undefined;
-}
-
-function by(actor: string | null, runId: string | null): string {
-  if (actor === null && runId === null) return "";
-  return ` by ${[actor, runId && `run ${runId}`].filter(Boolean).join(", ")}`;
-}
-
-interface FilesProperties {
-  /** What the summary says: "1 file gets …", "2 files get …". */
-  readonly one: string;
-  readonly many: string;
-  readonly what: string;
-  readonly lines: readonly string[];
-}
-
-function Files({ one, many, what, lines }: FilesProperties) {
-  if (lines.length === 0) return null;
-  const shown = lines.slice(0, UNDO_FILES_SHOWN_MAX);
-  const more = lines.length - shown.length;
-  return (
-    <details class="plan" open={more === 0}>
-      <summary>{formatCount(lines.length, "file")} {lines.length === 1 ? one : many} {what}</summary>
-      <ul>
-        {shown.map((line) => <li key={line}>{line}</li>)}
-        {more > 0 && <li>… and {formatCount(more, "more file")}</li>}
-      </ul>
-    </details>
   );
 }

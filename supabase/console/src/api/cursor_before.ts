@@ -1,5 +1,5 @@
 /** A cursor for finding names by prefix, with one request, in a folder that is larger than a page. */
-import { joinPath } from "../../format.ts";
+import { joinPath } from "../format.ts";
 
 const LAST_CHARACTER = "\u{10FFFF}";
 

@@ -1,0 +1,139 @@
+/// <reference lib="dom" />
+/**
+ * Calls that change several files as one commit: all of them, or none. Each is a run of its own, so that it can be taken
+ * back as one.
+ */
+import * as z from "zod/mini";
+import { formatCount } from "../format.ts";
+import { call } from "./client.ts";
+import { encodePath, listFiles } from "./files.ts";
+import type { FileRecord, Undo } from "./records.ts";
+import { undoSchema } from "./records.ts";
+
+export type BatchOperation =
+  | { readonly op: "delete"; readonly path: string }
+  | {
+    readonly op: "move";
+    readonly path: string;
+    readonly destination: string;
+    readonly overwrite: boolean;
+  }
+  | {
+    readonly op: "restore";
+    readonly path: string;
+    readonly version: number;
+    /** Nobody may have written the file again. */
+    readonly ifVersion: 0;
+  };
+
+/** What was changed, and the run to undo for taking it back. */
+export interface Done {
+  readonly runId: string;
+  readonly count: number;
+}
+
+/** What to copy or move, and where to. `overwrite`: files that exist there get another version. */
+export interface FolderChange {
+  readonly path: string;
+  readonly destination: string;
+  readonly overwrite: boolean;
+}
+
+const batchSchema = z.object({ results: z.array(z.object({ path: z.string(), version: z.number() })) });
+const folderSchema = z.object({ count: z.number() });
+
+/** At most BATCH_OPERATIONS_MAX. A refusal names the operation by `details.index`. */
+export async function batch(projectId: string, operations: readonly BatchOperation[]): Promise<Done> {
+  const { runId, headers } = asRun(
+    `${operations[0]?.op ?? "batch"} of ${formatCount(operations.length, "file")}`,
+  );
+  const { results } = await call(
+    { method: "POST", path: "/batch", projectId, headers, body: { operations } },
+    batchSchema,
+  );
+  return { runId, count: results.length };
+}
+
+export async function moveFolder(projectId: string, change: FolderChange): Promise<Done> {
+  const { runId, headers } = asRun("folder moved");
+  const request = { method: "POST", path: "/folders/move", projectId, headers, body: change } as const;
+  return { runId, count: (await call(request, folderSchema)).count };
+}
+
+/** `at`: the folder as it was then. */
+export async function copyFolder(projectId: string, change: FolderChange, at?: string): Promise<Done> {
+  const { runId, headers } = asRun("folder copied");
+  const request = {
+    method: "POST",
+    path: "/folders/copy",
+    projectId,
+    headers,
+    query: { at },
+    body: change,
+  } as const;
+  return { runId, count: (await call(request, folderSchema)).count };
+}
+
+export async function deleteFolder(projectId: string, path: string): Promise<Done> {
+  const { runId, headers } = asRun("folder deleted");
+  const request = { method: "DELETE", path: `/folders/${encodePath(path)}`, projectId, headers } as const;
+  return { runId, count: (await call(request, folderSchema)).count };
+}
+
+/** What restoring a folder would do now. `directory` is empty for the project. */
+export function planRestore(
+  projectId: string,
+  directory: string,
+  at: string,
+  signal?: AbortSignal,
+): Promise<Undo> {
+  const body = { directory: directory === "" ? "/" : directory, at, dryRun: true };
+  return call({ method: "POST", path: "/restore", projectId, body, signal }, undoSchema);
+}
+
+export function restoreFolder(projectId: string, directory: string, at: string): Promise<Undo> {
+  const body = { directory: directory === "" ? "/" : directory, at, dryRun: false };
+  const { headers } = asRun("folder restored");
+  return call({ method: "POST", path: "/restore", projectId, headers, body }, undoSchema);
+}
+
+/** How many files are below a folder. */
+export async function countFiles(
+  projectId: string,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<number> {
+  return (await listFiles(projectId, { directory, recursive: true, limit: 1 }, signal)).total;
+}
+
+/** The files below a folder, by path. Stops once there are more than `max`: then they are not all. */
+export async function filesBelow(
+  projectId: string,
+  directory: string,
+  max: number,
+  signal?: AbortSignal,
+): Promise<readonly FileRecord[]> {
+  const files: FileRecord[] = [];
+  for (let hasMore = true; hasMore && files.length <= max;) {
+    const page = await listFiles(
+      projectId,
+      { directory, recursive: true, after: files.at(-1)?.path },
+      signal,
+    );
+    files.push(...page.files);
+    hasMore = page.hasMore && page.files.length > 0;
+  }
+  return files;
+}
+
+function asRun(note: string) {
+  const runId = `console-${crypto.randomUUID()}`;
+  return {
+    runId,
+    headers: {
+      "x-run-id": runId,
+      "x-change-note": encodeURIComponent(note),
+      "idempotency-key": crypto.randomUUID(),
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Links: addresses that read one file, or write it once, without a key. Made, shown once, listed and ended. */
+import { useState } from "preact/hooks";
+import { reasonFor, reasonOf } from "../api/failure.ts";
+import { createLink, type Link, type NewLink, revokeLink } from "../api/links.ts";
+import { formatTime, nameOf } from "../format.ts";
+import { LINK_SECONDS_DEFAULT, LINK_SECONDS_MAX } from "../limits.ts";
+import { notify, notifyProblem } from "../state/notices.ts";
+import { CopyButton } from "./copy_button.tsx";
+import { Field, SelectField } from "./field.tsx";
+import { PathField } from "./path_field.tsx";
+import { FormProblem } from "./states.tsx";
+import { useSubmit } from "./use_submit.ts";
+
+type Purpose = Link["for"];
+
+/** Seconds and text; the API gives links for writing an hour at most. */
+const LIFETIMES: Readonly<Record<Purpose, readonly (readonly [number, string])[]>> = {
+  read: [
+    [600, "10 minutes"],
+    [LINK_SECONDS_DEFAULT, "1 hour"],
+    [86_400, "1 day"],
+    [LINK_SECONDS_MAX, "7 days"],
+  ],
+  write: [[600, "10 minutes"], [1_800, "30 minutes"], [LINK_SECONDS_DEFAULT, "1 hour"]],
+};
+
+interface FormProperties {
+  readonly projectId: string;
+  /** Undefined: asked for. */
+  readonly path?: string | undefined;
+  /** The version that is looked at; a link may be for it alone. */
+  readonly version?: number | undefined;
+  readonly onMade: (link: NewLink) => void;
+}
+
+export function LinkForm({ projectId, path: given, version, onMade }: FormProperties) {
+  const [path, setPath] = useState(given ?? "");
+  const [purpose, setPurpose] = useState<Purpose>("read");
+  const [expiresIn, setExpiresIn] = useState(LINK_SECONDS_DEFAULT);
+  const [isPinned, setPinned] = useState(false);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const pinned = purpose === "read" && isPinned ? version : undefined;
+    onMade(await createLink(projectId, { path, for: purpose, expiresIn, version: pinned }));
+  });
+  const problem = reasonFor(error, "path", "INVALID_PATH", "FILE_NOT_FOUND");
+  return (
+    <form class="link-form" onSubmit={submit} noValidate>
+      {given === undefined && (
+        <PathField
+          projectId={projectId}
+          label="File"
+          value={path}
+          onInput={setPath}
+          hint="For writing it need not be there yet."
+          problem={problem}
+        />
+      )}
+      <div class="link-choices">
+        <SelectField
+          label="It may"
+          value={purpose}
+          onChange={(value) => {
+            setPurpose(value === "write" ? "write" : "read");
+            setExpiresIn(LINK_SECONDS_DEFAULT);
+          }}
+          options={[["read", "read the file"], ["write", "write one version"]]}
+        />
+        <SelectField
+          label="For"
+          value={String(expiresIn)}
+          onChange={(value) => setExpiresIn(Number(value))}
+          options={LIFETIMES[purpose].map(([seconds, text]) => [String(seconds), text])}
+        />
+      </div>
+      {purpose === "read" && version !== undefined && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isPinned}
+            onChange={({ currentTarget }) => setPinned(currentTarget.checked)}
+          />
+          Only version {version}, not what is written later
+        </label>
+      )}
+      {(given !== undefined || problem === undefined) && <FormProblem error={error} fields={["path"]} />}
+      <button type="submit" class="primary" disabled={isBusy || path === ""}>Make the link</button>
+    </form>
+  );
+}
+
+/** The only time that the address is shown. */
+export function MadeLink({ made }: { readonly made: NewLink }) {
+  const { url, curl, method, expiresAt } = made;
+  return (
+    <div class="made-link">
+      <p class="note" role="status">
+        Copy the address now: it is stored nowhere, and not shown again. Whoever has it may{" "}
+        {method === "GET" ? "read" : "write"} the file until {formatTime(expiresAt)}.
+      </p>
+      <Shown label="Address" text={url} what="the address" rows={3} />
+      <Shown label="In a terminal" text={curl} what="the command" rows={3} />
+    </div>
+  );
+}
+
+interface ShownProperties {
+  readonly label: string;
+  readonly text: string;
+  readonly what: string;
+  readonly rows: number;
+}
+
+function Shown({ label, text, what, rows }: ShownProperties) {
+  return (
+    <div class="shown">
+      <Field label={label}>
+        {(attributes) => <textarea {...attributes} readOnly rows={rows} spellcheck={false} value={text} />}
+      </Field>
+      <CopyButton text={text} what={what} />
+    </div>
+  );
+}
+
+interface EndProperties {
+  readonly projectId: string;
+  readonly link: Link;
+  readonly onEnded: () => void;
+}
+
+export function EndLink({ projectId, link: { id, path, for: purpose, expiresAt }, onEnded }: EndProperties) {
+  const end = async () => {
+    try {
+      await revokeLink(projectId, id);
+      notify(`Ended the link to ${nameOf(path)}.`);
+    } catch (error) {
+      notifyProblem(`The link to ${nameOf(path)} could not be ended. ${reasonOf(error)}`);
+    }
+    onEnded();
+  };
+  return (
+    <button
+      type="button"
+      class="danger"
+      aria-label={`End the ${purpose} link to ${path} that expires ${formatTime(expiresAt)}`}
+      onClick={end}
+    >
+      End
+    </button>
+  );
+}
+
+/** `read`, `read version 3`, `write once`. */
+export function describeLink({ for: purpose, version }: Link): string {
+  if (purpose === "write") return "write once";
+  return version === undefined ? "read" : `read version ${version}`;
+}

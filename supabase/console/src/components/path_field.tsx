@@ -1,0 +1,91 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A field for a path of the project, which suggests what there is. */
+import { useEffect, useId, useState } from "preact/hooks";
+import { cursorBefore } from "../api/cursor_before.ts";
+import { listFiles } from "../api/files.ts";
+import { directoryOf, joinPath, nameOf } from "../format.ts";
+import { FILTER_PAUSE_MILLISECONDS, SUGGESTIONS_MAX } from "../limits.ts";
+import { useLoad } from "../state/use_load.ts";
+import { Field } from "./field.tsx";
+
+interface Properties {
+  readonly projectId: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** On blur or Enter, and when a suggestion is chosen by Enter. */
+  readonly onChange?: (value: string) => void;
+  readonly hint?: string | undefined;
+  readonly problem?: string | undefined;
+  /** Suggests folders alone. */
+  readonly isFolder?: boolean;
+  readonly autoFocus?: boolean;
+}
+
+export function PathField(
+  { projectId, label, value, onInput, onChange, hint, problem, isFolder = false, autoFocus }: Properties,
+) {
+  const id = useId();
+  const settled = useSettled(value);
+  const { data: suggested = [] } = useLoad(
+    `suggest ${projectId} ${isFolder} ${settled}`,
+    (signal) => suggestions(projectId, settled, isFolder, signal),
+  );
+  return (
+    <Field {...{ label, hint, problem }}>
+      {(attributes) => (
+        <>
+          <input
+            {...attributes}
+            type="text"
+            list={id}
+            value={value}
+            autoComplete="off"
+            spellcheck={false}
+            autoFocus={autoFocus}
+            onInput={({ currentTarget }) => onInput(currentTarget.value)}
+            onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
+          />
+          <datalist id={id}>
+            {suggested.map((path) => <option key={path} value={path} />)}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), FILTER_PAUSE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+/** What begins like the text, in the folder that it names so far. A folder ends in a slash, so that one can go on. */
+async function suggestions(
+  projectId: string,
+  text: string,
+  isFolder: boolean,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const [directory, prefix] = [directoryOf(text), nameOf(text)];
+  const after = prefix === "" ? undefined : cursorBefore(directory, prefix);
+  const limit = isFolder ? 1 : SUGGESTIONS_MAX;
+  try {
+    const { files, directories = [] } = await listFiles(projectId, { directory, after, limit }, signal);
+    const folders = directories.filter((name) => name.startsWith(prefix)).map((name) =>
+      joinPath(directory, name)
+    );
+    if (isFolder) return folders.slice(0, SUGGESTIONS_MAX);
+    const found = files.map(({ path }) => path).filter((path) => path.startsWith(text));
+    return [...folders.map((path) => `${path}/`), ...found].slice(0, SUGGESTIONS_MAX);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // What is half typed need not be a path yet.
+    return [];
+  }
+}

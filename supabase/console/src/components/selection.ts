@@ -1,0 +1,101 @@
+/// <reference lib="dom" />
+/**
+ * What is chosen in a list. Rows have their key in `data-key`. With the keyboard: Space chooses the row of the focus,
+ * Shift with arrows the rows up to it, Ctrl-A all, Escape none.
+ */
+import { useRef, useState } from "preact/hooks";
+import { moveInList } from "./list_navigation.ts";
+
+export interface Selection {
+  /** Of the rows that are shown, in their order. */
+  readonly chosen: readonly string[];
+  readonly total: number;
+  readonly has: (key: string) => boolean;
+  /** Chooses a row, or not any more. `isRange`: all rows from the one chosen before. */
+  readonly choose: (key: string, isRange: boolean) => void;
+  readonly chooseAll: (isChosen: boolean) => void;
+  readonly clear: () => void;
+  /** For the body of the list; moves the focus, too. */
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+/** Where a range begins, and what was chosen besides. */
+interface Anchor {
+  readonly key: string;
+  readonly base: ReadonlySet<string>;
+}
+
+/** `keys`: of all rows, in their order. A row that goes is not chosen any more. */
+export function useSelection(keys: readonly string[]): Selection {
+  const [kept, setKept] = useState<ReadonlySet<string>>(new Set());
+  const anchor = useRef<Anchor | null>(null);
+  const chosen = keys.filter((key) => kept.has(key));
+  const choose = (key: string, isRange: boolean) => {
+    if (isRange && anchor.current !== null) return extendTo(key, anchor.current);
+    const next = new Set(chosen);
+    if (!next.delete(key)) next.add(key);
+    anchor.current = { key, base: next };
+    setKept(next);
+  };
+  const extendTo = (key: string, { key: start, base }: Anchor) => {
+    const [from, to] = [keys.indexOf(start), keys.indexOf(key)].sort((a, b) => a - b);
+    if (from === undefined || from < 0) return setKept(new Set([...base, key]));
+    setKept(new Set([...base, ...keys.slice(from, (to ?? from) + 1)]));
+  };
+  const chooseAll = (isChosen: boolean) => {
+    anchor.current = null;
+    setKept(new Set(isChosen ? keys : []));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const key = keyAt(event.target);
+    if (isElsewhere(event.target)) return;
+    if (event.key === "Escape" && chosen.length > 0) {
+      event.preventDefault();
+      chooseAll(false);
+    } else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey) && !event.shiftKey) {
+      event.preventDefault();
+      chooseAll(true);
+    } else if (event.key === " " && key !== undefined && isRowLink(event.target)) {
+      event.preventDefault();
+      choose(key, event.shiftKey);
+    } else moveAlong(event, key);
+  };
+  const moveAlong = (event: KeyboardEvent, key: string | undefined) => {
+    if (!event.shiftKey) {
+      moveInList(event);
+      return;
+    }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    moveInList(event);
+    const next = keyAt(document.activeElement);
+    if (key === undefined || next === undefined) return;
+    const start = anchor.current !== null && chosen.length > 0
+      ? anchor.current
+      : { key, base: new Set(chosen) };
+    anchor.current = start;
+    extendTo(next, start);
+  };
+  return {
+    chosen,
+    total: keys.length,
+    has: (key) => kept.has(key),
+    choose,
+    chooseAll,
+    clear: () => chooseAll(false),
+    onKeyDown,
+  };
+}
+
+/** The key of the row that something is in. */
+export function keyAt(target: EventTarget | null): string | undefined {
+  return target instanceof Element ? target.closest<HTMLElement>("[data-key]")?.dataset["key"] : undefined;
+}
+
+/** In a dialog that a row has opened. */
+function isElsewhere(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("dialog") !== null;
+}
+
+function isRowLink(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches("a.row-link");
+}

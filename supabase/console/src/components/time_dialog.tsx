@@ -1,0 +1,60 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Asks for a time in the past. */
+import { useState } from "preact/hooks";
+import { localSeconds } from "../format.ts";
+import { Field } from "./field.tsx";
+import { FormDialog } from "./form_dialog.tsx";
+import { useSubmit } from "./use_submit.ts";
+
+interface Properties {
+  readonly title: string;
+  /** An ISO time; by default an hour ago. */
+  readonly start?: string | undefined;
+  readonly onChoose: (at: string) => void;
+  readonly onClose: () => void;
+}
+
+const HOUR_MILLISECONDS = 3_600_000;
+
+export function TimeDialog({ title, start, onChoose, onClose }: Properties) {
+  const [text, setText] = useState(
+    () => localSeconds(start ?? new Date(Date.now() - HOUR_MILLISECONDS).toISOString()),
+  );
+  const time = new Date(text).getTime();
+  const problem = Number.isNaN(time)
+    ? "must be a date and a time"
+    : time > Date.now()
+    ? "must not be in the future"
+    : undefined;
+  const { isBusy, submit } = useSubmit(() => {
+    onClose();
+    onChoose(new Date(time).toISOString());
+    return Promise.resolve();
+  });
+  return (
+    <FormDialog
+      title={title}
+      action="Show"
+      isBusy={isBusy || problem !== undefined}
+      {...{ submit, onClose }}
+    >
+      <Field
+        label="Time"
+        hint="In the time zone of this browser. What was written at that instant is included."
+        problem={problem}
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="datetime-local"
+            step="1"
+            autoFocus
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,77 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The files of an undo, and what would become of each. */
+import type { Undo } from "../api/records.ts";
+import { formatCount } from "../format.ts";
+import { UNDO_FILES_SHOWN_MAX } from "../limits.ts";
+
+interface Properties {
+  readonly plan: Undo;
+  /** What it says of files that go away, and of those that stay. */
+  readonly gone?: string;
+  readonly same?: string;
+}
+
+/** What an undo, or restoring a folder, would do with which file. */
+export function UndoPlan(
+  { plan, gone: goneText = "created by the run", same = "before the run" }: Properties,
+) {
+  const { actions, unchanged, conflicts, trimmed = [] } = plan;
+  const back = actions.filter(({ action }) => action === "restore");
+  const gone = actions.filter(({ action }) => action === "delete");
+  return (
+    <>
+      {actions.length === 0 && <p>Nothing would be changed.</p>}
+      <Files
+        one="gets"
+        many="get"
+        what="back what was before"
+        lines={back.map(({ path, to }) => `${path}: version ${to}`)}
+      />
+      <Files one="goes" many="go" what={`away: ${goneText}`} lines={gone.map(({ path }) => path)} />
+      <Files one="is" many="are" what={`the same as ${same}`} lines={unchanged} />
+      <Files one="stays" many="stay" what="as now: retention has removed what was there" lines={trimmed} />
+      <Files
+        one="was"
+        many="were"
+        what="changed by others since"
+        lines={conflicts.map(({ path, version, actor, runId, reason }) =>
+          `${path}: ${because(reason) ?? `version ${version}${by(actor, runId)}`}`
+        )}
+      />
+    </>
+  );
+}
+
+function because(reason: string | undefined): string | undefined {
+  if (reason === "gone") return "what it was is not there any more";
+  return reason === "moved" ? "the other file of its move is not part of this" : undefined;
+}
+
+function by(actor: string | null, runId: string | null): string {
+  if (actor === null && runId === null) return "";
+  return ` by ${[actor, runId && `run ${runId}`].filter(Boolean).join(", ")}`;
+}
+
+interface FilesProperties {
+  /** What the summary says: "1 file gets …", "2 files get …". */
+  readonly one: string;
+  readonly many: string;
+  readonly what: string;
+  readonly lines: readonly string[];
+}
+
+function Files({ one, many, what, lines }: FilesProperties) {
+  if (lines.length === 0) return null;
+  const shown = lines.slice(0, UNDO_FILES_SHOWN_MAX);
+  const more = lines.length - shown.length;
+  return (
+    <details class="plan" open={more === 0}>
+      <summary>{formatCount(lines.length, "file")} {lines.length === 1 ? one : many} {what}</summary>
+      <ul>
+        {shown.map((line) => <li key={line}>{line}</li>)}
+        {more > 0 && <li>… and {formatCount(more, "more file")}</li>}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,101 @@
+/// <reference lib="dom" />
+/**
+ * ZIP archives: of one folder as the service makes them, else made here from what was chosen. Both hold whole paths, and
+ * neither lacks a file: what cannot be read ends it.
+ */
+import { buildUrl } from "../api/client.ts";
+import { isCode, reasonOf } from "../api/failure.ts";
+import { openBytes } from "../api/files.ts";
+import { filesBelow } from "../api/many.ts";
+import type { FileRecord } from "../api/records.ts";
+import { sendTransfer } from "../api/transfer.ts";
+import { formatBytes, formatNumber, nameOf } from "../format.ts";
+import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX } from "../limits.ts";
+import type { Selected } from "./many.ts";
+import { downloadMade } from "./transfers.ts";
+
+type OnProgress = (progress: number) => void;
+
+/** `directory` is empty for the project. `at`: the folder as it was then. */
+export function downloadFolder(projectId: string, directory: string, at?: string): void {
+  downloadMade(`${directory === "" ? "files" : nameOf(directory)}.zip`, async (onProgress, signal) => {
+    try {
+      const query = { directory: directory === "" ? undefined : directory, at };
+      const url = buildUrl({ path: "/export", query });
+      return await sendTransfer({ method: "GET", url, projectId, body: null, signal, onProgress });
+    } catch (error) {
+      if (!isCode(error, "EXPORT_TOO_LARGE") || at !== undefined) throw error;
+      // What is too much for one answer of the service may not be for the browser.
+      return await archiveOf(projectId, { files: [], folders: [directory] }, onProgress, signal);
+    }
+  });
+}
+
+/** One folder by itself, or any selection. */
+export function downloadSelected(projectId: string, selected: Selected): void {
+  const [folder, ...others] = selected.folders;
+  if (folder !== undefined && others.length === 0 && selected.files.length === 0) {
+    downloadFolder(projectId, folder);
+  } else {
+    downloadMade("files.zip", (onProgress, signal) => archiveOf(projectId, selected, onProgress, signal));
+  }
+}
+
+async function archiveOf(
+  projectId: string,
+  { files, folders }: Selected,
+  onProgress: OnProgress,
+  signal: AbortSignal,
+): Promise<Blob> {
+  const all = [...files];
+  for (const folder of folders) {
+    all.push(...await filesBelow(projectId, folder, ARCHIVE_FILES_MAX - all.length, signal));
+    ensureSmall(all);
+  }
+  ensureSmall(all);
+  // Loaded when an archive is first asked for.
+  const { makeZip } = await import("client-zip");
+  const total = Math.max(1, sizeOf(all));
+  let read = 0;
+  let failure: unknown;
+  async function* bytesOf({ path, version }: FileRecord) {
+    try {
+      const reader = (await openBytes(projectId, path, version, signal)).getReader();
+      for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        read += part.value.length;
+        onProgress(read / total);
+        yield part.value;
+      }
+    } catch (error) {
+      failure = signal.aborted ? error : new Error(`${path} could not be read. ${reasonOf(error)}`);
+      throw failure;
+    }
+  }
+  function* entries() {
+    for (const file of all) {
+      const { path: name, size, updatedAt } = file;
+      yield { name, size, lastModified: new Date(updatedAt), input: bytesOf(file) };
+    }
+  }
+  try {
+    return await new Response(makeZip(entries())).blob();
+  } catch (error) {
+    // The browser says of any stream that breaks only that it broke.
+    throw failure ?? error;
+  }
+}
+
+function ensureSmall(files: readonly FileRecord[]): void {
+  const bytes = sizeOf(files);
+  if (files.length <= ARCHIVE_FILES_MAX && bytes <= ARCHIVE_BYTES_MAX) return;
+  throw new Error(
+    `An archive takes at most ${formatNumber(ARCHIVE_FILES_MAX)} files and ${
+      formatBytes(ARCHIVE_BYTES_MAX)
+    }. ` +
+      "Choose less, or use “deno task files export”, which takes any size.",
+  );
+}
+
+function sizeOf(files: readonly FileRecord[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}

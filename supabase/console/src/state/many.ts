@@ -1,0 +1,191 @@
+/** Changes several files at once, all of them or none, with notices from which each is taken back as one. */
+import * as z from "zod/mini";
+import { ApiFailure, isCode, reasonOf } from "../api/failure.ts";
+import type { FileRecord } from "../api/records.ts";
+import { batch, type BatchOperation, deleteFolder, type Done, filesBelow, moveFolder } from "../api/many.ts";
+import { undoRun } from "../api/runs.ts";
+import { directoryOf, formatCount, formatNumber, joinPath, nameOf } from "../format.ts";
+import { BATCH_OPERATIONS_MAX } from "../limits.ts";
+import { announceChange } from "./changes.ts";
+import { refreshFolders } from "./folders.ts";
+import { notify, notifyProblem } from "./notices.ts";
+
+/** What was chosen in a list. */
+export interface Selected {
+  readonly files: readonly FileRecord[];
+  /** Their whole paths. */
+  readonly folders: readonly string[];
+}
+
+/** What the refusals of changes of several files tell. */
+const detailsSchema = z.object({
+  index: z.optional(z.number()),
+  files: z.optional(z.number()),
+  limit: z.optional(z.number()),
+  version: z.optional(z.number()),
+  paths: z.optional(z.array(z.string())),
+  conflicts: z.optional(z.array(z.object({ path: z.string() }))),
+});
+
+/** The selection is larger than what one commit takes. */
+class TooMany extends Error {}
+
+/** Deletes everything chosen, or nothing. */
+export async function deleteSelected(projectId: string, selected: Selected): Promise<void> {
+  const [folder, ...others] = selected.folders;
+  if (folder !== undefined && others.length === 0 && selected.files.length === 0) {
+    finish(projectId, await deleteFolder(projectId, folder), "Deleted", "deleting");
+  } else {
+    const files = await filesOf(projectId, selected);
+    const operations = files.map(({ path }) => ({ op: "delete", path }) as const);
+    finish(projectId, await committed(projectId, operations), "Deleted", "deleting");
+  }
+  refresh(projectId, selected.folders);
+}
+
+/** Moves everything chosen into a folder, or nothing. `directory` is empty for the root. */
+export async function moveSelected(
+  projectId: string,
+  selected: Selected,
+  directory: string,
+  overwrite: boolean,
+): Promise<void> {
+  const [folder, ...others] = selected.folders;
+  if (folder !== undefined && others.length === 0 && selected.files.length === 0) {
+    const destination = joinPath(directory, nameOf(folder));
+    const done = await moveFolder(projectId, { path: folder, destination, overwrite });
+    finish(projectId, done, "Moved", "moving");
+  } else {
+    const operations = (await filesOf(projectId, selected)).map(({ path }) => ({
+      op: "move",
+      path,
+      destination: joinPath(directory, relativeTo(path, selected)),
+      overwrite,
+    } as const));
+    finish(projectId, await committed(projectId, operations), "Moved", "moving");
+  }
+  refresh(projectId, [...selected.folders, joinPath(directory, "moved")]);
+}
+
+/** Restores deleted files, all or none: each to what it was before it was deleted. */
+export async function restoreSelected(projectId: string, files: readonly FileRecord[]): Promise<void> {
+  const operations = files.map(({ path, version }) => ({
+    op: "restore",
+    path,
+    version: version - 1,
+    ifVersion: 0,
+  } as const));
+  finish(projectId, await committed(projectId, operations), "Restored", "restoring");
+  refresh(projectId, files.map(({ path }) => path));
+}
+
+/** Tells what was done, and offers to take it back. */
+export function finish(projectId: string, { runId, count }: Done, done: string, doing: string): void {
+  const what = formatCount(count, "file");
+  announceChange({});
+  notify(`${done} ${what}.`, { projectId, path: "" }, {
+    what: `${doing} ${what}`,
+    run: () => void undoMany(projectId, runId),
+  });
+}
+
+/** Loads the folders again that the tree shows and that a change of these paths concerns. */
+export function refresh(projectId: string, paths: readonly string[]): void {
+  if (paths.length > 0) refreshFolders(projectId, paths).catch(() => {});
+}
+
+/** Takes a run of the console back, unless somebody, such as an agent, has changed its files since. */
+async function undoMany(projectId: string, runId: string): Promise<void> {
+  const about = { projectId, path: "" };
+  try {
+    const { actions } = await undoRun(projectId, runId, "refuse");
+    announceChange({});
+    refresh(projectId, actions.map(({ path }) => path));
+    notify(`Undone: ${formatCount(actions.length, "file")}.`, about);
+  } catch (error) {
+    notifyProblem(`Nothing was undone. ${describeRefusal(error)}`, about);
+  }
+}
+
+/** Why nothing was done, naming the files that were in the way. */
+export function describeRefusal(error: unknown): string {
+  if (!(error instanceof ApiFailure)) return reasonOf(error);
+  const { files, limit, conflicts } = detailsOf(error);
+  if (isCode(error, "RUN_CONFLICT") && conflicts !== undefined && conflicts.length > 0) {
+    return `${namesOf(conflicts.map(({ path }) => path))} changed since.`;
+  }
+  if (isCode(error, "TOO_MANY_FILES") && files !== undefined && limit !== undefined) {
+    return `There are ${formatNumber(files)} files, and one change takes at most ${formatNumber(limit)}. ` +
+      "Take the sub-folders one by one.";
+  }
+  return reasonOf(error);
+}
+
+/** The paths at the destination that are in the way, as far as the service named them. */
+export function pathsInTheWay(error: unknown): readonly string[] {
+  return error instanceof ApiFailure && isCode(error, "FILE_ALREADY_EXISTS")
+    ? detailsOf(error).paths ?? []
+    : [];
+}
+
+/** `a.md`, `a.md and b.md`, `a.md, b.md and 3 more files`. */
+function namesOf(paths: readonly string[]): string {
+  const [first = "", second, ...others] = paths;
+  if (second === undefined) return `${first} was`;
+  return others.length === 0
+    ? `${first} and ${second} were`
+    : `${first}, ${second} and ${formatCount(others.length, "more file")} were`;
+}
+
+/** Names the file at which a batch ended. */
+async function committed(projectId: string, operations: readonly BatchOperation[]): Promise<Done> {
+  try {
+    return await batch(projectId, operations);
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    const { index, ...details } = detailsOf(error);
+    const operation = index === undefined ? undefined : operations[index];
+    if (operation === undefined) throw error;
+    const { code, status, requestId } = error;
+    const isMove = "destination" in operation;
+    const paths = isMove && code === "FILE_ALREADY_EXISTS" ? [operation.destination] : undefined;
+    throw new ApiFailure(code, sentence(error, operation), status, { ...details, paths }, requestId);
+  }
+}
+
+function sentence(error: ApiFailure, operation: BatchOperation): string {
+  const { path } = operation;
+  if (isCode(error, "FILE_NOT_FOUND")) return `${path} is not there any more.`;
+  if (isCode(error, "FILE_ALREADY_EXISTS") && "destination" in operation) {
+    return `${operation.destination} exists already.`;
+  }
+  if (isCode(error, "FILE_ALREADY_EXISTS")) return `${path} exists again.`;
+  return `${path}: ${reasonOf(error)}`;
+}
+
+/** The files chosen, and those below the folders chosen. Throws where one commit cannot take them. */
+async function filesOf(projectId: string, { files, folders }: Selected): Promise<readonly FileRecord[]> {
+  const all = [...files];
+  for (const folder of folders) {
+    all.push(...await filesBelow(projectId, folder, BATCH_OPERATIONS_MAX - all.length));
+    if (all.length > BATCH_OPERATIONS_MAX) break;
+  }
+  if (all.length <= BATCH_OPERATIONS_MAX) return all;
+  throw new TooMany(
+    `All or nothing takes at most ${BATCH_OPERATIONS_MAX} files of a selection, and these are more. ` +
+      "Choose fewer, or one folder by itself.",
+  );
+}
+
+/** The path below the folder in which the selection was made. */
+function relativeTo(path: string, { folders }: Selected): string {
+  const folder = folders.find((one) => path.startsWith(`${one}/`));
+  if (folder === undefined) return nameOf(path);
+  const parent = directoryOf(folder);
+  return parent === "" ? path : path.slice(parent.length + 1);
+}
+
+function detailsOf({ details }: ApiFailure): z.infer<typeof detailsSchema> {
+  const parsed = detailsSchema.safeParse(details);
+  return parsed.success ? parsed.data : {};
+}

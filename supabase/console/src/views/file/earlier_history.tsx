@@ -1,0 +1,127 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The versions that a moved file had at its old paths, below those that it has here: one history, whatever its name. */
+import { useState } from "preact/hooks";
+import { isCode } from "../../api/failure.ts";
+import { listVersions } from "../../api/files.ts";
+import type { Version } from "../../api/records.ts";
+import { Age } from "../../components/age.tsx";
+import { Said } from "../../components/said.tsx";
+import { Loading, Problem } from "../../components/states.tsx";
+import { describeOperation, formatBytes } from "../../format.ts";
+import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";
+import { writerName } from "../../state/keys.ts";
+import { hrefOf } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+
+interface Origin {
+  readonly path: string;
+  readonly version: number;
+}
+
+interface Properties {
+  readonly projectId: string;
+  /** Where the file was, and its last version there. */
+  readonly origin: Origin;
+  /** How many moves were followed already. */
+  readonly depth?: number;
+}
+
+/** The move that brought a file to its path, if its first version there was made by one. */
+export function originOf(path: string, versions: readonly Version[]): Origin | undefined {
+  const first = versions.find(({ version }) => version === 1);
+  return first?.operation === "move" && first.from?.path !== path ? first.from : undefined;
+}
+
+export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
+  const { path, version } = origin;
+  const [isShown, setShown] = useState(depth === 0);
+  const { data, error, reload } = useLoad(
+    `earlier ${projectId} ${path} ${version} ${isShown}`,
+    (signal) => isShown ? versionsUpTo(projectId, origin, signal) : Promise.resolve(null),
+  );
+  const title = `Before the move, as ${path}`;
+  if (!isShown) {
+    return <button type="button" onClick={() => setShown(true)}>Show what was before, as {path}</button>;
+  }
+  if (error !== undefined) {
+    const isGone = isCode(error, "FILE_NOT_FOUND");
+    return isGone ? null : <Problem error={error} onRetry={reload} />;
+  }
+  if (data === undefined || data === null) return <Loading what={`the history of ${path}`} />;
+  const before = originOf(path, data.versions);
+  return (
+    <section class="earlier" aria-label={title}>
+      <h2>
+        Before the move, as <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>{path}</a>
+      </h2>
+      <Table {...{ projectId, path }} versions={data.versions} />
+      {data.hasMore && (
+        <p class="hint">
+          <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>All versions of {path}</a>
+        </p>
+      )}
+      {before !== undefined && depth < RENAMES_FOLLOWED_MAX && (
+        <EarlierHistory projectId={projectId} origin={before} depth={depth + 1} />
+      )}
+    </section>
+  );
+}
+
+/** The newest of them, VERSIONS_PER_PAGE at most; what was written there after the move is left out. */
+async function versionsUpTo(projectId: string, { path, version }: Origin, signal: AbortSignal) {
+  const newest = await listVersions(projectId, path, 0, signal);
+  const [latest] = newest.versions;
+  // The list begins with the latest version.
+  const later = latest === undefined ? 0 : Math.max(0, latest.version - version);
+  const page = later === 0 ? newest : await listVersions(projectId, path, later, signal);
+  const versions = page.versions.filter((entry) => entry.version <= version);
+  return { versions, hasMore: later + VERSIONS_PER_PAGE < page.total };
+}
+
+interface TableProperties {
+  readonly projectId: string;
+  readonly path: string;
+  readonly versions: readonly Version[];
+}
+
+function Table({ projectId, path, versions }: TableProperties) {
+  return (
+    <table class="list history">
+      <caption class="visually-hidden">Versions of {path}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Version</th>
+          <th scope="col" class="extra">What</th>
+          <th scope="col" class="writer">Written by</th>
+          <th scope="col" class="when">Time</th>
+          <th scope="col" class="number">Size</th>
+        </tr>
+      </thead>
+      <tbody>
+        {versions.map((entry) => (
+          <tr key={entry.version}>
+            <td>
+              {entry.deleted ? `Version ${entry.version}, deleted` : (
+                <a
+                  href={hrefOf({ name: "file", projectId, path, tab: "content", version: entry.version })}
+                >
+                  Version {entry.version}
+                </a>
+              )}
+            </td>
+            <td class="extra">{describeOperation(path, entry)}</td>
+            <td class="writer">
+              {writerName(projectId, entry.keyId)}
+              <Said {...entry} projectId={projectId} />
+            </td>
+            <td class="when">
+              <Age iso={entry.createdAt} />
+            </td>
+            <td class="number">{entry.deleted ? "" : formatBytes(entry.size)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

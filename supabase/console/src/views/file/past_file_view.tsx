@@ -1,0 +1,63 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** One file as it was, to look at and to bring back. */
+import { readPastRecord } from "../../api/past.ts";
+import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { PastBanner } from "../../components/past_banner.tsx";
+import { Loading, Problem } from "../../components/states.tsx";
+import { formatBytes } from "../../format.ts";
+import { restore } from "../../state/remove_file.ts";
+import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
+import { download } from "../../state/transfers.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { ContentTab } from "./content_tab.tsx";
+
+interface Properties {
+  readonly place: FilePlace;
+  readonly at: string;
+}
+
+export function PastFileView({ place, at }: Properties) {
+  const { projectId, path } = place;
+  const { data, error, reload } = useLoad(
+    `past record ${projectId} ${path} ${at}`,
+    (signal) => readPastRecord(projectId, path, at, signal),
+  );
+  const restoreIt = async (version: number) => {
+    if (await restore(projectId, path, version)) goTo({ name: "file", projectId, path, tab: "content" });
+  };
+  return (
+    <section class="view" aria-label="File as it was">
+      <PastBanner
+        at={at}
+        placeAt={(time) => ({ name: "file", projectId, path, tab: "content", at: time })}
+      >
+        {data && (
+          <>
+            <button type="button" onClick={() => restoreIt(data.version)}>
+              <Icon name="restore" />Restore this file from here
+            </button>
+            <button type="button" onClick={() => download(projectId, path, data.version)}>
+              <Icon name="download" />Download
+            </button>
+          </>
+        )}
+      </PastBanner>
+      <div class="view-head">
+        <Breadcrumbs projectId={projectId} path={path} at={at} />
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined ? error === undefined && <Loading what="the file as it was" /> : (
+        <>
+          <p class="facts">
+            <span>{data.mimeType}</span>
+            <span>{formatBytes(data.size)}</span>
+            <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>version {data.version}</a>
+          </p>
+          <ContentTab place={{ ...place, version: data.version }} latest={data} />
+        </>
+      )}
+    </section>
+  );
+}

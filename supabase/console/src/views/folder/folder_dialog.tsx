@@ -1,0 +1,74 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Renames, moves or copies a folder, with all that is below it. */
+import { useState } from "preact/hooks";
+import { isCode, reasonFor } from "../../api/failure.ts";
+import { copyFolder, moveFolder } from "../../api/many.ts";
+import { TextField } from "../../components/field.tsx";
+import { FormDialog } from "../../components/form_dialog.tsx";
+import { PathField } from "../../components/path_field.tsx";
+import { useSubmit } from "../../components/use_submit.ts";
+import { directoryOf, joinPath, nameOf } from "../../format.ts";
+import { finish, refresh } from "../../state/many.ts";
+import { InTheWay, useOverwrite } from "./in_the_way.tsx";
+
+export type FolderChangeKind = "rename" | "move" | "copy";
+
+interface Properties {
+  readonly projectId: string;
+  readonly path: string;
+  readonly kind: FolderChangeKind;
+  /** Copies the folder as it was then. */
+  readonly at?: string | undefined;
+  readonly onClose: () => void;
+  readonly onDone?: ((destination: string) => void) | undefined;
+}
+
+const WORDS = {
+  rename: { title: "Rename", action: "Rename", done: "Renamed", doing: "renaming" },
+  move: { title: "Move", action: "Move", done: "Moved", doing: "moving" },
+  copy: { title: "Copy", action: "Copy", done: "Copied", doing: "copying" },
+} as const;
+
+const HINT =
+  "Its files keep their versions at the old paths, under deleted files; their history names where they came from.";
+
+export function FolderDialog({ projectId, path, kind, at, onClose, onDone }: Properties) {
+  const words = WORDS[kind];
+  const [text, setText] = useState(
+    kind === "rename" ? nameOf(path) : kind === "copy" ? `${path} copy` : path,
+  );
+  const { isOverwriting, overwrite } = useOverwrite();
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const clean = text.replace(/^\/+|\/+$/g, "");
+    const destination = kind === "rename" ? joinPath(directoryOf(path), clean) : clean;
+    const change = { path, destination, overwrite: isOverwriting };
+    const done = kind === "copy"
+      ? await copyFolder(projectId, change, at)
+      : await moveFolder(projectId, change);
+    onClose();
+    finish(projectId, done, words.done, words.doing);
+    refresh(projectId, [path, `${destination}/file`]);
+    onDone?.(destination);
+  });
+  const problem = isCode(error, "INVALID_PATH") ? error.message : reasonFor(error, "destination");
+  const field = { value: text, onInput: setText, problem, hint: kind === "copy" ? undefined : HINT };
+  return (
+    <FormDialog
+      title={`${words.title} ${nameOf(path)}`}
+      action={words.action}
+      {...{ isBusy, submit, onClose }}
+    >
+      {kind === "rename"
+        ? (
+          <TextField
+            label="New name"
+            {...field}
+            input={{ autoFocus: true, autoComplete: "off", spellcheck: false }}
+          />
+        )
+        : <PathField projectId={projectId} label="New path" {...field} isFolder autoFocus />}
+      {problem === undefined && <InTheWay {...{ error, isOverwriting, overwrite }} />}
+    </FormDialog>
+  );
+}

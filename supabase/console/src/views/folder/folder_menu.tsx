@@ -1,0 +1,82 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** What can be done with a folder: on its row, and on its own page. */
+import { Icon } from "../../components/icon.tsx";
+import { MenuButton } from "../../components/menu_button.tsx";
+import { TimeDialog } from "../../components/time_dialog.tsx";
+import { directoryOf, nameOf } from "../../format.ts";
+import { downloadFolder } from "../../state/archive.ts";
+import { goTo } from "../../state/router.ts";
+import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
+import { type FolderChangeKind, FolderDialog } from "./folder_dialog.tsx";
+
+/** What was chosen in the menu of a folder, and needs an answer. */
+export interface FolderQuestion {
+  readonly what: FolderChangeKind | "delete" | "time";
+  readonly path: string;
+  /** On its own page, which goes along when the folder does. */
+  readonly isPage: boolean;
+}
+
+interface MenuProperties {
+  readonly projectId: string;
+  /** Empty for the root, which can only be downloaded and looked at as it was. */
+  readonly path: string;
+  readonly isPage?: boolean;
+  readonly onAsk: (question: FolderQuestion) => void;
+}
+
+export function FolderMenu({ projectId, path, isPage = false, onAsk }: MenuProperties) {
+  const ask = (what: FolderQuestion["what"]) => () => onAsk({ what, path, isPage });
+  const change = [
+    { text: "Rename …", run: ask("rename") },
+    { text: "Move …", run: ask("move") },
+    { text: "Copy …", run: ask("copy") },
+  ];
+  const actions = [
+    ...(path === "" ? [] : change),
+    { text: "Download as ZIP", run: () => downloadFolder(projectId, path) },
+    { text: "As it was …", run: ask("time") },
+    ...(path === "" ? [] : [{ text: "Delete …", isDangerous: true, run: ask("delete") }]),
+  ];
+  return (
+    <MenuButton label={`Actions for ${titleOf(path)}`} actions={actions} class={isPage ? "" : "icon-button"}>
+      <Icon name="more" />
+    </MenuButton>
+  );
+}
+
+interface DialogProperties {
+  readonly projectId: string;
+  readonly question: FolderQuestion;
+  readonly onClose: () => void;
+}
+
+/** Asks, and does it. Outside of the list, whose keys and styles are not those of a dialog. */
+export function FolderQuestionDialog({ projectId, question, onClose }: DialogProperties) {
+  const { what, path, isPage } = question;
+  const show = (directory: string) => isPage && goTo({ name: "files", projectId, directory });
+  if (what === "time") {
+    return (
+      <TimeDialog
+        title={`Look at ${titleOf(path)} as it was`}
+        onChoose={(at) => goTo({ name: "files", projectId, directory: path, at })}
+        onClose={onClose}
+      />
+    );
+  }
+  if (what === "delete") {
+    return (
+      <DeleteSelectedDialog
+        {...{ projectId, onClose }}
+        selected={{ files: [], folders: [path] }}
+        onDone={() => show(directoryOf(path))}
+      />
+    );
+  }
+  return <FolderDialog kind={what} {...{ projectId, path, onClose }} onDone={show} />;
+}
+
+function titleOf(path: string): string {
+  return path === "" ? "the project" : nameOf(path);
+}

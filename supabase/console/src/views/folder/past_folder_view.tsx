@@ -1,0 +1,160 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** A folder as it was: to look at, to take along, and to bring back. */
+import { useState } from "preact/hooks";
+import { listPastFiles, type PastList } from "../../api/past.ts";
+import { Age } from "../../components/age.tsx";
+import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { moveInList } from "../../components/list_navigation.ts";
+import { PastBanner } from "../../components/past_banner.tsx";
+import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { formatBytes, formatCount, joinPath, nameOf } from "../../format.ts";
+import { downloadFolder } from "../../state/archive.ts";
+import { type FilesPlace, goTo, hrefOf } from "../../state/router.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { FolderDialog } from "./folder_dialog.tsx";
+import { RestoreFolderDialog } from "./restore_folder_dialog.tsx";
+
+interface Properties {
+  readonly place: FilesPlace;
+  readonly at: string;
+}
+
+export function PastFolderView({ place, at }: Properties) {
+  const { projectId, directory, after } = place;
+  const { data, error, reload } = useLoad(
+    `past ${projectId} ${directory} ${at} ${after}`,
+    (signal) => listPastFiles(projectId, { directory, at, after }, signal),
+  );
+  const next = data?.hasMore ? data.next ?? data.files.at(-1)?.path : undefined;
+  return (
+    <section class="view" aria-label="Folder as it was">
+      <PastBanner at={at} placeAt={(time) => ({ name: "files", projectId, directory, at: time })}>
+        <Tools {...{ projectId, directory, at }} />
+      </PastBanner>
+      <div class="view-head">
+        <Breadcrumbs projectId={projectId} path={directory} at={at} />
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined ? error === undefined && <Loading what="the folder as it was" /> : (
+        <>
+          <Table {...{ projectId, directory, at }} list={data} isFirst={after === undefined} />
+          <LeftOut list={data} />
+        </>
+      )}
+      {next !== undefined && (
+        <button type="button" onClick={() => goTo({ ...place, after: next })}>More files</button>
+      )}
+    </section>
+  );
+}
+
+interface ToolProperties {
+  readonly projectId: string;
+  readonly directory: string;
+  readonly at: string;
+}
+
+function Tools({ projectId, directory, at }: ToolProperties) {
+  const [open, setOpen] = useState<"restore" | "copy" | null>(null);
+  const onClose = () => setOpen(null);
+  return (
+    <>
+      <button type="button" onClick={() => setOpen("restore")}>
+        <Icon name="restore" />
+        {directory === "" ? "Restore the project from here …" : "Restore this folder from here …"}
+      </button>
+      {directory !== "" && <button type="button" onClick={() => setOpen("copy")}>Copy from here …</button>}
+      <button type="button" onClick={() => downloadFolder(projectId, directory, at)}>
+        <Icon name="download" />Download ZIP
+      </button>
+      {open === "restore" && <RestoreFolderDialog {...{ projectId, directory, at, onClose }} />}
+      {open === "copy" && (
+        <FolderDialog
+          kind="copy"
+          path={directory}
+          {...{ projectId, at, onClose }}
+          onDone={(made) => goTo({ name: "files", projectId, directory: made })}
+        />
+      )}
+    </>
+  );
+}
+
+interface TableProperties extends ToolProperties {
+  readonly list: PastList;
+  readonly isFirst: boolean;
+}
+
+function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
+  const folders = isFirst ? list.directories ?? [] : [];
+  if (folders.length === 0 && list.files.length === 0) {
+    return <Empty icon="folder" title="There were no files then." />;
+  }
+  return (
+    <table class="list files">
+      <caption class="visually-hidden">Files as they were</caption>
+      <thead>
+        <tr>
+          <th scope="col" class="name">Name</th>
+          <th scope="col" class="number">Size</th>
+          <th scope="col" class="when">Modified</th>
+          <th scope="col" class="number version">Version</th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {folders.map((name) => (
+          <tr key={`${name}/`}>
+            <td class="name">
+              <a
+                class="row-link"
+                href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
+              >
+                <Icon name="folder" />
+                {name}
+                <span class="visually-hidden">, folder</span>
+              </a>
+            </td>
+            <td class="number" />
+            <td class="when" />
+            <td class="number version" />
+          </tr>
+        ))}
+        {list.files.map(({ path, size, version, updatedAt }) => (
+          <tr key={path}>
+            <td class="name">
+              <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
+                <Icon name="file" />
+                {nameOf(path)}
+              </a>
+            </td>
+            <td class="number">{formatBytes(size)}</td>
+            <td class="when">
+              <Age iso={updatedAt} />
+            </td>
+            <td class="number version">{version}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What was there and is not shown. */
+function LeftOut({ list: { trimmed = [], hasMoreDirectories = false } }: { readonly list: PastList }) {
+  return (
+    <>
+      {trimmed.length > 0 && (
+        <details class="plan">
+          <summary>
+            {formatCount(trimmed.length, "file")} {trimmed.length === 1 ? "was" : "were"}{" "}
+            there in a version that retention has removed since
+          </summary>
+          <ul>{trimmed.map((path) => <li key={path}>{path}</li>)}</ul>
+        </details>
+      )}
+      {hasMoreDirectories && <p class="hint">There may have been more folders than those shown.</p>}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** What can be done with the chosen files and folders of a list. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { FileRecord } from "../../api/records.ts";
+import { Icon } from "../../components/icon.tsx";
+import { type Selection, useSelection } from "../../components/selection.ts";
+import { keepFocus, SelectionBar } from "../../components/selection_parts.tsx";
+import { joinPath } from "../../format.ts";
+import { downloadSelected } from "../../state/archive.ts";
+import { announceChange } from "../../state/changes.ts";
+import { deleteSelected, describeRefusal, type Selected } from "../../state/many.ts";
+import { notifyProblem } from "../../state/notices.ts";
+import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
+import { MoveSelectedDialog } from "./move_selected_dialog.tsx";
+
+export interface Chosen {
+  readonly selection: Selection;
+  readonly selected: Selected;
+}
+
+/** A folder's key ends in a slash, which no path of a file does. */
+export function folderKey(path: string): string {
+  return `${path}/`;
+}
+
+/** Undefined for the key of a file. */
+export function pathOfFolder(key: string): string | undefined {
+  return key.endsWith("/") ? key.slice(0, -1) : undefined;
+}
+
+export function useChosen(
+  directory: string,
+  folders: readonly string[],
+  files: readonly FileRecord[],
+): Chosen {
+  const paths = folders.map((name) => joinPath(directory, name));
+  const selection = useSelection([...paths.map(folderKey), ...files.map(({ path }) => path)]);
+  return {
+    selection,
+    selected: {
+      files: files.filter(({ path }) => selection.has(path)),
+      folders: paths.filter((path) => selection.has(folderKey(path))),
+    },
+  };
+}
+
+export interface SelectedActions {
+  /** Deletes what is chosen; asks first where folders are among it. */
+  readonly remove: () => void;
+  /** The bar, and the dialog that it has opened. */
+  readonly bar: ComponentChildren;
+}
+
+export function useSelectedActions(
+  projectId: string,
+  directory: string,
+  { selection, selected }: Chosen,
+): SelectedActions {
+  const [open, setOpen] = useState<{ readonly what: "move" | "delete"; readonly selected: Selected } | null>(
+    null,
+  );
+  const onDone = () => {
+    selection.clear();
+    keepFocus(selection.chosen);
+  };
+  const remove = () =>
+    selected.folders.length > 0
+      ? setOpen({ what: "delete", selected })
+      : void removeFiles(projectId, selected).then((isDone) => isDone && onDone());
+  const shared = { projectId, onDone, onClose: () => setOpen(null) };
+  const bar = (
+    <>
+      <SelectionBar selection={selection}>
+        <button type="button" onClick={() => downloadSelected(projectId, selected)}>
+          <Icon name="download" />Download ZIP
+        </button>
+        <button type="button" onClick={() => setOpen({ what: "move", selected })}>Move …</button>
+        <button type="button" class="danger" onClick={remove}>
+          <Icon name="trash" />Delete
+        </button>
+      </SelectionBar>
+      {open?.what === "move" && (
+        <MoveSelectedDialog {...shared} directory={directory} selected={open.selected} />
+      )}
+      {open?.what === "delete" && <DeleteSelectedDialog {...shared} selected={open.selected} />}
+    </>
+  );
+  return { remove, bar };
+}
+
+/** Returns whether the files were deleted. */
+async function removeFiles(projectId: string, selected: Selected): Promise<boolean> {
+  try {
+    await deleteSelected(projectId, selected);
+    return true;
+  } catch (error) {
+    // The list may be what is out of date.
+    announceChange({});
+    notifyProblem(`Nothing was deleted. ${describeRefusal(error)}`, { projectId, path: "" });
+    return false;
+  }
+}

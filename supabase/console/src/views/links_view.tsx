@@ -1,0 +1,127 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The links of the project that can be used: what each is for, who made it, and until when. */
+import { useEffect, useState } from "preact/hooks";
+import { type Link, listLinks, type NewLink } from "../api/links.ts";
+import { Age } from "../components/age.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Icon } from "../components/icon.tsx";
+import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
+import { moveInList } from "../components/list_navigation.ts";
+import { Empty, Loading, Problem } from "../components/states.tsx";
+import { ensureKeys, writerName } from "../state/keys.ts";
+import { hrefOf } from "../state/router.ts";
+import { useLoad } from "../state/use_load.ts";
+
+export function LinksView({ projectId }: { readonly projectId: string }) {
+  const [isMaking, setMaking] = useState(false);
+  const { data, error, reload } = useLoad(`links ${projectId}`, (signal) => listLinks(projectId, signal));
+  useEffect(() => void ensureKeys(projectId), [projectId]);
+  return (
+    <section class="view" aria-labelledby="links-title">
+      <div class="view-head">
+        <h1 id="links-title">Links</h1>
+        <button type="button" class="primary" onClick={() => setMaking(true)}>
+          <Icon name="plus" />New link
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {data === undefined
+        ? error === undefined && <Loading what="the links" />
+        : data.length === 0
+        ? (
+          <Empty icon="link" title="There are no links.">
+            <p>A link reads one file, or writes it once, without a key. Agents make them, too.</p>
+          </Empty>
+        )
+        : <Table {...{ projectId, reload }} links={data} />}
+      {isMaking && <NewLinkDialog projectId={projectId} onMade={reload} onClose={() => setMaking(false)} />}
+    </section>
+  );
+}
+
+interface TableProperties {
+  readonly projectId: string;
+  readonly links: readonly Link[];
+  readonly reload: () => void;
+}
+
+function Table({ projectId, links, reload }: TableProperties) {
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Links that can be used, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col">It may</th>
+          <th scope="col" class="made-by extra">Made by</th>
+          <th scope="col" class="when extra">Made</th>
+          <th scope="col" class="when">Expires</th>
+          <th scope="col" class="actions">
+            <span class="visually-hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {links.map((link) => (
+          <tr key={link.id}>
+            <td class="name">
+              <a
+                class="row-link"
+                href={hrefOf({
+                  name: "file",
+                  projectId,
+                  path: link.path,
+                  tab: "content",
+                  version: link.version,
+                })}
+              >
+                <Icon name="file" />
+                {link.path}
+              </a>
+            </td>
+            <td>{describeLink(link)}</td>
+            <td class="made-by extra">{writerName(projectId, link.keyId)}</td>
+            <td class="when extra">
+              <Age iso={link.createdAt} />
+            </td>
+            <td class="when">
+              <Age iso={link.expiresAt} />
+            </td>
+            <td class="actions">
+              <EndLink {...{ projectId, link }} onEnded={reload} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface DialogProperties {
+  readonly projectId: string;
+  readonly onMade: () => void;
+  readonly onClose: () => void;
+}
+
+function NewLinkDialog({ projectId, onMade, onClose }: DialogProperties) {
+  const [made, setMade] = useState<NewLink | null>(null);
+  return (
+    <Dialog title={made === null ? "New link" : "Your new link"} onClose={onClose}>
+      {made === null
+        ? (
+          <LinkForm
+            projectId={projectId}
+            onMade={(link) => {
+              setMade(link);
+              onMade();
+            }}
+          />
+        )
+        : <MadeLink made={made} />}
+      <footer class="dialog-foot">
+        <button type="button" onClick={onClose}>{made === null ? "Cancel" : "Done"}</button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+/// <reference lib="dom" />
+/** Folders: renamed, moved, copied and deleted as one, from their rows and from their pages. */
+import { assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import { browserSuite } from "../support/browser/browser.ts";
+import { dialog, press, says } from "../support/browser/page_actions.ts";
+
+const { test } = await browserSuite();
+
+test("folders: renamed by keyboard from the row, with all below, and back", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  for (const path of ["notes/a.md", "notes/deep/b.md", "other.md"]) await files.write(path, path);
+  await open("files");
+  const menu = page.getByRole("button", { name: "Actions for notes" });
+  await step("the menu takes the focus, arrows move in it, Escape gives it back", async () => {
+    await menu.focus();
+    await page.keyboard.press("Enter");
+    await hasFocus(page, "Rename …");
+    await page.keyboard.press("ArrowUp");
+    await hasFocus(page, "Delete …");
+    await page.keyboard.press("ArrowDown");
+    await hasFocus(page, "Rename …");
+    await page.keyboard.press("Escape");
+    await menu.and(page.locator(":focus")).waitFor();
+    await page.getByRole("menu").waitFor({ state: "detached" });
+  });
+  await step("the new name is typed, and Enter renames", async () => {
+    await page.keyboard.press("Enter");
+    await hasFocus(page, "Rename …");
+    await page.keyboard.press("Enter");
+    await dialog(page, "Rename notes").getByLabel("New name").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("papers");
+    await page.keyboard.press("Enter");
+    await says(page, "Renamed 2 files.");
+    await page.getByRole("row").getByRole("link", { name: /^papers/ }).waitFor();
+    await page.getByRole("navigation", { name: "Folders" }).getByRole("link", { name: "papers" }).waitFor();
+    assertEquals(await files.paths({ recursive: true }), ["other.md", "papers/a.md", "papers/deep/b.md"]);
+  });
+  await step("and back", async () => {
+    await press(page, "Undo renaming 2 files");
+    await says(page, /^Undone:/);
+    assertEquals(await files.paths({ recursive: true }), ["notes/a.md", "notes/deep/b.md", "other.md"]);
+  });
+});
+
+test("folders: what exists at the destination is named, and written over only if told", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  for (const path of ["notes/a.md", "notes/b.md", "kept/a.md"]) await files.write(path, path);
+  await open("files");
+  const form = dialog(page, "Move notes");
+  await step("nothing was changed, and the file in the way is named", async () => {
+    await choose(page, "notes", "Move …");
+    await form.getByLabel("New path").fill("kept");
+    await press(form, "Move");
+    await form.getByText("there are files in the way").waitFor();
+    assertEquals(await form.getByRole("listitem").allTextContents(), ["kept/a.md"]);
+    assertEquals(await files.paths({ recursive: true }), ["kept/a.md", "notes/a.md", "notes/b.md"]);
+  });
+  await step("over it, what was there stays in its history", async () => {
+    await form.getByLabel("Write over them").check();
+    await press(form, "Move");
+    await says(page, "Moved 2 files.");
+    assertEquals(await files.paths({ recursive: true }), ["kept/a.md", "kept/b.md"]);
+    assertEquals((await files.read("kept/a.md")).content, "notes/a.md");
+    assertEquals((await files.read("kept/a.md", { version: 1 })).content, "kept/a.md");
+  });
+});
+
+test("folders: one into itself, an invalid name, and more files than one change takes are refused in plain words", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  for (let from = 0; from <= 1_000; from += 100) {
+    const operations = Array.from({ length: from === 1_000 ? 1 : 100 }, (_, index) => ({
+      op: "write",
+      path: `many/${from + index}.md`,
+      content: "",
+    }));
+    await files.request("POST", "/batch", { body: { operations } });
+  }
+  await files.write("small/a.md", "");
+  await open("files");
+  await step("a folder into itself", async () => {
+    const form = dialog(page, "Move small");
+    await choose(page, "small", "Move …");
+    await form.getByLabel("New path").fill("small/inside");
+    await press(form, "Move");
+    await form.getByText("must not be the folder itself, or inside it").waitFor();
+    await press(form, "Cancel");
+  });
+  await step("a name that no path has", async () => {
+    const form = dialog(page, "Rename small");
+    await choose(page, "small", "Rename …");
+    await form.getByLabel("New name").fill("..");
+    await press(form, "Rename");
+    await form.locator(".field-problem").waitFor();
+    await press(form, "Cancel");
+  });
+  await step("too many files", async () => {
+    const form = dialog(page, "Delete many?");
+    await choose(page, "many", "Delete …");
+    await form.getByText("1,001 files go").waitFor();
+    await press(form, "Delete");
+    await form.getByText("There are 1,001 files, and one change takes at most 1,000.").waitFor();
+    await press(form, "Cancel");
+  });
+  assertEquals((await files.list({ recursive: true, limit: 1 })).total, 1_002);
+});
+
+test("folders: on its own page a folder is copied, followed when it moves, and left when it goes", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  for (const path of ["notes/a.md", "notes/deep/b.md"]) await files.write(path, path);
+  await open("files/notes");
+  await step("copied", async () => {
+    await choose(page, "notes", "Copy …");
+    await press(dialog(page, "Copy notes"), "Copy");
+    await page.getByRole("heading", { name: "notes copy" }).waitFor();
+    assertEquals(await files.paths({ directory: "notes copy", recursive: true }), [
+      "notes copy/a.md",
+      "notes copy/deep/b.md",
+    ]);
+    assertEquals((await files.paths({ recursive: true })).length, 4);
+  });
+  await step("renamed: the page goes along", async () => {
+    await choose(page, "notes copy", "Rename …");
+    await dialog(page, "Rename notes copy").getByLabel("New name").fill("copy");
+    await press(dialog(page, "Rename notes copy"), "Rename");
+    await page.getByRole("heading", { name: "copy", exact: true }).waitFor();
+    await page.getByRole("link", { name: "a.md" }).waitFor();
+  });
+  await step("deleted: the page above, and undo brings all back", async () => {
+    await choose(page, "copy", "Delete …");
+    await press(dialog(page, "Delete copy?"), "Delete");
+    await says(page, "Deleted 2 files.");
+    await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
+    await press(page, "Undo deleting 2 files");
+    await page.getByRole("row").getByRole("link", { name: /^copy/ }).waitFor();
+    assertEquals((await files.paths({ recursive: true })).length, 4);
+  });
+});
+
+async function choose(page: Page, folder: string, action: string): Promise<void> {
+  await press(page, `Actions for ${folder}`);
+  await page.getByRole("menuitem", { name: action }).click();
+}
+
+async function hasFocus(page: Page, action: string): Promise<void> {
+  await page.getByRole("menuitem", { name: action }).and(page.locator(":focus")).waitFor();
+}
