@@ -5,13 +5,17 @@ import { reasonOf } from "../api/failure.ts";
 import { Loading } from "../components/states.tsx";
 import type { CodeOptions, ComparisonOptions, Mounted } from "./mount.ts";
 
-/** Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view. */
+/**
+ * Text with line numbers and highlighting, editable if `onChange` is given. A new `id` mounts a new view; a new text is
+ * taken into the one that is there, which stays where it is scrolled to, unless it is edited.
+ */
 export function CodeView({ id, ...options }: CodeOptions & { readonly id: string }) {
   const latest = useRef(options);
   latest.current = options;
   return (
     <Host
       id={id}
+      text={options.onChange === undefined ? options.text : undefined}
       mount={async (root) => {
         const { mountCode } = await import("./mount.ts");
         const { onChange, onSave, ...fixed } = latest.current;
@@ -40,11 +44,14 @@ export function Comparison({ id, ...options }: ComparisonOptions & { readonly id
 
 interface HostProperties {
   readonly id: string;
+  /** What it shows, if that may change. */
+  readonly text?: string | undefined;
   readonly mount: (root: ShadowRoot) => Promise<Mounted>;
 }
 
-function Host({ id, mount }: HostProperties) {
+function Host({ id, text, mount }: HostProperties) {
   const element = useRef<HTMLDivElement>(null);
+  const shown = useRef<Mounted | null>(null);
   const [state, setState] = useState<"loading" | "ready" | Error>("loading");
   useEffect(() => {
     const host = element.current;
@@ -55,14 +62,18 @@ function Host({ id, mount }: HostProperties) {
     setState("loading");
     mount(root).then((view) => {
       if (isGone) return view.destroy();
-      mounted = view;
+      shown.current = mounted = view;
       setState("ready");
     }, (error) => setState(error instanceof Error ? error : new Error(String(error))));
     return () => {
       isGone = true;
+      shown.current = null;
       mounted?.destroy();
     };
   }, [id]);
+  useEffect(() => {
+    if (state === "ready" && text !== undefined) shown.current?.show?.(text);
+  }, [state, text]);
   return (
     <>
       {state === "loading" && <Loading what="the text view" />}

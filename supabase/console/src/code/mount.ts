@@ -24,6 +24,8 @@ import { lineBreakOf } from "./line_breaks.ts";
 
 export interface Mounted {
   readonly destroy: () => void;
+  /** Changes what differs. */
+  readonly show?: (text: string) => void;
 }
 
 export interface CodeOptions {
@@ -60,7 +62,25 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
   const view = new EditorView({ state, root, parent: place(root) });
   if (onChange !== undefined) view.focus();
   if (options.line !== undefined) showLine(view, options.line);
-  return view;
+  return { destroy: () => view.destroy(), show: (text) => replaceText(view, text) };
+}
+
+/** Leaves what both begin and end with, so that the view stays where it is. */
+function replaceText(view: EditorView, next: string): void {
+  const before = view.state.sliceDoc();
+  if (before === next) return;
+  // Positions count each line break once.
+  if (view.state.lineBreak !== "\n") {
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: view.state.toText(next) } });
+    return;
+  }
+  const length = Math.min(before.length, next.length);
+  let start = 0;
+  while (start < length && before[start] === next[start]) start++;
+  let end = 0;
+  while (end < length - start && before[before.length - 1 - end] === next[next.length - 1 - end]) end++;
+  const insert = view.state.toText(next.slice(start, next.length - end));
+  view.dispatch({ changes: { from: start, to: before.length - end, insert } });
 }
 
 /** Marks the line and scrolls to it; the last one, if the text has become shorter. */

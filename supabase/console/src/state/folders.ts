@@ -1,6 +1,7 @@
 /** Folder names from the lists that were loaded; the tree loads only the folders that no list contains. */
 import { signal } from "@preact/signals";
 import { listFiles } from "../api/files.ts";
+import type { Change } from "../api/changes.ts";
 
 const known = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 
@@ -16,6 +17,23 @@ export function setFolders(projectId: string, directory: string, names: readonly
 export async function loadFolders(projectId: string, directory: string): Promise<void> {
   const { directories = [] } = await listFiles(projectId, { directory, limit: 1 });
   setFolders(projectId, directory, directories);
+}
+
+/** Puts folders that files have come into in the tree; ones that have become empty go with the next list. */
+export function addFolders(projectId: string, changes: readonly Change[]): void {
+  let next: Map<string, readonly string[]> | null = null;
+  for (const { path, deleted } of changes) {
+    if (path === undefined || deleted) continue;
+    const names = path.split("/").slice(0, -1);
+    for (const [depth, name] of names.entries()) {
+      const key = keyOf(projectId, names.slice(0, depth).join("/"));
+      const listed = (next ?? known.value).get(key);
+      if (listed === undefined || listed.includes(name)) continue;
+      next ??= new Map(known.value);
+      next.set(key, [...listed, name].sort());
+    }
+  }
+  if (next !== null) known.value = next;
 }
 
 function keyOf(projectId: string, directory: string): string {

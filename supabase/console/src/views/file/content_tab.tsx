@@ -12,11 +12,14 @@ import {
   TEXT_PART_BYTES,
   TEXT_PREVIEW_BYTES_MAX,
 } from "../../limits.ts";
+import { useRef } from "preact/hooks";
+import { usePaced } from "../../state/paced.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
+import { FollowToggle, FollowView } from "./follow_view.tsx";
 import { ImagePreview } from "./image_preview.tsx";
 import { MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
@@ -38,22 +41,33 @@ const BYTES_MAX: Record<Kind, number> = {
   binary: 0,
 };
 
-export function ContentTab({ place, latest }: Properties) {
+export function ContentTab({ place, latest: newest }: Properties) {
   const { projectId, path } = place;
+  const latest = usePaced(projectId, newest);
   const version = place.version ?? latest?.version;
   const { data, error, reload } = useLoad(
-    `content ${projectId} ${path} ${version}`,
-    (signal) => loadPreview(place, latest, signal),
+    `content ${projectId} ${path} ${place.follow ? "followed" : version}`,
+    // Who follows the file reads its end alone.
+    async (signal) => place.follow ? null : await loadPreview(place, latest, signal),
   );
+  // Until the next version is there, the one before stays.
+  const kept = useRef<Loaded | null>(null);
+  if (data) kept.current = data;
   const isOld = place.version !== undefined && place.version !== latest?.version;
+  const shown = data ?? (place.version === undefined ? kept.current : null);
+  const canFollow = latest !== null && place.version === undefined &&
+    previewKind(shownType(latest)) === "text";
   return (
     <>
       {isOld && <OldVersion {...{ place, latest }} />}
-      {error !== undefined
+      {canFollow && <FollowToggle place={place} />}
+      {canFollow && place.follow
+        ? <FollowView projectId={projectId} record={latest} />
+        : error !== undefined
         ? <Problem error={error} onRetry={reload} />
-        : data === undefined
+        : shown === null
         ? <Loading what="the content" />
-        : <Preview projectId={projectId} line={place.line} {...data} />}
+        : <Preview projectId={projectId} line={place.line} {...shown} />}
     </>
   );
 }
@@ -107,7 +121,7 @@ function Preview({ projectId, line, record, bytes, isPart }: PreviewProperties) 
           {formatBytes(record.size)}. Download the file to see the rest.
         </p>
       )}
-      <TextPreview key={id} {...{ text, bytes, record, line }} />
+      <TextPreview key={record.path} {...{ text, bytes, record, line }} />
     </>
   );
 }

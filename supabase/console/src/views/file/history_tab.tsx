@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** All versions with writer, time and size; two can be compared, any can be restored. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import type { Version } from "../../api/records.ts";
 import { restore } from "../../state/remove_file.ts";
@@ -13,6 +13,7 @@ import { Icon } from "../../components/icon.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
+import { usePaced } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 
@@ -25,8 +26,14 @@ interface Properties {
 export function HistoryTab({ place, latest }: Properties) {
   const { projectId, path, first: offset = 0 } = place;
   const [chosen, setChosen] = useState<readonly number[]>([]);
-  const key = `versions ${projectId} ${path} ${offset} ${latest}`;
+  const key = `versions ${projectId} ${path} ${offset}`;
   const { data, error, reload } = useLoad(key, (signal) => listVersions(projectId, path, offset, signal));
+  const paced = usePaced(projectId, latest);
+  const loaded = useRef(paced);
+  useEffect(() => {
+    if (loaded.current !== paced) reload();
+    loaded.current = paced;
+  }, [paced]);
   useEffect(() => void ensureKeys(projectId), [projectId]);
   const [from, to] = [...chosen].sort((a, b) => a - b);
   const compare = () => {

@@ -33,7 +33,7 @@ export function TextPreview({ text, bytes, record, line }: Properties) {
       {toggle}
       {isPicture ? <ImagePreview bytes={bytes} path={record.path} mimeType={record.mimeType} /> : (
         <CodeView
-          id={`${record.path} ${record.version} ${line}`}
+          id={`${record.path} ${line}`}
           text={text}
           line={line}
           mimeType={shownType(record)}
