@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import { CHANGES_PER_ANSWER } from "../limits.ts";
 import { call } from "./client.ts";
-import { origin } from "./records.ts";
+import { type FileRecord, origin } from "./records.ts";
 
 const changeSchema = z.object({
   cursor: z.string(),
@@ -56,4 +56,18 @@ export function listChangesBefore(
   signal: AbortSignal,
 ): Promise<ChangePage> {
   return call({ path: "/changes", projectId, query: { ...query }, signal }, changePageSchema);
+}
+
+/** The file at that version. When it was created is known only if `known` is given. */
+export function recordOf(change: Change & { readonly path: string }, known?: FileRecord): FileRecord {
+  const { fileId: id, path, version, mimeType, size, createdAt } = change;
+  return {
+    id,
+    path,
+    version,
+    mimeType,
+    size,
+    createdAt: known?.createdAt ?? createdAt,
+    updatedAt: createdAt,
+  };
 }

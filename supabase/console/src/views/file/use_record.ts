@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** The latest version of a file, kept up to date by what is told of it: no request for each of its versions. */
+import { recordOf } from "../../api/changes.ts";
 import { isCode } from "../../api/failure.ts";
 import { readRecord } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
@@ -7,7 +8,6 @@ import { changesSince, type LiveChange, liveCount, useLive } from "../../state/l
 import { usePacedCall } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { usePatched } from "../../state/use_patched.ts";
-import { recordOf } from "../folder/merge_changes.ts";
 
 /** `data` is null for a deleted file. */
 export function useRecord(projectId: string, path: string) {

@@ -1,6 +1,6 @@
 /** Takes what was told of files into a page of a folder that is loaded already. */
 import type { SortField, SortOrder } from "../../api/files.ts";
-import type { Change } from "../../api/changes.ts";
+import { type Change, recordOf } from "../../api/changes.ts";
 import type { FileList, FileRecord } from "../../api/records.ts";
 import { directoryOf } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
@@ -73,19 +73,6 @@ function mergeFile(list: FileList, change: Change & { readonly path: string }, p
   return {
     list: { ...list, files, total: list.total + (isNew ? 1 : 0) },
     isStale: isElsewhere || !isCounted,
-  };
-}
-
-export function recordOf(change: Change & { readonly path: string }, known?: FileRecord): FileRecord {
-  const { fileId: id, path, version, mimeType, size, createdAt } = change;
-  return {
-    id,
-    path,
-    version,
-    mimeType,
-    size,
-    createdAt: known?.createdAt ?? createdAt,
-    updatedAt: createdAt,
   };
 }
 

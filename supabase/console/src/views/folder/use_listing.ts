@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever the page. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { recordOf } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { directoryOf, nameOf } from "../../format.ts";
@@ -19,7 +20,7 @@ import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { usePatched } from "../../state/use_patched.ts";
 import { cursorBefore } from "./cursor_before.ts";
-import { comparison, mergeChanges, recordOf, type Sort } from "./merge_changes.ts";
+import { comparison, mergeChanges, type Sort } from "./merge_changes.ts";
 import { useNameScan } from "./use_name_scan.ts";
 
 export type { Sort };
