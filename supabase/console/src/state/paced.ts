@@ -17,11 +17,14 @@ export function usePacedCall(projectId: string, run: () => void): () => void {
   return useCallback(() => {
     if (cancel.current !== null) return;
     const pause = hasShareLeft(projectId) ? PACED_MILLISECONDS : PACED_SCARCE_MILLISECONDS;
-    cancel.current = whenVisible(Math.max(0, last.current + pause - performance.now()), () => {
+    let isOver = false;
+    const stop = whenVisible(Math.max(0, last.current + pause - performance.now()), () => {
+      isOver = true;
       cancel.current = null;
       last.current = performance.now();
       latest.current();
     });
+    if (!isOver) cancel.current = stop;
   }, [projectId]);
 }
 

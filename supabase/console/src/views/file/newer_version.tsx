@@ -1,11 +1,11 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** Tells whoever edits a file that somebody has written a newer version, or deleted it, and offers what to do. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useReducer, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
-import { toldChange } from "../../state/live.ts";
+import { toldChange, useLive } from "../../state/live.ts";
 import { restore } from "../../state/remove_file.ts";
 import type { FilePlace } from "../../state/router.ts";
 
@@ -27,6 +27,9 @@ export function NewerVersion(properties: Properties) {
   const newest = record.version + (isDeleted ? 1 : 0);
   const [dismissed, dismiss] = useState(base);
   const isShown = newest > dismissed;
+  // Who wrote a version is told after the answer to a save of one's own.
+  const [, draw] = useReducer<number, void>((count) => count + 1, 0);
+  useLive(projectId, () => draw());
   useEffect(() => {
     if (isShown) void ensureKeys(projectId);
   }, [projectId, isShown]);
