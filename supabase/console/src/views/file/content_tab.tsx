@@ -52,7 +52,7 @@ export function ContentTab({ place, latest: newest }: Properties) {
   );
   // Until the next version is there, the one before stays.
   const kept = useRef<Loaded | null>(null);
-  if (data) kept.current = data;
+  if (data !== undefined) kept.current = data;
   const isOld = place.version !== undefined && place.version !== latest?.version;
   const shown = data ?? (place.version === undefined ? kept.current : null);
   const canFollow = latest !== null && place.version === undefined &&
