@@ -80,6 +80,38 @@ comment on function filestore.last_position is
   'The position of the last version after one position, up to another; the first one where there is none.';
 call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
 
+create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  -- All that was made by then is at v_low or below, or still to be looked at below v_high.
+  v_low bigint := 0;
+  v_high bigint := p_end + 1;
+  v_middle bigint;
+  v_position bigint;
+  v_created_at timestamptz;
+begin
+  while v_low < v_high - 1 loop
+    v_middle := v_low + (v_high - v_low) / 2;
+    select v.position, v.created_at into v_position, v_created_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.position > v_low and v.position <= v_middle
+    order by v.position desc limit 1;
+    if found and v_created_at > p_time then
+      v_high := v_position;
+    else
+      v_low := v_middle;
+    end if;
+  end loop;
+  return v_low;
+end
+$$;
+comment on function filestore.last_position_by is
+  'A position up to the given one, after which no version is older than the time by more than a commit takes: a commit '
+  'takes its time before its positions. Looks at one version for each binary digit of the positions.';
+call filestore.grant_execute('filestore.last_position_by', 'filestore_engine');
+
 create function filestore.is_receipt_seen(p_project_id uuid, p_file_id uuid, p_query jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$
 declare
@@ -118,12 +150,14 @@ declare
   v_place constant text := p_query ->> 'place';
   v_below constant text := nullif(p_query ->> 'directory', '') || '/';
   v_beyond constant text := nullif(p_query ->> 'directory', '') || '0';
+  v_until constant timestamptz := p_query ->> 'until';
 begin
   -- The file of a version is looked up only where its path matters, or row-level security hides some.
   if (p_query ->> 'newestFirst')::boolean then
     positions := array(
       select l.position from (
-        select v.position, v.file_id, v.run_id, v.actor, v.key_id, v.operation from filestore.file_versions v
+        select v.position, v.file_id, v.run_id, v.actor, v.key_id, v.operation, v.created_at
+        from filestore.file_versions v
         where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
         order by v.position desc limit p_looked_at_max
       ) l
@@ -140,7 +174,13 @@ begin
       ) f
       where (v_run is null or l.run_id = v_run) and (v_actor is null or l.actor = v_actor)
         and (v_key_id is null or l.key_id = v_key_id) and (v_operation is null or l.operation = v_operation)
+        and (v_until is null or l.created_at < v_until)
       order by l.position desc limit p_picked_max);
+    if p_query ? 'before' and cardinality(positions) < p_picked_max then
+      select v.position into looked_to from filestore.file_versions v
+      where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
+      order by v.position desc offset p_looked_at_max - 1 limit 1;
+    end if;
     return;
   end if;
   positions := array(
@@ -174,7 +214,7 @@ $$;
 comment on function filestore.pick_changes is
   'The positions of the versions after one position, up to another, that the filters let through: so many of as many '
   'that are looked at, from the first one on, or from the last one back. looked_to: where the look ended, if it found '
-  'fewer.';
+  'fewer; of a look back only if there was more to look at.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 
 create function filestore.change_records(
@@ -228,11 +268,15 @@ declare
   v_project_id constant uuid := v_session.project_id;
   v_limit constant integer := least((p_query ->> 'limit')::integer, (filestore.limits()).changes_limit_max);
   v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
+  v_before constant text := p_query ->> 'before';
+  -- A commit takes less than a minute from its time to its positions.
+  v_until constant timestamptz := case when v_before <> 'now' and v_before !~ '^[0-9a-f]{32}$' then v_before end;
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
   v_looked_at_max constant integer := case
-    when v_by_path or p_query ?| '{run,actor,keyId,operation}' then (filestore.limits()).changes_looked_at_max
+    when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
+    then (filestore.limits()).changes_looked_at_max
     else v_limit + 1 end;
   v_after bigint := 0;
   v_last bigint;
@@ -253,15 +297,26 @@ begin
         '{"issues": [{"path": "after", "reason": "must be a cursor of this project, or now"}]}'))::json;
     end if;
   end if;
+  if v_before ~ '^[0-9a-f]{32}$' and filestore.position_of(v_cursor_key, v_before) is null then
+    return (v_session.envelope || filestore.refused_field('before', 'must be a cursor of this project'))::json;
+  end if;
   -- Everything up to the end is visible to what follows.
   v_last := filestore.feed_end(v_project_id);
+  if v_before ~ '^[0-9a-f]{32}$' then
+    v_last := least(v_last, filestore.position_of(v_cursor_key, v_before) - 1);
+  elsif v_until is not null then
+    v_last := filestore.last_position_by(v_project_id, v_last, v_until + interval '1 minute');
+  end if;
   v_last := filestore.last_position(v_project_id, v_after, v_last);
   if p_query ->> 'after' is distinct from 'now' then
     v_picked := filestore.pick_changes(
-      v_project_id, p_query, v_by_path, v_after, v_last, v_looked_at_max, v_limit + 1);
+      v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_looked_at_max,
+      v_limit + 1);
     v_has_more := cardinality(v_picked.positions) > v_limit or coalesce(v_picked.looked_to < v_last, false);
     v_positions := v_picked.positions[1:v_limit];
-    if v_newest_first then
+    if v_before is not null then
+      v_last := coalesce(v_picked.looked_to, v_positions[cardinality(v_positions)], 0);
+    elsif v_newest_first then
       v_positions := array(select p from unnest(v_positions) p order by p);
     elsif v_has_more then
       v_last := coalesce(v_picked.looked_to, v_positions[v_limit]);
@@ -275,7 +330,9 @@ $$;
 comment on function public.filestore_changes is
   'One page of the change feed, of what the key may see. p_query: after (a cursor, or now for a cursor alone), limit, '
   'run, actor, keyId, path, directory, place (a path or a directory), operation; newestFirst for the last ones instead '
-  'of the first. "position" is where the cursor stands, for `filestore_newest_change`. Refusals: VALIDATION_ERROR.';
+  'of the first; with it before (a cursor, now or a time) for those before it, the newest first, and the cursor that '
+  'leads further back. "position" is where the cursor stands, for `filestore_newest_change`. '
+  'Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_changes', 'filestore_engine', 'service_role');
 
 create function public.filestore_newest_change(p_project_id uuid, p_known bigint) returns bigint

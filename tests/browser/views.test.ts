@@ -171,9 +171,28 @@ const VIEWS: Readonly<Record<string, View>> = {
     return visit.page.getByLabel("Version 2", { exact: true });
   },
   "a conflict": conflict,
+  "a newer version beside the editor": async ({ page, open, account: { files } }) => {
+    await files.write("both.md", "one\n");
+    await open("file/both.md?tab=edit");
+    await typeAtEnd(page, "both.md", "mine\n");
+    await files.put("append", "both.md", { content: "theirs\n" }, { "x-actor": "planner/2.1" });
+    return page.getByText("Version 2 was written by planner");
+  },
+  "a file that is followed": at(`file/${ENCODED}?follow=true`, (page) => page.getByRole("log")),
+  "a row that has just changed": async ({ page, open, account: { files } }) => {
+    await open("files");
+    await page.getByRole("link", { name: "drawing.svg" }).waitFor();
+    await files.append("data/run.json", "\n");
+    await files.write("changed.md", "x");
+    return page.locator("tr.changed");
+  },
   "a file that is not there": at("file/nowhere.md", (page) => page.getByRole("alert")),
   "the deleted files": at("deleted", (page) => page.getByRole("button", { name: "Restore old.md" })),
   "the activity": at("activity", (page) => page.getByRole("table", { name: "Latest writes" })),
+  "the activity with filters": at(
+    "activity?actor=nobody&directory=notes",
+    (page) => page.getByText("No write passes these filters."),
+  ),
   "the runs": at("runs", (page) => page.getByRole("table", { name: "Runs" })),
   "a run": at(`run/${RUN}`, (page) => page.getByRole("table", { name: `Files of ${RUN}` })),
   "the undo of a run": async (visit) => {

@@ -179,6 +179,12 @@ Deno.test("the change feed in the database", async (t) => {
           ["late.txt", 1],
         ]);
         assertNotEquals(latest.hasMore, false);
+        const back = (query: Record<string, unknown>) =>
+          changes(sql, project, { newestFirst: true, run: "rare", ...query });
+        const last = valueOf(await back({ before: "now" }));
+        assertEquals([last.changes.map(({ path }) => path), last.hasMore], [["late.txt"], true]);
+        const earliest = valueOf(await back({ before: last.cursor }));
+        assertEquals([earliest.changes.map(({ path }) => path), earliest.hasMore], [["early.txt"], false]);
       },
     );
 
@@ -216,7 +222,8 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
     await t.step(
       "a page reads its own versions, at the beginning, in the middle and at the end",
       async () => {
-        for (const query of [{}, { after: middle }, { newestFirst: true }, { after: "now" }]) {
+        const backwards = ["now", middle].map((before) => ({ newestFirst: true, before }));
+        for (const query of [{}, { after: middle }, { newestFirst: true }, { after: "now" }, ...backwards]) {
           const rows = await noted(() => changes(sql, project, { limit: 100, ...query }));
           // Picked, one more than shown; looked up again for the records; and the last position.
           assert((rows["file_versions"] ?? 0) <= 2 * 100 + 2, JSON.stringify([query, rows]));
@@ -231,6 +238,13 @@ async function pagesByPlan(t: Deno.TestContext, url: string): Promise<void> {
       assert((rows["file_versions"] ?? 0) <= 2 * CHANGES_LOOKED_AT_MAX + 1, JSON.stringify(rows));
       assertEquals(rows["files"], 0, "whose paths do not matter");
       assertEquals(sorts(plans), []);
+    });
+    await t.step("what was before a time is found by bisection, not by reading back", async () => {
+      const query = { limit: 100, newestFirst: true, before: "2001-01-01T00:00:00.000Z" };
+      const rows = await noted(() => changes(sql, project, query));
+      assert((rows["file_versions"] ?? 0) <= 64, JSON.stringify(rows));
+      assertEquals(sorts(plans), []);
+      assertEquals([...new Set(indexesUsed(plans, "file_versions"))], ["file_versions_by_position"]);
     });
     await t.step("whoever waits has one index entry read for each question", async () => {
       const { position } = valueOf(await changes(sql, project, { after: "now" }));

@@ -130,6 +130,10 @@ test("what is wrong with the query is 400 and names the parameter, a cursor of a
     ["/changes", "after", "0".repeat(32)],
     ["/changes", "after", ""],
     ["/changes", "after", cursor.slice(1)],
+    ["/changes", "before", cursor],
+    ["/changes", "before", "0".repeat(32)],
+    ["/changes", "before", "yesterday"],
+    ["/changes", "before", "2026-11-31"],
     ["/changes", "limit", "0"],
     ["/changes", "limit", "1001"],
     ["/changes", "wait", "-1"],
@@ -155,6 +159,10 @@ test("what is wrong with the query is 400 and names the parameter, a cursor of a
     assertRefused(await own.request("GET", "/changes", { query }), "INVALID_PATH", "list_changes");
   }
   assertRefused(await own.request("GET", "/changes?run=a&run=b"), "VALIDATION_ERROR");
+  for (const [name, value] of [["after", "now"], ["wait", 1]] as const) {
+    const answer = await own.request("GET", "/changes", { query: { before: "now", [name]: value } });
+    assertEquals(issuePaths(assertRefused(answer, "VALIDATION_ERROR")), [name]);
+  }
 });
 
 test("filters: run, actor, path, directory, operation, alone and together", async () => {
@@ -323,6 +331,8 @@ test("the owner follows in the console outside the window; what does not wait is
   const follow = await account.request("GET", "/changes", { query: { wait: 0 } });
   assertEquals(dataOf(follow, "list_changes", ownersChangePage).changes.length, 1);
   assertRefused(await account.request("GET", "/changes"), "RATE_LIMIT_EXCEEDED", "list_changes");
+  const back = await account.request("GET", "/changes", { query: { wait: 0, before: "now" } });
+  assertRefused(back, "RATE_LIMIT_EXCEEDED", "list_changes");
   // Although this isolate knows by now that the window is used up.
   assertEquals((await account.request("GET", "/changes", { query: { wait: 0 } })).status, 200);
   const { key } = await service.key(account.projectId);
@@ -367,4 +377,39 @@ test("runs: the newest first, summed up, page by page; one of them with its file
   const stranger: ProjectFiles = await files();
   assertRefused(await stranger.request("GET", "/runs/first"), "RUN_NOT_FOUND", "get_run");
   assertEquals((await runs(stranger)).runs, []);
+});
+
+test("backwards: the newest first, page by page to the beginning, from a cursor, now or a time", async () => {
+  const own = await files();
+  for (let n = 1; n <= 5; n++) await own.write("log.txt", `${n}`);
+  const forwards = await follow(own);
+  const newest = await changes(own, { before: "now", limit: 2 });
+  assertEquals([shown(newest.changes), newest.hasMore], [["log.txt 5", "log.txt 4"], true]);
+  const middle = await changes(own, { before: newest.cursor, limit: 2 });
+  assertEquals([shown(middle.changes), middle.hasMore], [["log.txt 3", "log.txt 2"], true]);
+  const oldest = await changes(own, { before: middle.cursor, limit: 2 });
+  assertEquals([shown(oldest.changes), oldest.hasMore], [["log.txt 1"], false]);
+  const nothing = await changes(own, { before: oldest.cursor });
+  assertEquals([nothing.changes, nothing.hasMore], [[], false]);
+  assertEquals([...newest.changes, ...middle.changes, ...oldest.changes], forwards.toReversed());
+  // What a page ended at is where a follower may begin.
+  assertEquals(shown((await changes(own, { after: newest.cursor })).changes), ["log.txt 5"]);
+});
+
+test("backwards: a time is exact, whatever filters hold", async () => {
+  const own = await files();
+  for (let n = 1; n <= 6; n++) {
+    await own.post({ path: `${n}.txt`, content: "x" }, { "x-actor": n % 2 === 0 ? "even" : "odd" });
+  }
+  const all = await follow(own);
+  for (const { createdAt } of all) {
+    const earlier = all.filter((change) => change.createdAt < createdAt).toReversed();
+    assertEquals((await changes(own, { before: createdAt })).changes, earlier);
+    assertEquals(
+      (await changes(own, { before: createdAt, actor: "odd" })).changes,
+      earlier.filter(({ actor }) => actor === "odd"),
+    );
+  }
+  assertEquals((await changes(own, { before: "2001-01-01" })).changes, []);
+  assertEquals((await changes(own, { before: "2101-01-01T00:00:00+02:00" })).changes, all.toReversed());
 });

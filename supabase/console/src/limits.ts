@@ -9,8 +9,14 @@ export const VERSIONS_PER_PAGE = 50;
 /** Keys of a project that work, and projects of an account: the maxima of the API. */
 export const PROJECT_KEYS_MAX = 100;
 export const ACCOUNT_PROJECTS_MAX = 20;
-/** Entries of the activity list: the maximum of the API. */
+/** Writes on a page of the activity. */
 export const ACTIVITY_ENTRIES = 50;
+/** Writes that stay on the first page of the activity while new ones come. */
+export const ACTIVITY_ENTRIES_MAX = 200;
+/** Requests of one look for the writes that filters let through; each looks at ACTIVITY_LOOKED_AT at most. */
+export const ACTIVITY_REQUESTS_MAX = 5;
+/** Writes that the service looks at for a request with filters. */
+export const ACTIVITY_LOOKED_AT = 10_000;
 /** Runs on a page of them. */
 export const RUNS_PER_PAGE = 50;
 /** Files of each kind that the dialog of an undo names. */
@@ -73,16 +79,38 @@ export const UPLOADS_PER_RELOAD = 16;
 /** How long the link of a mail works, by default of Supabase Auth; after that none is expected any more. */
 export const AUTH_REQUEST_MILLISECONDS = 3_600_000;
 
-/** How often the activity is reloaded while it is visible. */
-export const ACTIVITY_POLL_MILLISECONDS = 30_000;
+/** How long a request of the follower waits for a change: the maximum of the API. */
+export const FOLLOW_WAIT_SECONDS = 25;
+/** Changes in one answer to it: the maximum of the API. With more, the views load anew. */
+export const CHANGES_PER_ANSWER = 1_000;
+/** Pause before the follower asks again: what is written meanwhile comes in one answer. */
+export const FOLLOW_PAUSE_MILLISECONDS = 200;
+/** How long the first view of a project waits for the follower to begin. */
+export const FOLLOW_READY_MILLISECONDS = 1_000;
+/** Pause of the follower after the first failure; it doubles with each that follows. */
+export const FOLLOW_FAILURES_PAUSE_MILLISECONDS = 1_000;
+export const FOLLOW_FAILURES_PAUSE_MILLISECONDS_MAX = 60_000;
+/** Changes that are remembered, for lists that were under way and for who wrote a version. */
+export const LIVE_CHANGES_KEPT = 2_000;
+/** How long a row that has changed is marked. */
+export const MARK_MILLISECONDS = 5_000;
+/** Rows that are marked at a time. */
+export const MARKS_MAX = 500;
+/** Pause between loads that a change causes, and where the share below is used up. */
+export const PACED_MILLISECONDS = 1_000;
+export const PACED_SCARCE_MILLISECONDS = 15_000;
+/** Share of the project's requests per minute up to which the console asks unasked; the rest is left to agents. */
+export const UNASKED_REQUESTS_SHARE_MAX = 0.5;
+/** How much of the end of a file is read when one begins to follow it. */
+export const TAIL_BYTES = 64 * 1024;
+/** Characters of a followed file that stay in view. */
+export const TAIL_CHARACTERS_MAX = 1024 * 1024;
 /** How often a reconnection is attempted. */
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pages of names that a filter looks through at a time in a large folder; one request each. */
 export const FILTER_PAGES_MAX = 100;
 /** As many pages even where agents have used half of the project's requests of the minute. */
 export const FILTER_PAGES_MIN = 10;
-/** Share of the project's requests per minute that a filter leaves to others. */
-export const FILTER_REQUESTS_SHARE_MAX = 0.5;
 /** Files that a filter shows. */
 export const FILTER_FILES_MAX = 200;
 /** Pause after the last keystroke before a filter sends a request, and is kept in the address. */

@@ -34,6 +34,8 @@ export interface Visit {
   readonly service: Service;
   /** Requests to the service so far: method, path and query below its base address. */
   readonly calls: string[];
+  /** Requests that follow the change feed, which are not among `calls`: they wait, and nobody pays for them. */
+  readonly follows: string[];
   /** Addresses of other requests so far. */
   readonly fetched: string[];
   /** Errors that were thrown in the page, dialogs, and what its Content-Security-Policy refused. */
@@ -126,14 +128,23 @@ async function visit(
   }
 }
 
-function watch(page: Page, baseUrl: string): Pick<Visit, "calls" | "fetched" | "problems"> {
+/** Whether a request follows the change feed. */
+export function isFollow(call: string): boolean {
+  return /^GET \/changes\?(.*&)?wait=/.test(call);
+}
+
+function watch(page: Page, baseUrl: string): Pick<Visit, "calls" | "follows" | "fetched" | "problems"> {
   const calls: string[] = [];
+  const follows: string[] = [];
   const fetched: string[] = [];
   const problems: string[] = [];
   page.on("request", (request) => {
     const url = request.url();
     if (!url.startsWith(baseUrl)) fetched.push(url);
-    else if (request.method() !== "OPTIONS") calls.push(`${request.method()} ${url.slice(baseUrl.length)}`);
+    else if (request.method() !== "OPTIONS") {
+      const call = `${request.method()} ${url.slice(baseUrl.length)}`;
+      (isFollow(call) ? follows : calls).push(call);
+    }
   });
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -143,7 +154,7 @@ function watch(page: Page, baseUrl: string): Pick<Visit, "calls" | "fetched" | "
     if (dialog.type() !== "beforeunload") problems.push(`dialog: ${dialog.message()}`);
     await dialog.accept();
   });
-  return { calls, fetched, problems };
+  return { calls, follows, fetched, problems };
 }
 
 /** The failure, with what a person would have seen. */

@@ -20,6 +20,8 @@ export interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** False: the caller repeats it, and nobody is told to wait. By default after a 429 or 503. */
+  readonly isRepeated?: boolean;
 }
 
 /** Returns the `data` of the response's envelope. Throws `ApiFailure`. */
@@ -42,6 +44,8 @@ export async function send(request: Call): Promise<Response> {
     if (response.status === 401 && !sessionRenewed) {
       sessionRenewed = true;
       if (await renewSession()) continue;
+    } else if (request.isRepeated === false) {
+      throw failure;
     } else if (response.status === 429 && waits++ < RATE_RETRIES_MAX) {
       await waitForRate(retryAfterSeconds(response.headers.get("retry-after")), request.signal);
       continue;

@@ -128,6 +128,19 @@ export async function openBytes(
   return body ?? new Blob([]).stream();
 }
 
+/** Reads the bytes of a version from `start` to before `end`. */
+export async function readRange(
+  projectId: string,
+  path: string,
+  version: number,
+  { start, end }: { readonly start: number; readonly end: number },
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const headers = { accept: "application/octet-stream", range: `bytes=${start}-${end - 1}` };
+  const response = await send({ path: fileUrlPath(path), projectId, query: { version }, headers, signal });
+  return new Uint8Array(await response.arrayBuffer());
+}
+
 /** Creates an empty file. Fails if the file exists. */
 export function createFile(projectId: string, path: string): Promise<FileRecord> {
   const headers = { "if-none-match": "*" };

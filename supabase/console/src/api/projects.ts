@@ -1,9 +1,6 @@
-/** Calls of the account routes: projects, their keys, their recent writes. */
-import { ACTIVITY_ENTRIES } from "../limits.ts";
+/** Calls of the account routes: projects and their keys. */
 import { call } from "./client.ts";
 import {
-  type ActivityEntry,
-  activitySchema,
   deletedSchema,
   type Key,
   keySchema,
@@ -81,13 +78,4 @@ export function changeKey(projectId: string, keyId: string, changes: KeyChanges)
 export function revokeKey(projectId: string, keyId: string): Promise<Key> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
   return call({ method: "DELETE", path, projectId }, keySchema);
-}
-
-/** Newest first. */
-export async function listActivity(
-  projectId: string,
-  signal?: AbortSignal,
-): Promise<readonly ActivityEntry[]> {
-  const query = { limit: ACTIVITY_ENTRIES };
-  return (await call({ path: "/project/activity", projectId, query, signal }, activitySchema)).activity;
 }

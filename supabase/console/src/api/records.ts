@@ -50,7 +50,7 @@ export const newKeySchema = z.extend(keySchema, { key: z.string() });
 export type NewKey = z.infer<typeof newKeySchema>;
 
 /** What made a version, and what was said of it. */
-const origin = {
+export const origin = {
   operation: z.string(),
   runId: z.optional(z.string()),
   actor: z.optional(z.string()),
@@ -58,20 +58,6 @@ const origin = {
   from: z.optional(z.object({ path: z.string(), version: z.number() })),
   keyId: z.nullish(z.string()),
 };
-
-export const activitySchema = z.object({
-  activity: z.array(z.object({
-    fileId: z.string(),
-    path: z.string(),
-    version: z.number(),
-    size: z.number(),
-    mimeType: z.string(),
-    deleted: z.optional(z.boolean()),
-    createdAt: z.string(),
-    ...origin,
-  })),
-});
-export type ActivityEntry = z.infer<typeof activitySchema>["activity"][number];
 
 const run = {
   runId: z.string(),

@@ -47,6 +47,8 @@ export function Comparison({ id, ...options }: ComparisonOptions & { readonly id
 
 interface HostProperties {
   readonly id: string;
+  /** What it shows, if that may change. */
+  readonly text?: string | undefined;
   readonly mount: (root: ShadowRoot) => Promise<Mounted>;
   /** What the mounted view follows: as many values each time. */
   readonly state?: readonly unknown[];

@@ -120,7 +120,7 @@ function wrapping({ wraps = false }: CodeOptions): Extension {
   return wraps ? EditorView.lineWrapping : [];
 }
 
-/** Earlier or later lines are added to what is there: nothing else moves. */
+/** Leaves what both texts begin and end with: nothing else moves. */
 function changeOf(
   { length }: Text,
   before: string,
@@ -128,7 +128,14 @@ function changeOf(
 ): { from: number; to?: number; insert: string } {
   if (after.endsWith(before)) return { from: 0, insert: after.slice(0, after.length - before.length) };
   if (after.startsWith(before)) return { from: length, insert: after.slice(before.length) };
-  return { from: 0, to: length, insert: after };
+  // Positions count each line break once.
+  if (before.length !== length) return { from: 0, to: length, insert: after };
+  const shorter = Math.min(length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before[length - 1 - end] === after[after.length - 1 - end]) end++;
+  return { from: start, to: length - end, insert: after.slice(start, after.length - end) };
 }
 
 /** After earlier lines came in above, the line that was the first is where it was. */

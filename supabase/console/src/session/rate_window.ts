@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** The rate window of each project, read from the headers of its responses: it costs no request of its own. */
 import { signal } from "@preact/signals";
+import { UNASKED_REQUESTS_SHARE_MAX } from "../limits.ts";
 
 export interface RateWindow {
   readonly used: number;
@@ -25,4 +26,11 @@ export function updateRateWindow(projectId: string, headers: Headers): void {
     ? { used: 0, limit: null, resetsAt: reset * 1000 }
     : { used: limit - remaining, limit, resetsAt: reset * 1000 };
   rateWindows.value = new Map(rateWindows.value).set(projectId, seen);
+}
+
+/** Whether requests that nobody asked for by hand may use more of the window: the rest is left to agents. */
+export function hasShareLeft(projectId: string): boolean {
+  const seen = rateWindows.value.get(projectId);
+  if (seen === undefined || seen.limit === null || seen.resetsAt <= Date.now()) return true;
+  return seen.used < seen.limit * UNASKED_REQUESTS_SHARE_MAX;
 }

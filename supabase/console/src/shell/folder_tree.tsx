@@ -5,7 +5,8 @@ import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonOf } from "../api/failure.ts";
 import { directoryOf, joinPath } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
-import { foldersIn, loadFolders } from "../state/folders.ts";
+import { addFolders, foldersIn, loadFolders } from "../state/folders.ts";
+import { useLive } from "../state/live.ts";
 import { notifyProblem } from "../state/notices.ts";
 import { hrefOf, place } from "../state/router.ts";
 
@@ -21,6 +22,7 @@ export function FolderTree({ projectId }: { readonly projectId: string }) {
     const isListed = place.value.name === "files" && place.value.directory === "";
     if (names === undefined && !isListed) loadFolders(projectId, "").catch(() => {});
   }, []);
+  useLive(projectId, (changes) => addFolders(projectId, changes ?? []));
   if (names === undefined || names.length === 0) return <div class="tree" />;
   return (
     <nav class="tree" aria-label="Folders">

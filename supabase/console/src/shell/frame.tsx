@@ -10,11 +10,12 @@ import { PastFolderView } from "../views/folder/past_folder_view.tsx";
 import { DeletedView } from "../views/deleted_view.tsx";
 import { KeysView } from "../views/keys/keys_view.tsx";
 import { closeMenu, isMenuOpen } from "../state/menu.ts";
+import { followedProject, followProject } from "../state/live.ts";
 import { refreshProject } from "../state/projects.ts";
 import { place } from "../state/router.ts";
 import { uploadsSettled } from "../state/transfers.ts";
 import { LinksView } from "../views/links_view.tsx";
-import { ActivityView } from "../views/activity_view.tsx";
+import { ActivityView } from "../views/activity/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
 import { RunsView } from "../views/runs/runs_view.tsx";
 import { SearchView } from "../views/search_view.tsx";
@@ -32,6 +33,7 @@ export function Frame({ project }: { readonly project: Project }) {
     closeMenu("view");
     document.title = `${pageTitle()} – ${project.name} – Filestore`;
   }, [place.value, project.name]);
+  useEffect(() => followProject(project.id), [project.id]);
   const settled = uploadsSettled.value;
   useEffect(() => {
     if (settled > 0) refreshProject(project.id).catch(() => {});
@@ -43,7 +45,7 @@ export function Frame({ project }: { readonly project: Project }) {
       <div class="frame-body">
         <TopBar project={project} />
         <main id="main" tabIndex={-1} key={project.id}>
-          <View />
+          {followedProject.value === project.id && <View />}
         </main>
       </div>
       <TransferPanel />
@@ -73,7 +75,7 @@ function View() {
     case "deleted":
       return <DeletedView place={here} />;
     case "activity":
-      return <ActivityView projectId={here.projectId} />;
+      return <ActivityView place={here} />;
     case "runs":
       return <RunsView place={here} />;
     case "run":

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { listFiles } from "../api/files.ts";
 import { directoryOf } from "../format.ts";
 import { FOLDERS_REFRESHED_MAX } from "../limits.ts";
+import type { Change } from "../api/changes.ts";
 
 const known = signal<ReadonlyMap<string, readonly string[]>>(new Map());
 
@@ -28,6 +29,23 @@ export async function refreshFolders(projectId: string, paths: readonly string[]
   }
   const shown = [...directories].filter((one) => foldersIn(projectId, one) !== undefined);
   await Promise.all(shown.slice(0, FOLDERS_REFRESHED_MAX).map((one) => loadFolders(projectId, one)));
+}
+
+/** Puts folders that files have come into in the tree; ones that have become empty go with the next list. */
+export function addFolders(projectId: string, changes: readonly Change[]): void {
+  let next: Map<string, readonly string[]> | null = null;
+  for (const { path, deleted } of changes) {
+    if (path === undefined || deleted) continue;
+    const names = path.split("/").slice(0, -1);
+    for (const [depth, name] of names.entries()) {
+      const key = keyOf(projectId, names.slice(0, depth).join("/"));
+      const listed = (next ?? known.value).get(key);
+      if (listed === undefined || listed.includes(name)) continue;
+      next ??= new Map(known.value);
+      next.set(key, [...listed, name].sort());
+    }
+  }
+  if (next !== null) known.value = next;
 }
 
 function keyOf(projectId: string, directory: string): string {

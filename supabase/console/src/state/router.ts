@@ -37,6 +37,8 @@ export interface FilePlace {
   readonly show?: "source" | undefined;
   /** The heading of a document to show. */
   readonly heading?: string | undefined;
+  /** The end of the text is shown, and what is appended to it. */
+  readonly follow?: boolean | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   /** The other file of a comparison. */
@@ -82,7 +84,22 @@ export interface RunPlace {
   readonly after?: string | undefined;
 }
 
-export type Section = "activity" | "keys" | "links" | "settings";
+export interface ActivityPlace {
+  readonly name: "activity";
+  readonly projectId: string;
+  /** The cursor of the page before, which was newer. */
+  readonly before?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly run?: string | undefined;
+  readonly directory?: string | undefined;
+  readonly operation?: string | undefined;
+  /** Local times as a form has them: `2026-11-23T09:30`. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+export type Section = "keys" | "links" | "settings";
 
 export type Place =
   | { readonly name: "home" }
@@ -90,11 +107,12 @@ export type Place =
   | FilePlace
   | SearchPlace
   | DeletedPlace
+  | ActivityPlace
   | RunsPlace
   | RunPlace
   | { readonly name: Section; readonly projectId: string };
 
-const SECTIONS: readonly Section[] = ["activity", "keys", "links", "settings"];
+const SECTIONS: readonly Section[] = ["keys", "links", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
 const SORT_FIELDS: readonly SortField[] = ["path", "updated_at", "size"];
 const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];
@@ -139,7 +157,20 @@ export function hrefOf(next: Place): string {
     case "file": {
       const { tab, version, line, show, heading, from, to, toPath, at, first } = next;
       const shown = tab === "content" ? undefined : tab;
-      const query = queryText({ tab: shown, version, line, show, heading, from, to, toPath, at, first });
+      const follow = next.follow ? "true" : undefined;
+      const query = queryText({
+        tab: shown,
+        version,
+        line,
+        show,
+        heading,
+        follow,
+        from,
+        to,
+        toPath,
+        at,
+        first,
+      });
       return `${start}/${encode(next.path)}${query}`;
     }
     case "search": {
@@ -156,6 +187,10 @@ export function hrefOf(next: Place): string {
     }
     case "deleted":
       return start + queryText({ first: next.first });
+    case "activity": {
+      const { name: _, projectId: __, ...query } = next;
+      return start + queryText(query);
+    }
     case "runs":
       return start + queryText({ after: next.after });
     case "run":
@@ -184,11 +219,31 @@ function placeOf(text: string): Place {
   const first = numberOf(query.get("first"));
   const after = query.get("after") ?? undefined;
   if (name === "deleted") return { name, projectId, first };
+  if (name === "activity") return { name, projectId, ...activityQuery(query) };
   if (name === "runs") return { name, projectId, after };
   if (name === "run" && rest !== "") return { name, projectId, runId: rest, after };
   if (name === "search") return { name, projectId, first, ...searchQuery(query) };
   if (name === "file" && rest !== "") return { name, projectId, path: rest, first, ...fileQuery(query) };
   return { name: "files", projectId, directory: rest, first, ...filesQuery(query) };
+}
+
+function activityQuery(query: URLSearchParams) {
+  const text = (name: string) => query.get(name) || undefined;
+  return {
+    before: text("before"),
+    keyId: text("keyId"),
+    actor: text("actor"),
+    run: text("run"),
+    directory: text("directory"),
+    operation: text("operation"),
+    since: localTime(text("since")),
+    until: localTime(text("until")),
+  };
+}
+
+/** Undefined for what a form could not hold. */
+function localTime(text: string | undefined): string | undefined {
+  return text !== undefined && Number.isFinite(new Date(text).getTime()) ? text : undefined;
 }
 
 function filesQuery(query: URLSearchParams) {
@@ -208,6 +263,7 @@ function fileQuery(query: URLSearchParams) {
     line: numberOf(query.get("line")),
     show: query.get("show") === "source" ? "source" as const : undefined,
     heading: query.get("heading") ?? undefined,
+    follow: query.get("follow") === "true" || undefined,
     from: numberOf(query.get("from")),
     to: numberOf(query.get("to")),
     toPath: query.get("toPath") ?? undefined,

@@ -8,6 +8,8 @@ import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
 import { useLoad } from "../state/use_load.ts";
+import { useLive } from "../state/live.ts";
+import { usePacedCall } from "../state/paced.ts";
 import { useChanges } from "../state/changes.ts";
 import { type DeletedPlace, goTo, hrefOf } from "../state/router.ts";
 import { type Selection, useSelection } from "../components/selection.ts";
@@ -31,6 +33,11 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
     }, signal));
   useChanges(reload);
   const selection = useSelection((data?.files ?? []).map(({ path }) => path));
+  const refresh = usePacedCall(projectId, reload);
+  useLive(projectId, (changes) => {
+    const isShown = (path: string | undefined) => data?.files.some((file) => file.path === path) ?? true;
+    if (changes === null || changes.some(({ deleted, path }) => deleted || isShown(path))) refresh();
+  });
   const turnTo = (first: number) => goTo({ ...place, first });
   return (
     <section class="view" aria-labelledby="deleted-title">

@@ -39,12 +39,17 @@ export interface ChangeQuery extends ChangeFilters {
   readonly limit: number;
   /** The last ones instead of the first; they are still returned in the order of the feed. */
   readonly newestFirst?: true | undefined;
+  /**
+   * With `newestFirst`: only what precedes this place, or was made before this ISO 8601 time in UTC; `now`: everything.
+   * Returned the newest first, and `cursor` is `before` of the next page.
+   */
+  readonly before?: string | undefined;
 }
 
 export interface ChangePage {
-  /** In the order of the feed. */
+  /** In the order of the feed; with `before`, the newest first. */
   readonly changes: readonly Change[];
-  /** Where the next page begins. With `newestFirst`: what comes later begins. */
+  /** Where the next page begins. With `newestFirst`, but without `before`: what comes later begins. */
   readonly cursor: Cursor;
   /** Whether there is more: after the page or, with `newestFirst`, before it. */
   readonly hasMore: boolean;

@@ -17,12 +17,20 @@ import {
 import type { ChangePage } from "../ports/changes.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
 import { defineRoute } from "./route.ts";
-import { cursor, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
+import { cursor, date, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
   after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
     description:
       "Only what follows this cursor. `now`: no changes, the cursor of the present. Absent: from the beginning.",
+  }),
+  before: z.union(
+    [cursor, z.literal("now"), date],
+    "must be a cursor, now, or an ISO 8601 time with a zone",
+  ).optional().meta({
+    description:
+      "Back in time: only what precedes this cursor, or was made before this time, the newest first; `now`: everything. " +
+      "`cursor` of the answer is `before` of the next page. Neither `after` nor `wait` goes with it.",
   }),
   limit: wholeNumber(1, CHANGES_LIMIT_MAX).default(CHANGES_LIMIT_DEFAULT),
   wait: wholeNumber(0, CHANGES_WAIT_SECONDS_MAX).default(0).meta({
@@ -41,6 +49,13 @@ const query = z.object({
   operation: z.enum(VERSION_OPERATIONS).optional(),
 });
 
+const checked = query.superRefine(({ before, after, wait }, context) => {
+  if (before === undefined) return;
+  const message = "does not go with before";
+  if (after !== undefined) context.addIssue({ code: "custom", path: ["after"], message });
+  if (wait > 0) context.addIssue({ code: "custom", path: ["wait"], message });
+});
+
 const change = z.object({
   cursor,
   path: z.string().optional().meta({ description: "Absent: the file was purged." }),
@@ -56,12 +71,12 @@ const change = z.object({
 
 const answer = z.object({
   changes: z.array(change),
-  cursor: cursor.meta({ description: "`after` of the next page." }),
+  cursor: cursor.meta({ description: "`after` of the next page; with `before`, `before` of it." }),
   hasMore: z.boolean(),
 }).meta({ id: "ChangePage" });
 
 function parse({ query: given }: RequestData) {
-  const { path, directory, ...rest } = validate(query, pick(given, Object.keys(query.shape)));
+  const { path, directory, ...rest } = validate(checked, pick(given, Object.keys(query.shape)));
   const below = directory === undefined ? "" : normalizeDirectory(directory);
   return {
     ...rest,
@@ -75,8 +90,11 @@ function parse({ query: given }: RequestData) {
 async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<ChangePage> {
   const { gate, metadata, changeWatch, clock, request: { signal } } = context;
   const until = clock.now() + 1000 * wait;
-  let page = gate.unwrap(await metadata.changes(gate.caller, query));
-  if (query.after === "now") return page;
+  const isBackwards = query.before !== undefined;
+  let page = gate.unwrap(
+    await metadata.changes(gate.caller, isBackwards ? { ...query, newestFirst: true } : query),
+  );
+  if (isBackwards || query.after === "now") return page;
   while (page.changes.length === 0 && !page.hasMore) {
     if (!await changeWatch.wait(gate.projectId, page.position, until - clock.now(), signal)) break;
     page = gate.unwrap(await metadata.changes(gate.caller, { ...query, after: page.cursor }));
@@ -90,7 +108,7 @@ export const changes = defineRoute({
   operation: "list_changes",
   credentials: "key",
   // The owner follows in the console, beside the agents.
-  isFreeForOwner: (query) => query.has("wait"),
+  isFreeForOwner: (query) => query.has("wait") && !query.has("before"),
   parse,
   async handle(context, parameters) {
     const { changes, cursor, hasMore } = await read(context, parameters);
@@ -101,7 +119,7 @@ export const changes = defineRoute({
     summary: "What happened, version by version, in an order to follow",
     description:
       "Whoever continues with `cursor` gets each version once, those of a file in their order; no version appears " +
-      "before a cursor that was returned. A page with filters, or for a key with a path prefix, looks at " +
+      "before a cursor that was returned. With `before` it is read backwards. A page with filters, or for a key with a path prefix, looks at " +
       `${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty with more to come (\`hasMore\`).`,
     query,
     answer,

@@ -12,11 +12,14 @@ import {
   PDF_PREVIEW_BYTES_MAX,
   TEXT_PREVIEW_BYTES_MAX,
 } from "../../limits.ts";
+import { useRef } from "preact/hooks";
+import { usePaced } from "../../state/paced.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
+import { FollowToggle, FollowView } from "./follow_view.tsx";
 import { ImagePreview } from "./image_preview.tsx";
 import { MediaPreview } from "./media_preview.tsx";
 import { PdfPreview } from "./pdf_preview.tsx";
@@ -38,23 +41,36 @@ const BYTES_MAX: Record<Exclude<Kind, "text" | "binary">, number> = {
   video: MEDIA_BYTES_MAX,
 };
 
-export function ContentTab({ place, latest }: Properties) {
+export function ContentTab({ place, latest: newest }: Properties) {
   const { projectId, path } = place;
+  const latest = usePaced(projectId, newest);
   const version = place.version ?? latest?.version;
   // Of a large text, the source is read in parts, and a table or a tree as a whole.
   const { data, error, reload } = useLoad(
-    `content ${projectId} ${path} ${version} ${latest !== null && isInParts(place, latest)}`,
-    (signal) => loadPreview(place, latest, signal),
+    `content ${projectId} ${path} ${place.follow ? "followed" : version} ${
+      latest !== null && isInParts(place, latest)
+    }`,
+    // Who follows the file reads its end alone.
+    async (signal) => place.follow ? null : await loadPreview(place, latest, signal),
   );
+  // Until the next version is there, the one before stays.
+  const kept = useRef<Loaded | null>(null);
+  if (data !== undefined) kept.current = data;
   const isOld = place.version !== undefined && place.version !== latest?.version;
+  const shown = data ?? (place.version === undefined ? kept.current : null);
+  const canFollow = latest !== null && place.version === undefined &&
+    previewKind(shownType(latest)) === "text";
   return (
     <>
       {isOld && <OldVersion {...{ place, latest }} />}
-      {error !== undefined
+      {canFollow && <FollowToggle place={place} />}
+      {canFollow && place.follow
+        ? <FollowView projectId={projectId} record={latest} />
+        : error !== undefined
         ? <Problem error={error} onRetry={reload} />
-        : data === undefined
+        : shown === null
         ? <Loading what="the content" />
-        : <Preview place={place} {...data} />}
+        : <Preview place={place} {...shown} />}
     </>
   );
 }
@@ -107,7 +123,7 @@ function Preview({ place, record, bytes, isTooLarge }: Loaded & { readonly place
   if (kind === "image") return <ImagePreview key={id} path={record.path} {...{ bytes, mimeType }} />;
   if (kind === "pdf") return <PdfPreview key={id} bytes={bytes} />;
   const text = decodeText(bytes);
-  return text === null ? nothing : <Reader key={id} {...{ place, record, bytes, text }} />;
+  return text === null ? nothing : <Reader key={record.path} {...{ place, record, bytes, text }} />;
 }
 
 interface NoPreviewProperties {

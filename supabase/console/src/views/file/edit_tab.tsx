@@ -17,19 +17,22 @@ import { type FilePlace, goTo } from "../../state/router.ts";
 import { ConflictDialog } from "./conflict_dialog.tsx";
 import { shownType } from "./shown_type.ts";
 import { mayBeEdited } from "./editable.ts";
+import { NewerVersion } from "./newer_version.tsx";
 import { decodeText } from "./text.ts";
 
 interface Properties {
   readonly place: FilePlace;
   readonly record: FileRecord;
+  /** The file was deleted while it was edited. */
+  readonly isDeleted: boolean;
   readonly onSaved: () => void;
 }
 
-export function EditTab({ place, record, onSaved }: Properties) {
+export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
   const { projectId, path } = place;
   const key = draftKey(projectId, path);
   // A draft continues from the version it is based on; without a draft the latest version is loaded.
-  const [version] = useState(() => drafts.value.get(key)?.version ?? record.version);
+  const [version, setVersion] = useState(() => drafts.value.get(key)?.version ?? record.version);
   const isEditable = mayBeEdited(record);
   const { data, error, reload } = useLoad(`edit ${projectId} ${path} ${version}`, async (signal) => {
     const draft = drafts.value.get(key);
@@ -39,7 +42,13 @@ export function EditTab({ place, record, onSaved }: Properties) {
   });
   if (error !== undefined) return <Problem error={error} onRetry={reload} />;
   if (data === undefined) return <Loading what="the text" />;
-  if (data !== null) return <Editor {...{ place, record, onSaved }} start={data} />;
+  if (data !== null) {
+    const loadLatest = () => {
+      discardDraft(key);
+      setVersion(record.version);
+    };
+    return <Editor key={data.version} {...{ place, record, isDeleted, onSaved, loadLatest }} start={data} />;
+  }
   return (
     <Empty icon="edit" title="This file cannot be edited here.">
       <p>
@@ -63,7 +72,12 @@ async function loadOriginal(
   return { text, version, etag };
 }
 
-function Editor({ place, record, onSaved, start }: Properties & { readonly start: Draft }) {
+interface EditorProperties extends Properties {
+  readonly start: Draft;
+  readonly loadLatest: () => void;
+}
+
+function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: EditorProperties) {
   const { projectId, path } = place;
   const key = draftKey(projectId, path);
   const draft = drafts.value.get(key);
@@ -100,9 +114,15 @@ function Editor({ place, record, onSaved, start }: Properties & { readonly start
         <button type="button" onClick={discard}>{draft ? "Discard changes" : "Close"}</button>
         <button type="submit" class="primary" disabled={isBusy || !draft}>Save</button>
       </div>
+      <NewerVersion
+        {...{ place, record, isDeleted, loadLatest }}
+        base={start.version}
+        hasDraft={draft !== undefined}
+        onCompare={() => setConflict(record.version)}
+      />
       <FormProblem error={error} fields={[]} />
       <CodeView
-        id={key}
+        id={`${key} ${start.version}`}
         text={start.text}
         mimeType={shownType(record)}
         label={`Edit ${path}`}

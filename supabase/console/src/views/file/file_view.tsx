@@ -1,9 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** One file: its content, editing, history, comparison. */
-import { useState } from "preact/hooks";
-import { isCode } from "../../api/failure.ts";
-import { readRecord } from "../../api/files.ts";
+import { useRef, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { remove } from "../../state/remove_file.ts";
@@ -12,9 +10,9 @@ import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { useChanges } from "../../state/changes.ts";
-import { useLoad } from "../../state/use_load.ts";
 import { type FilePlace, type FileTab, goTo, hrefOf } from "../../state/router.ts";
 import { download, isUploading } from "../../state/transfers.ts";
+import { draftKey, drafts } from "../../state/drafts.ts";
 import { mayBeEdited } from "./editable.ts";
 import { PurgeDialog } from "../erase/purge_dialog.tsx";
 import { CompareTab } from "./compare_tab.tsx";
@@ -23,17 +21,13 @@ import { EditTab } from "./edit_tab.tsx";
 import { HistoryTab } from "./history_tab.tsx";
 import { LinksDialog } from "./links_dialog.tsx";
 import { MoveDialog } from "./move_dialog.tsx";
+import { useRecord } from "./use_record.ts";
 
 export function FileView({ place }: { readonly place: FilePlace }) {
   const { projectId, path, tab } = place;
-  const { data, error, reload } = useLoad(`record ${projectId} ${path}`, async (signal) => {
-    try {
-      return await readRecord(projectId, path, undefined, signal);
-    } catch (problem) {
-      if (isDeleted(problem)) return null;
-      throw problem;
-    }
-  });
+  const { data, error, reload } = useRecord(projectId, path);
+  const last = useRef<FileRecord | null>(null);
+  if (data) last.current = data;
   useChanges(({ path: changed }) => {
     // A batch of uploads tells at its end which files were among them.
     if (changed !== undefined || !isUploading()) reload();
@@ -55,7 +49,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
       {data === undefined && error === undefined && <Loading what="the file" />}
       {data !== undefined && (
         <Tab
-          {...{ place, record: data, reload }}
+          {...{ place, record: data, last: last.current, reload }}
           tab={data === null && tab === "content" && place.version === undefined ? "history" : tab}
         />
       )}
@@ -67,13 +61,20 @@ interface TabProperties {
   readonly place: FilePlace;
   /** Null: deleted. */
   readonly record: FileRecord | null;
+  /** What was known of the file before it was deleted. */
+  readonly last: FileRecord | null;
   readonly reload: () => void;
 }
 
-function Tab({ place, record, reload, tab }: TabProperties & { readonly tab: FileTab }) {
+function Tab({ place, record, last, reload, tab }: TabProperties & { readonly tab: FileTab }) {
   if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
-  if (tab === "edit" && record) return <EditTab place={place} record={record} onSaved={reload} />;
+  // Whoever writes keeps the text, whatever becomes of the file.
+  const hasDraft = drafts.value.has(draftKey(place.projectId, place.path));
+  const edited = record ?? (hasDraft ? last : null);
+  if (tab === "edit" && edited) {
+    return <EditTab place={place} record={edited} isDeleted={record === null} onSaved={reload} />;
+  }
   return <ContentTab place={place} latest={record} />;
 }
 
@@ -155,9 +156,4 @@ function Tabs({ place, isDeleted }: { readonly place: FilePlace; readonly isDele
       ))}
     </nav>
   );
-}
-
-function isDeleted(error: unknown): boolean {
-  return isCode(error, "FILE_NOT_FOUND") && typeof error.details === "object" && error.details !== null &&
-    "deletedVersion" in error.details;
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** All versions with writer, time and size; two can be compared, any can be restored. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { listVersions } from "../../api/files.ts";
 import type { Version } from "../../api/records.ts";
 import { restore } from "../../state/remove_file.ts";
@@ -14,6 +14,7 @@ import { Pager } from "../../components/pager.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { RedactDialog } from "../erase/redact_dialog.tsx";
+import { usePaced } from "../../state/paced.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { CameFrom } from "./came_from.tsx";
 import { EarlierHistory, originOf } from "./earlier_history.tsx";
@@ -29,8 +30,14 @@ export function HistoryTab({ place, latest }: Properties) {
   const { projectId, path, first: offset = 0 } = place;
   const [chosen, setChosen] = useState<readonly number[]>([]);
   const [erased, setErased] = useState<readonly number[] | null>(null);
-  const key = `versions ${projectId} ${path} ${offset} ${latest}`;
+  const key = `versions ${projectId} ${path} ${offset}`;
   const { data, error, reload } = useLoad(key, (signal) => listVersions(projectId, path, offset, signal));
+  const paced = usePaced(projectId, latest);
+  const loaded = useRef(paced);
+  useEffect(() => {
+    if (loaded.current !== paced) reload();
+    loaded.current = paced;
+  }, [paced]);
   useEffect(() => void ensureKeys(projectId), [projectId]);
   const [from, to] = [...chosen].sort((a, b) => a - b);
   const compare = () => {

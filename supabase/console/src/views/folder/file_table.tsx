@@ -4,6 +4,7 @@ import type { SortField } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { formatBytes, joinPath, nameOf } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
+import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
@@ -133,10 +134,11 @@ interface RowProperties {
 }
 
 function Row({ projectId, file, onDelete, selection }: RowProperties) {
-  const { path, size, version, updatedAt } = file;
+  const { id, path, size, version, updatedAt } = file;
   const name = nameOf(path);
   return (
     <tr
+      class={changedClass(id)}
       data-key={path}
       onDblClick={() => goTo({ name: "file", projectId, path, tab: "content" })}
     >
@@ -150,6 +152,7 @@ function Row({ projectId, file, onDelete, selection }: RowProperties) {
       <td class="number">{formatBytes(size)}</td>
       <td class="when">
         <Age iso={updatedAt} />
+        <ChangedMark fileId={id} />
       </td>
       <td class="number version">{version}</td>
       <td class="actions">

@@ -1,22 +1,29 @@
 /// <reference lib="dom" />
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever the page. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { listFiles, type SortField, type SortOrder } from "../../api/files.ts";
+import { recordOf } from "../../api/changes.ts";
+import { listFiles } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
-import { nameOf } from "../../format.ts";
-import { FILES_PER_PAGE, FILTER_FILES_MAX, FILTER_PAUSE_MILLISECONDS } from "../../limits.ts";
+import { directoryOf, nameOf } from "../../format.ts";
+import {
+  FILES_PER_PAGE,
+  FILTER_FILES_MAX,
+  FILTER_PAUSE_MILLISECONDS,
+  LIVE_CHANGES_KEPT,
+} from "../../limits.ts";
 import { useChanges } from "../../state/changes.ts";
 import { setFolders } from "../../state/folders.ts";
+import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
+import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, goTo } from "../../state/router.ts";
 import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { cursorBefore } from "../../api/cursor_before.ts";
+import { usePatched } from "../../state/use_patched.ts";
+import { comparison, mergeChanges, type Sort } from "./merge_changes.ts";
 import { useNameScan } from "./use_name_scan.ts";
 
-export interface Sort {
-  readonly by: SortField;
-  readonly order: SortOrder;
-}
+export type { Sort };
 
 export function sortOf({ sort: by = "path", order = "asc" }: FilesPlace): Sort {
   return { by, order };
@@ -26,14 +33,17 @@ export function useListing(place: FilesPlace, filter: string) {
   const { projectId, directory, first = 0, after } = place;
   const { by, order } = sortOf(place);
   const isByCursor = by === "path" && order === "asc";
+  const page = { directory, sort: { by, order }, isFirst: first === 0 };
   const load = useLoad(`${projectId} ${directory} ${by} ${order} ${first} ${after}`, async (signal) => {
     const start = isByCursor && (after !== undefined || first === 0) ? { after } : { offset: first };
     const query = { directory, sortBy: by, sortOrder: order, ...start };
-    const list = await listFiles(projectId, query, signal);
+    const told = liveCount();
+    const loaded = await listFiles(projectId, query, signal);
+    const { list } = mergeChanges(loaded, changesSince(projectId, told), page);
     setFolders(projectId, directory, list.directories ?? []);
     return list;
   });
-  const { data } = load;
+  const [data, patch] = usePatched(load.data);
   const files = data?.files ?? [];
   const total = data?.total ?? 0;
   const isLarge = total > FILES_PER_PAGE;
@@ -45,19 +55,41 @@ export function useListing(place: FilesPlace, filter: string) {
     isLarge && settled !== "",
   );
   const early = useNamesThatBegin(projectId, directory, isLarge && !scan.isComplete ? settled : "");
-  // The names that were read are not read again for each deletion.
+  // The names that were read are not read again for each deletion, nor for each file that comes.
   const [deleted, setDeleted] = useState<ReadonlySet<string>>(new Set());
+  const [told, setTold] = useState<ReadonlyMap<string, FileRecord>>(new Map());
   const reload = () => {
     load.reload();
     early.reload();
   };
+  /** What this tab has done, for which it has loaded the list already. */
+  const own = useRef(new Set<string>());
   useChanges(({ path, isDeleted }) => {
-    if (path !== undefined) setDeleted(withPath(deleted, path, isDeleted ?? false));
+    if (path !== undefined) {
+      own.current.add(path);
+      setDeleted(withPath(deleted, path, isDeleted ?? false));
+    }
     reload();
+  });
+  const refresh = usePacedCall(projectId, load.reload);
+  useLive(projectId, (changes) => {
+    if (changes === null) return refresh();
+    const here = changes.filter(({ path = "" }) => path !== "" && directoryOf(path) === directory);
+    setDeleted((before) =>
+      here.reduce((paths, { path = "", deleted }) => withPath(paths, path, deleted ?? false), before)
+    );
+    setTold((before) => withRecords(before, here));
+    patch((list) => {
+      if (list === undefined) return list;
+      const merged = mergeChanges(list, changes, page);
+      const others = changes.filter(({ path = "" }) => !own.current.delete(path));
+      if (merged.isStale && mergeChanges(list, others, page).isStale) refresh();
+      return merged.list;
+    });
   });
   const found = filter === ""
     ? files
-    : matching([...scan.files, ...early.files, ...files], filter, { by, order })
+    : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })
       .filter(({ path }) => !deleted.has(path));
   const pages = useRef(new Map<number, string | undefined>());
   pages.current.set(first, after);
@@ -65,6 +97,7 @@ export function useListing(place: FilesPlace, filter: string) {
     goTo({ ...place, first: next, after: isByCursor ? cursor : undefined });
   return {
     ...load,
+    data,
     reload,
     files: filter === "" ? found : found.slice(0, FILTER_FILES_MAX),
     foundCount: found.length,
@@ -110,14 +143,16 @@ function matching(files: readonly FileRecord[], filter: string, sort: Sort): rea
   return [...byPath.values()].filter(({ path }) => contains(nameOf(path), filter)).sort(comparison(sort));
 }
 
-function comparison({ by, order }: Sort): (a: FileRecord, b: FileRecord) => number {
-  const keyOf = (file: FileRecord) => by === "size" ? file.size : by === "path" ? file.path : file.updatedAt;
-  const sign = order === "asc" ? 1 : -1;
-  return (a, b) => {
-    const [one, other] = [keyOf(a), keyOf(b)];
-    if (one !== other) return one < other ? -sign : sign;
-    return a.path < b.path ? -1 : 1;
-  };
+function withRecords(
+  records: ReadonlyMap<string, FileRecord>,
+  changes: readonly LiveChange[],
+): ReadonlyMap<string, FileRecord> {
+  const next = new Map(records);
+  for (const change of changes) {
+    if (change.path !== undefined) next.set(change.path, recordOf({ ...change, path: change.path }));
+  }
+  // Of a folder where agents write all day, the last ones.
+  return new Map([...next].slice(-LIVE_CHANGES_KEPT));
 }
 
 function withPath(paths: ReadonlySet<string>, path: string, isIn: boolean): ReadonlySet<string> {

@@ -6,8 +6,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { listFiles } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
-import { FILTER_PAGES_MAX, FILTER_PAGES_MIN, FILTER_REQUESTS_SHARE_MAX } from "../../limits.ts";
-import { rateWindows } from "../../session/rate_window.ts";
+import { FILTER_PAGES_MAX, FILTER_PAGES_MIN } from "../../limits.ts";
+import { hasShareLeft } from "../../session/rate_window.ts";
 
 interface Scanned {
   readonly key: string;
@@ -67,9 +67,4 @@ async function readOn(
     scanned = { ...scanned, files: [...scanned.files, ...files], isComplete: !hasMore };
     onRead(scanned);
   }
-}
-
-function hasShareLeft(projectId: string): boolean {
-  const seen = rateWindows.value.get(projectId);
-  return seen === undefined || seen.limit === null || seen.used < seen.limit * FILTER_REQUESTS_SHARE_MAX;
 }

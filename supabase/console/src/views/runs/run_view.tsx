@@ -9,6 +9,8 @@ import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatCount } from "../../format.ts";
+import { useLive } from "../../state/live.ts";
+import { usePacedCall } from "../../state/paced.ts";
 import { goTo, hrefOf, type RunPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { UndoDialog } from "./undo_dialog.tsx";
@@ -18,6 +20,10 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   const [isUndoing, setUndoing] = useState(false);
   const key = `run ${projectId} ${runId} ${after}`;
   const { data, error, reload } = useLoad(key, (signal) => readRun(projectId, runId, after, signal));
+  const refresh = usePacedCall(projectId, reload);
+  useLive(projectId, (changes) => {
+    if (changes === null || changes.some((change) => change.runId === runId)) refresh();
+  });
   return (
     <section class="view" aria-labelledby="run-title">
       <div class="view-head">

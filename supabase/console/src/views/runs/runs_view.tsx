@@ -8,6 +8,8 @@ import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
+import { useLive } from "../../state/live.ts";
+import { usePacedCall } from "../../state/paced.ts";
 import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 
@@ -15,6 +17,12 @@ export function RunsView({ place }: { readonly place: RunsPlace }) {
   const { projectId, after } = place;
   const key = `runs ${projectId} ${after}`;
   const { data, error, reload } = useLoad(key, (signal) => listRuns(projectId, after, signal));
+  const refresh = usePacedCall(projectId, reload);
+  useLive(projectId, (changes) => {
+    if (after === undefined && (changes === null || changes.some(({ runId }) => runId !== undefined))) {
+      refresh();
+    }
+  });
   return (
     <section class="view" aria-labelledby="runs-title">
       <div class="view-head">

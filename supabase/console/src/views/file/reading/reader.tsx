@@ -31,8 +31,9 @@ export function Reader({ place, record, bytes, text }: Properties) {
   const form = formOf(record);
   const [goes, setGoes] = useState(0);
   const [row, setRow] = useState<RowAsked | undefined>();
-  /** Why the form cannot be shown. */
-  const [problem, setProblem] = useState<string | null>(null);
+  /** Why this version cannot be shown in the form. */
+  const [refused, setRefused] = useState<{ readonly version: number; readonly why: string } | null>(null);
+  const problem = refused?.version === record.version ? refused.why : null;
   if (text === "") return <Empty icon="file" title="The file is empty." />;
   const isSource = asksForSource(place, form) || problem !== null;
   const isTable = form === "csv" || form === "tsv" || form === "jsonl";
@@ -58,10 +59,16 @@ export function Reader({ place, record, bytes, text }: Properties) {
       {isSource
         ? (
           <Picture {...{ record, bytes }}>
-            <Source id={`${record.version}`} mimeType={shownType(record)} {...{ place, text, goes }} />
+            <Source id={shownType(record)} mimeType={shownType(record)} {...{ place, text, goes }} />
           </Picture>
         )
-        : <InForm {...{ place, record, form, text, row }} onProblem={setProblem} />}
+        : (
+          <InForm
+            key={record.version}
+            {...{ place, record, form, text, row }}
+            onProblem={(why) => setRefused({ version: record.version, why })}
+          />
+        )}
     </>
   );
 }

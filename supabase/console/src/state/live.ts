@@ -1,0 +1,171 @@
+/// <reference lib="dom" />
+/**
+ * Follows the change feed of the open project, with one request at a time, while the tab can be seen. Views hear of each
+ * version once, also of those that this tab has made.
+ */
+import { effect, signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { isCode } from "../api/failure.ts";
+import { type Change, followChanges } from "../api/changes.ts";
+import {
+  FOLLOW_FAILURES_PAUSE_MILLISECONDS,
+  FOLLOW_FAILURES_PAUSE_MILLISECONDS_MAX,
+  FOLLOW_PAUSE_MILLISECONDS,
+  FOLLOW_READY_MILLISECONDS,
+  FOLLOW_WAIT_SECONDS,
+  LIVE_CHANGES_KEPT,
+} from "../limits.ts";
+import { isOffline } from "../session/connection.ts";
+import { sleep } from "../sleep.ts";
+import { markChanged } from "./marks.ts";
+
+export interface LiveChange extends Change {
+  readonly projectId: string;
+}
+
+/** `changes` is null where there were too many to tell, or they are not known: what is shown has to be loaded again. */
+type Listener = (changes: readonly LiveChange[] | null) => void;
+
+const listeners = new Set<Listener>();
+/** The last ones, oldest first, and how many there were before them. */
+let kept: readonly LiveChange[] = [];
+let forgotten = 0;
+
+/** The project whose views may load: what is written from now on will be told. */
+export const followedProject = signal<string | null>(null);
+
+/** Calls `onChanges` with what has changed in the project, oldest first. */
+export function useLive(projectId: string, onChanges: Listener): void {
+  const latest = useRef(onChanges);
+  latest.current = onChanges;
+  useEffect(() => {
+    const listener: Listener = (changes) => {
+      const own = changes?.filter((change) => change.projectId === projectId) ?? null;
+      if (own === null || own.length > 0) latest.current(own);
+    };
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, [projectId]);
+}
+
+/** A place in what was told, for `changesSince`. */
+export function liveCount(): number {
+  return forgotten + kept.length;
+}
+
+/** What was told since: a load that began then may not know of it. */
+export function changesSince(projectId: string, count: number): readonly LiveChange[] {
+  return kept.slice(Math.max(0, count - forgotten)).filter((change) => change.projectId === projectId);
+}
+
+/** Who made the version, if it was told. */
+export function toldChange(projectId: string, path: string, version: number): LiveChange | undefined {
+  return kept.findLast((change) =>
+    change.projectId === projectId && change.path === path && change.version === version
+  );
+}
+
+/** Follows the project until the returned function is called. */
+export function followProject(projectId: string): () => void {
+  let cursor: string | null = null;
+  let abort: AbortController | null = null;
+  const ready = () => followedProject.value = projectId;
+  // A service that is slow, or away, holds no view up.
+  const timer = setTimeout(ready, FOLLOW_READY_MILLISECONDS);
+  const onVisibility = () => {
+    if (document.visibilityState === "hidden") {
+      abort?.abort();
+      abort = null;
+      ready();
+    } else if (abort === null) {
+      abort = new AbortController();
+      const keep = (next: string | null) => {
+        // Views that loaded before the feed had a beginning may have missed something.
+        if (cursor === null && next !== null && followedProject.value === projectId) tell(null);
+        cursor = next;
+        ready();
+      };
+      followFrom(projectId, cursor, keep, abort.signal).catch(() => {});
+    }
+  };
+  document.addEventListener("visibilitychange", onVisibility);
+  onVisibility();
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", onVisibility);
+    abort?.abort();
+    followedProject.value = null;
+    kept = [];
+    forgotten = 0;
+  };
+}
+
+/** Ends by being aborted. */
+async function followFrom(
+  projectId: string,
+  start: string | null,
+  keep: (cursor: string | null) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let cursor = start;
+  let failures = 0;
+  while (!signal.aborted) {
+    const asked = Date.now();
+    try {
+      const wait = cursor === null ? 0 : FOLLOW_WAIT_SECONDS;
+      const page = await followChanges(projectId, cursor ?? "now", wait, signal);
+      if (signal.aborted) return;
+      const isFirst = cursor === null;
+      // More than one answer holds: the views load again what they show, and the feed goes on from now.
+      cursor = page.hasMore ? null : page.cursor;
+      keep(cursor);
+      if (isFirst) continue;
+      if (page.changes.length > 0 && !page.hasMore) {
+        tell(page.changes.map((change) => ({ ...change, projectId })));
+      }
+      // An empty answer at once: other tabs and agents hold all places to wait.
+      const isEarly = page.changes.length === 0 && Date.now() - asked < FOLLOW_FAILURES_PAUSE_MILLISECONDS;
+      failures = isEarly ? failures + 1 : 0;
+      await sleep(isEarly ? pauseAfter(failures) : FOLLOW_PAUSE_MILLISECONDS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      // The cursor is none of this project any more: it was restored from a backup.
+      if (isCode(error, "VALIDATION_ERROR")) keep(cursor = null);
+      await sleep(pauseAfter(++failures), signal);
+      await untilOnline(signal);
+    }
+  }
+}
+
+/** Doubles with each failure; tabs that lost the service together do not come back together. */
+function pauseAfter(failures: number): number {
+  const pause = FOLLOW_FAILURES_PAUSE_MILLISECONDS * 2 ** Math.min(failures - 1, 10);
+  return Math.min(pause, FOLLOW_FAILURES_PAUSE_MILLISECONDS_MAX) * (0.75 + Math.random() / 4);
+}
+
+/** While the connection is lost, `session/connection.ts` looks for it. */
+async function untilOnline(signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = effect(() => {
+    if (!isOffline.value) resolve();
+  });
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  try {
+    await promise;
+  } finally {
+    stop();
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function tell(changes: readonly LiveChange[] | null): void {
+  if (changes !== null) {
+    const all = [...kept, ...changes];
+    kept = all.slice(-LIVE_CHANGES_KEPT);
+    forgotten += all.length - kept.length;
+    markChanged(changes);
+  }
+  for (const listener of listeners) listener(changes);
+}

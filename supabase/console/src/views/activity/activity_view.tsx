@@ -1,0 +1,144 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** What was written in the project, the newest first, back to its beginning; new writes appear by themselves. */
+import { useEffect } from "preact/hooks";
+import type { Change } from "../../api/changes.ts";
+import { Age } from "../../components/age.tsx";
+import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { moveInList } from "../../components/list_navigation.ts";
+import { Said } from "../../components/said.tsx";
+import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { describeOperation, formatBytes, formatNumber } from "../../format.ts";
+import { ACTIVITY_ENTRIES } from "../../limits.ts";
+import { ensureKeys, writerName } from "../../state/keys.ts";
+import { type ActivityPlace, goTo, hrefOf } from "../../state/router.ts";
+import { ActivityFilters, hasFilters } from "./activity_filters.tsx";
+import { type Activity, useActivity } from "./use_activity.ts";
+
+export function ActivityView({ place }: { readonly place: ActivityPlace }) {
+  const { projectId } = place;
+  const { activity, error, isRunning, reload, lookFurther } = useActivity(place);
+  useEffect(() => void ensureKeys(projectId), [projectId]);
+  return (
+    <section class="view" aria-labelledby="activity-title">
+      <div class="view-head">
+        <h1 id="activity-title">Activity</h1>
+      </div>
+      <ActivityFilters place={place} />
+      {error !== undefined && <Problem error={error} onRetry={reload} />}
+      {activity === null
+        ? error === undefined && <Loading what="the activity" />
+        : activity.entries.length === 0
+        ? !isRunning && activity.next === null && <Nothing place={place} />
+        : <Table projectId={projectId} entries={activity.entries} />}
+      {activity !== null && <Pages {...{ place, activity, isRunning, lookFurther }} />}
+    </section>
+  );
+}
+
+function Nothing({ place }: { readonly place: ActivityPlace }) {
+  if (hasFilters(place)) return <Empty icon="search" title="No write passes these filters." />;
+  if (place.before !== undefined) return <Empty icon="activity" title="There are no older writes." />;
+  return (
+    <Empty icon="activity" title="Nothing has been written yet.">
+      <p>Writes by your agents and by this console appear here, the latest first.</p>
+    </Empty>
+  );
+}
+
+interface PagesProperties {
+  readonly place: ActivityPlace;
+  readonly activity: Activity;
+  readonly isRunning: boolean;
+  readonly lookFurther: () => void;
+}
+
+/** Leads further back, and says how far filters have looked where that is not far enough. */
+function Pages({ place, activity, isRunning, lookFurther }: PagesProperties) {
+  const { next, entries, lookedAt } = activity;
+  const isPaused = next !== null && entries.length < ACTIVITY_ENTRIES;
+  if (place.before === undefined && next === null) return null;
+  return (
+    <nav class="pager" aria-label="Pages of the activity">
+      <button
+        type="button"
+        disabled={place.before === undefined}
+        onClick={() => goTo({ ...place, before: undefined })}
+      >
+        Newest
+      </button>
+      <span role="status">
+        {isPaused &&
+          (isRunning ? "Looking through older writes …" : `Looked at ${formatNumber(lookedAt)} writes.`)}
+      </span>
+      {isPaused
+        ? <button type="button" disabled={isRunning} onClick={lookFurther}>Look further</button>
+        : (
+          <button
+            type="button"
+            disabled={next === null}
+            onClick={() => next !== null && goTo({ ...place, before: next })}
+          >
+            Older
+          </button>
+        )}
+    </nav>
+  );
+}
+
+interface TableProperties {
+  readonly projectId: string;
+  readonly entries: readonly Change[];
+}
+
+function Table({ projectId, entries }: TableProperties) {
+  return (
+    <table class="list">
+      <caption class="visually-hidden">Latest writes</caption>
+      <thead>
+        <tr>
+          <th scope="col">File</th>
+          <th scope="col" class="extra">What</th>
+          <th scope="col" class="writer">Written by</th>
+          <th scope="col" class="when">Time</th>
+          <th scope="col" class="number extra">Size</th>
+        </tr>
+      </thead>
+      <tbody onKeyDown={moveInList}>
+        {entries.map((entry) => <Row key={`${entry.fileId} ${entry.version}`} {...{ projectId, entry }} />)}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ projectId, entry }: { readonly projectId: string; readonly entry: Change }) {
+  const { path = "", fileId, version, size, createdAt, keyId, deleted: isDeleted = false } = entry;
+  const isPurged = entry.path === undefined;
+  const file = { name: "file", projectId, path } as const;
+  const href = hrefOf(isDeleted ? { ...file, tab: "history" } : { ...file, tab: "content", version });
+  return (
+    <tr class={changedClass(fileId, version)}>
+      <td class="name">
+        {isPurged ? <span class="purged">A purged file</span> : (
+          <a class="row-link" href={href}>
+            <Icon name={isDeleted ? "trash" : "file"} />
+            {path}
+          </a>
+        )}
+      </td>
+      <td class="extra">
+        {describeOperation(path, entry)}, version {version}
+      </td>
+      <td class="writer">
+        {writerName(projectId, keyId)}
+        <Said {...entry} projectId={projectId} />
+      </td>
+      <td class="when">
+        <Age iso={createdAt} />
+        <ChangedMark fileId={fileId} version={version} />
+      </td>
+      <td class="number extra">{isDeleted || isPurged ? "" : formatBytes(size)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,147 @@
+/// <reference lib="dom" />
+/**
+ * A page of the writes of a project, the newest first, that filters let through. The service looks at a bounded number of
+ * writes for one request: where few pass, a page takes several requests, and pauses after ACTIVITY_REQUESTS_MAX.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { type Change, type ChangeFilters, listChangesBefore } from "../../api/changes.ts";
+import { isAbort } from "../../api/failure.ts";
+import {
+  ACTIVITY_ENTRIES,
+  ACTIVITY_ENTRIES_MAX,
+  ACTIVITY_LOOKED_AT,
+  ACTIVITY_REQUESTS_MAX,
+} from "../../limits.ts";
+import { recoveries } from "../../session/connection.ts";
+import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
+import { usePacedCall } from "../../state/paced.ts";
+import type { ActivityPlace } from "../../state/router.ts";
+
+export interface Activity {
+  /** Newest first. */
+  readonly entries: readonly Change[];
+  /** Where the next page begins; null: there is nothing more. */
+  readonly next: string | null;
+  /** How many writes were looked at, at most. */
+  readonly lookedAt: number;
+}
+
+/** A commit takes its time before its place in the feed. */
+const DISORDER_MILLISECONDS = 60_000;
+
+export function useActivity(place: ActivityPlace) {
+  const { projectId } = place;
+  const key = keyOf(place);
+  const [shown, setShown] = useState<{ readonly key: string; readonly activity: Activity } | null>(null);
+  const [error, setError] = useState<unknown>(undefined);
+  const [isRunning, setRunning] = useState(true);
+  const [turn, setTurn] = useState({ count: 0, goesOn: false });
+  const known = shown?.key === key ? shown.activity : null;
+  useEffect(() => {
+    const abort = new AbortController();
+    const show = (activity: Activity) => setShown({ key, activity });
+    setRunning(true);
+    setError(undefined);
+    look(place, turn.goesOn ? known : null, show, abort.signal).then(
+      () => abort.signal.aborted || setRunning(false),
+      (problem) => {
+        if (abort.signal.aborted || isAbort(problem)) return;
+        setRunning(false);
+        setError(problem);
+      },
+    );
+    return () => abort.abort();
+  }, [key, turn, recoveries.value]);
+  const reload = () => setTurn(({ count }) => ({ count: count + 1, goesOn: false }));
+  const refresh = usePacedCall(projectId, reload);
+  useLive(projectId, (changes) => {
+    if (!isOfNow(place)) return;
+    if (changes === null) return refresh();
+    setShown((before) =>
+      before?.key === key ? { key, activity: withNewer(before.activity, changes, place) } : before
+    );
+  });
+  return {
+    activity: known,
+    error,
+    isRunning,
+    reload,
+    lookFurther: () => setTurn(({ count }) => ({ count: count + 1, goesOn: true })),
+  };
+}
+
+/** Whether what comes belongs on the page. */
+export function isOfNow({ before, until }: ActivityPlace): boolean {
+  return before === undefined && until === undefined;
+}
+
+/** Looks on from `start` until the page is full, or there is nothing more, or it has become too much work. */
+async function look(
+  place: ActivityPlace,
+  start: Activity | null,
+  show: (activity: Activity) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { projectId, before, until } = place;
+  const told = liveCount();
+  const since = place.since === undefined ? -Infinity : Date.parse(place.since);
+  const { actor, keyId, run, directory, operation } = place;
+  const filters: ChangeFilters = { actor, keyId, run, directory, operation };
+  const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+  const first = before ?? (until === undefined ? "now" : new Date(until).toISOString());
+  let activity = start ?? { entries: [], next: first, lookedAt: 0 };
+  const goal = activity.entries.length +
+    (start === null ? ACTIVITY_ENTRIES : Math.max(1, ACTIVITY_ENTRIES - activity.entries.length));
+  for (let requests = 0; requests < ACTIVITY_REQUESTS_MAX && activity.next !== null; requests++) {
+    const limit = goal - activity.entries.length;
+    if (limit <= 0) return;
+    const page = await listChangesBefore(projectId, { ...filters, before: activity.next, limit }, signal);
+    signal.throwIfAborted();
+    const isPast = page.changes.some(({ createdAt }) =>
+      Date.parse(createdAt) < since - DISORDER_MILLISECONDS
+    );
+    activity = {
+      entries: [
+        ...activity.entries,
+        ...page.changes.filter(({ createdAt }) => Date.parse(createdAt) >= since),
+      ],
+      next: page.hasMore && !isPast ? page.cursor : null,
+      lookedAt: activity.lookedAt + (isFiltered ? ACTIVITY_LOOKED_AT : page.changes.length),
+    };
+    show(isOfNow(place) ? withNewer(activity, changesSince(projectId, told), place) : activity);
+  }
+}
+
+/** What was told comes first, unless it is there already. */
+function withNewer(activity: Activity, changes: readonly LiveChange[], place: ActivityPlace): Activity {
+  const known = new Set(activity.entries.map(({ fileId, version }) => `${fileId} ${version}`));
+  const newer = changes.filter((change) =>
+    !known.has(`${change.fileId} ${change.version}`) && passes(change, place)
+  );
+  if (newer.length === 0) return activity;
+  const all = [...newer.toReversed(), ...activity.entries];
+  const entries = all.slice(0, ACTIVITY_ENTRIES_MAX);
+  const isCut = entries.length < all.length;
+  return { ...activity, entries, next: isCut ? entries.at(-1)?.cursor ?? null : activity.next };
+}
+
+function passes({ actor, keyId, runId, path = "", operation }: Change, place: ActivityPlace): boolean {
+  return (place.actor ?? actor) === actor && (place.keyId ?? keyId) === keyId &&
+    (place.run ?? runId) === runId &&
+    (place.operation ?? operation) === operation &&
+    (place.directory === undefined || path.startsWith(`${place.directory}/`));
+}
+
+function keyOf(place: ActivityPlace): string {
+  return JSON.stringify([
+    place.projectId,
+    place.before,
+    place.actor,
+    place.keyId,
+    place.run,
+    place.directory,
+    place.operation,
+    place.since,
+    place.until,
+  ]);
+}

@@ -1,0 +1,72 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Tells whoever edits a file that somebody has written a newer version, or deleted it, and offers what to do. */
+import { useEffect, useReducer, useState } from "preact/hooks";
+import type { FileRecord } from "../../api/records.ts";
+import { Icon } from "../../components/icon.tsx";
+import { ensureKeys, writerName } from "../../state/keys.ts";
+import { toldChange, useLive } from "../../state/live.ts";
+import { restore } from "../../state/remove_file.ts";
+import type { FilePlace } from "../../state/router.ts";
+
+interface Properties {
+  readonly place: FilePlace;
+  /** The latest version; of a deleted file the last one. */
+  readonly record: FileRecord;
+  readonly isDeleted: boolean;
+  /** The version that is edited. */
+  readonly base: number;
+  readonly hasDraft: boolean;
+  readonly onCompare: () => void;
+  /** Discards the draft. */
+  readonly loadLatest: () => void;
+}
+
+export function NewerVersion(properties: Properties) {
+  const { place: { projectId, path }, record, isDeleted, base, hasDraft, onCompare, loadLatest } = properties;
+  const newest = record.version + (isDeleted ? 1 : 0);
+  const [dismissed, dismiss] = useState(base);
+  const isShown = newest > dismissed;
+  // Who wrote a version is told after the answer to a save of one's own.
+  const [, draw] = useReducer<number, void>((count) => count + 1, 0);
+  useLive(projectId, () => draw());
+  useEffect(() => {
+    if (isShown) void ensureKeys(projectId);
+  }, [projectId, isShown]);
+  // The place is there before there is something to tell: a screen reader says what comes into it.
+  if (!isShown) return <div role="status" />;
+  const by = writerOf(projectId, path, newest);
+  return (
+    <div role="status">
+      <div class="note newer-version">
+        <span>
+          {isDeleted ? `The file was deleted${by}` : `Version ${newest} was written${by}`};{" "}
+          {hasDraft ? `your draft is based on version ${base}.` : `you are looking at version ${base}.`}
+        </span>
+        {isDeleted
+          ? (
+            <button type="button" onClick={() => void restore(projectId, path, record.version)}>
+              <Icon name="restore" />Restore version {record.version}
+            </button>
+          )
+          : hasDraft
+          ? (
+            <>
+              <button type="button" onClick={onCompare}>Compare and choose</button>
+              <button type="button" onClick={loadLatest}>Discard my draft, edit version {newest}</button>
+            </>
+          )
+          : <button type="button" onClick={loadLatest}>Edit version {newest}</button>}
+        <button type="button" onClick={() => dismiss(newest)}>Go on</button>
+      </div>
+    </div>
+  );
+}
+
+/** ` by planner/2.1 with the key agent`, or nothing where it is not known. */
+function writerOf(projectId: string, path: string, version: number): string {
+  const change = toldChange(projectId, path, version);
+  if (change === undefined) return "";
+  const writer = writerName(projectId, change.keyId);
+  return change.actor === undefined ? ` by ${writer}` : ` by ${change.actor} (${writer})`;
+}

@@ -1,0 +1,51 @@
+/// <reference lib="dom" />
+/** The latest version of a file, kept up to date by what is told of it: no request for each of its versions. */
+import { recordOf } from "../../api/changes.ts";
+import { isCode } from "../../api/failure.ts";
+import { readRecord } from "../../api/files.ts";
+import type { FileRecord } from "../../api/records.ts";
+import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
+import { usePacedCall } from "../../state/paced.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { usePatched } from "../../state/use_patched.ts";
+
+/** `data` is null for a deleted file. */
+export function useRecord(projectId: string, path: string) {
+  const load = useLoad(`record ${projectId} ${path}`, async (signal) => {
+    const told = liveCount();
+    const record = await readLatest(projectId, path, signal);
+    return changesSince(projectId, told).reduce((one, change) => after(one, change, path), record);
+  });
+  const [data, patch] = usePatched(load.data);
+  const reload = usePacedCall(projectId, load.reload);
+  useLive(projectId, (changes) => {
+    if (changes === null) return reload();
+    const own = changes.filter((change) => change.path === path);
+    // A file that was not there, or could not be read, is there now.
+    if (load.data === undefined && own.length > 0) return reload();
+    patch((record) =>
+      record === undefined ? record : own.reduce((one, change) => after(one, change, path), record)
+    );
+  });
+  return { ...load, data };
+}
+
+async function readLatest(projectId: string, path: string, signal: AbortSignal): Promise<FileRecord | null> {
+  try {
+    return await readRecord(projectId, path, undefined, signal);
+  } catch (problem) {
+    if (isDeleted(problem)) return null;
+    throw problem;
+  }
+}
+
+function after(record: FileRecord | null, change: LiveChange, path: string): FileRecord | null {
+  if (change.path !== path) return record;
+  if (record !== null && record.id === change.fileId && record.version >= change.version) return record;
+  return change.deleted ? null : recordOf({ ...change, path }, record ?? undefined);
+}
+
+function isDeleted(error: unknown): boolean {
+  return isCode(error, "FILE_NOT_FOUND") && typeof error.details === "object" && error.details !== null &&
+    "deletedVersion" in error.details;
+}

@@ -1,0 +1,111 @@
+/** Takes what was told of files into a page of a folder that is loaded already. */
+import type { SortField, SortOrder } from "../../api/files.ts";
+import { type Change, recordOf } from "../../api/changes.ts";
+import type { FileList, FileRecord } from "../../api/records.ts";
+import { directoryOf } from "../../format.ts";
+import { FOLDERS_LISTED_MAX } from "../../limits.ts";
+
+export interface Sort {
+  readonly by: SortField;
+  readonly order: SortOrder;
+}
+
+export interface ListedPage {
+  readonly directory: string;
+  readonly sort: Sort;
+  /** The page is the first one. */
+  readonly isFirst: boolean;
+}
+
+interface Merged {
+  readonly list: FileList;
+  /** Something happened that the page alone does not tell: whether a folder is empty now, how many files there are. */
+  readonly isStale: boolean;
+}
+
+/** These leave a file where it was. */
+const IN_PLACE: readonly string[] = ["append", "overwrite", "edit"];
+
+/** `changes` are oldest first; what the list has already is not taken in again. */
+export function mergeChanges(list: FileList, changes: readonly Change[], page: ListedPage): Merged {
+  let merged: Merged = { list, isStale: false };
+  for (const change of lastOfEach(changes)) {
+    const next = mergeOne(merged.list, change, page);
+    merged = { list: next.list, isStale: merged.isStale || next.isStale };
+  }
+  return merged;
+}
+
+function mergeOne(list: FileList, change: Change, page: ListedPage): Merged {
+  const { path } = change;
+  if (path === undefined) return { list: without(list, ({ id }) => id === change.fileId), isStale: false };
+  const directory = directoryOf(path);
+  if (directory === page.directory) return mergeFile(list, { ...change, path }, page);
+  const start = page.directory === "" ? "" : `${page.directory}/`;
+  const [name] = path.startsWith(start) ? path.slice(start.length).split("/") : [];
+  if (name === undefined || list.directories === undefined) return { list, isStale: false };
+  const isListed = list.directories.includes(name);
+  // It may have been the last one in there.
+  if (change.deleted) return { list, isStale: isListed };
+  if (isListed || list.directories.length >= FOLDERS_LISTED_MAX) return { list, isStale: false };
+  return { list: { ...list, directories: [...list.directories, name].sort() }, isStale: false };
+}
+
+function mergeFile(list: FileList, change: Change & { readonly path: string }, page: ListedPage): Merged {
+  const known = list.files.find(({ path }) => path === change.path);
+  const isWhole = page.isFirst && !list.hasMore;
+  if (change.deleted) {
+    if (known === undefined) return { list, isStale: !isWhole };
+    if (known.id === change.fileId && known.version >= change.version) return { list, isStale: false };
+    return { list: without(list, (file) => file === known), isStale: false };
+  }
+  if (known !== undefined && known.id === change.fileId && known.version >= change.version) {
+    return { list, isStale: false };
+  }
+  const file = recordOf(change, known);
+  const others = list.files.filter((one) => one !== known);
+  const isElsewhere = !isOnPage(file, others, list, page);
+  if (known === undefined && isElsewhere) return { list, isStale: !IN_PLACE.includes(change.operation) };
+  const files = isElsewhere ? others : [...others, file].sort(comparison(page.sort));
+  // By path, the page has all files between its ends: what was not there is new.
+  const isNew = known === undefined && (isWhole || page.sort.by === "path");
+  const isCounted = known !== undefined || isNew || IN_PLACE.includes(change.operation);
+  return {
+    list: { ...list, files, total: list.total + (isNew ? 1 : 0) },
+    isStale: isElsewhere || !isCounted,
+  };
+}
+
+export function comparison({ by, order }: Sort): (a: FileRecord, b: FileRecord) => number {
+  const keyOf = (file: FileRecord) => by === "size" ? file.size : by === "path" ? file.path : file.updatedAt;
+  const sign = order === "asc" ? 1 : -1;
+  return (a, b) => {
+    const [one, other] = [keyOf(a), keyOf(b)];
+    if (one !== other) return one < other ? -sign : sign;
+    return a.path < b.path ? -1 : 1;
+  };
+}
+
+/** Whether the file stands between the ends of the page, or beyond an end where nothing else is. */
+function isOnPage(
+  file: FileRecord,
+  files: readonly FileRecord[],
+  { hasMore }: FileList,
+  { isFirst, sort }: ListedPage,
+): boolean {
+  const compare = comparison(sort);
+  const [first, last] = [files[0], files.at(-1)];
+  if (first === undefined || last === undefined) return isFirst && !hasMore;
+  return (isFirst || compare(first, file) < 0) && (!hasMore || compare(file, last) < 0);
+}
+
+function without(list: FileList, isGone: (file: FileRecord) => boolean): FileList {
+  const files = list.files.filter((file) => !isGone(file));
+  return files.length === list.files.length
+    ? list
+    : { ...list, files, total: list.total - (list.files.length - files.length) };
+}
+
+function lastOfEach(changes: readonly Change[]): readonly Change[] {
+  return [...new Map(changes.map((change) => [change.path ?? change.fileId, change])).values()];
+}

@@ -1,0 +1,164 @@
+/// <reference lib="dom" />
+/** The activity: all of it, page by page, with filters that stand in the address. */
+import { assert, assertEquals } from "@std/assert";
+import { browserSuite, type Visit } from "../support/browser/browser.ts";
+import { press, says } from "../support/browser/page_actions.ts";
+import { eventually } from "../support/eventually.ts";
+
+const ENTRIES_PER_PAGE = 50;
+
+const { test, service } = await browserSuite();
+
+test("activity: back to the first write, page by page, one request each", async (visit) => {
+  const { page, step, open, calls, account: { files } } = visit;
+  const count = 2 * ENTRIES_PER_PAGE + 3;
+  await files.write("log.txt", "1\n");
+  for (let n = 2; n <= count; n++) await files.append("log.txt", `${n}\n`);
+  await open("activity");
+  const pages: string[][] = [];
+  for (const size of [ENTRIES_PER_PAGE, ENTRIES_PER_PAGE, 3]) {
+    await step(`page ${pages.length + 1}`, async () => {
+      const before = calls.length;
+      if (pages.length > 0) await press(page, "Older");
+      const last = pages.flat().length;
+      const newest = `log.txt, appended to, version ${count - last}`;
+      await eventually(newest, async () => (await shown(visit))[0] === newest);
+      const rows = await shown(visit);
+      assertEquals(rows.length, size);
+      pages.push(rows);
+      if (last > 0) assertEquals(calls.slice(before).map((call) => call.split("?")[0]), ["GET /changes"]);
+    });
+  }
+  assertEquals(new Set(pages.flat()).size, count, "each write once");
+  assertEquals(pages.flat().at(-1), "log.txt, written, version 1");
+  await step("there is nothing older", async () => {
+    assert(await page.getByRole("button", { name: "Older" }).isDisabled());
+    await page.goBack();
+    await eventually("the page before", async () => (await shown(visit)).join() === pages[1]?.join());
+    await press(page, "Newest");
+    await eventually("the newest", async () => (await shown(visit)).join() === pages[0]?.join());
+  });
+});
+
+test("activity: filters are in the address, hold together and for what comes", async (visit) => {
+  const { page, part, open, account: { files, projectId } } = visit;
+  const write = (path: string, actor: string, run: string) =>
+    files.post({ path, content: "x" }, { "x-actor": actor, "x-run-id": run });
+  await write("notes/a.txt", "ada", "r-1");
+  await write("notes/b.txt", "bob", "r-1");
+  await write("c.txt", "ada", "r-2");
+  await files.remove("c.txt");
+  const { id: keyId, key } = await service.key(projectId);
+  await service.request(key, "POST", "/files", { body: { path: "by key.txt", content: "x" } });
+  const field = (name: string) =>
+    page.getByRole("search", { name: "Filters of the activity" }).getByLabel(name);
+  const paths = async () => (await shown(visit)).map((text) => text.split(",")[0]);
+  const shows = async (...expected: string[]) => {
+    await eventually(expected.join(), async () => (await paths()).join() === expected.join());
+  };
+  const has = (name: string, value: string) =>
+    assertEquals(new URLSearchParams(page.url().split("?")[1]).get(name), value);
+  await open("activity");
+  await shows("by key.txt", "c.txt", "c.txt", "notes/b.txt", "notes/a.txt");
+  await part("an actor, after Enter", async () => {
+    await field("Actor").fill("ada");
+    await field("Actor").press("Enter");
+    await shows("c.txt", "notes/a.txt");
+    has("actor", "ada");
+  });
+  await part("and a folder, when the field is left", async () => {
+    await field("Folder").fill("/notes/");
+    await field("Run").focus();
+    await shows("notes/a.txt");
+    has("directory", "notes");
+    await page.reload();
+    await shows("notes/a.txt");
+    assertEquals([await field("Actor").inputValue(), await field("Folder").inputValue()], ["ada", "notes"]);
+  });
+  await part("what comes is shown where it passes", async () => {
+    await write("notes/not hers.txt", "bob", "r-3");
+    await write("elsewhere.txt", "ada", "r-3");
+    await write("notes/hers.txt", "ada", "r-3");
+    await shows("notes/hers.txt", "notes/a.txt");
+  });
+  await part("a run, a kind and a key", async () => {
+    await press(page, "Clear filters");
+    await field("Run").fill("r-1");
+    await field("Run").press("Enter");
+    await shows("notes/b.txt", "notes/a.txt");
+    await open("activity");
+    await field("Kind").selectOption("Deleted");
+    await shows("c.txt");
+    has("operation", "delete");
+    await open("activity");
+    await field("Key").selectOption(keyId);
+    await shows("by key.txt");
+    has("keyId", keyId);
+  });
+  await part("nothing passes", async () => {
+    await open("activity?actor=nobody");
+    await says(page, "No write passes these filters.");
+  });
+  await part("a time, from and until", async () => {
+    await service.sql(
+      "update filestore.file_versions set created_at = created_at - interval '2 days' where project_id = $1 and run_id = 'r-1'",
+      [projectId],
+    );
+    const yesterday = localTime(new Date(Date.now() - 86_400_000));
+    await open(`activity?until=${yesterday}`);
+    await shows("notes/b.txt", "notes/a.txt");
+    await open("activity");
+    await field("From").fill(yesterday);
+    await field("Actor").focus();
+    await eventually("it is in the address", () => page.url().includes("since="));
+    await eventually(
+      "later ones",
+      async () => !(await paths()).includes("notes/a.txt") && (await paths()).length > 3,
+    );
+    await field("Until").fill(yesterday);
+    await field("Actor").focus();
+    await says(page, "No write passes these filters.");
+  });
+});
+
+test("activity: where few pass, it says how far it has looked, and looks further", async (visit) => {
+  const { page, open, part, account: { files } } = visit;
+  await files.post({ path: "early.txt", content: "x" }, { "x-actor": "ada" });
+  for (let n = 0; n < 8; n++) await files.write(`${n}.txt`, "x");
+  // A service that looks at one write for each request.
+  await page.route(/\/changes\?.*before=/, async (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.delete("actor");
+    url.searchParams.set("limit", "1");
+    const response = await route.fetch({ url: url.href });
+    const { data, ...rest } = await response.json();
+    const changes = data.changes.filter(({ actor }: { readonly actor?: string }) => actor === "ada");
+    await route.fulfill({ response, json: { ...rest, data: { ...data, changes } } });
+  });
+  await open("activity?actor=ada");
+  await part("it pauses, and never says that there is none", async () => {
+    await says(page, "Looked at 50,000 writes.");
+    assertEquals(await page.getByText("No write passes").count(), 0);
+  });
+  await part("it goes on", async () => {
+    await press(page, "Look further");
+    await page.getByRole("link", { name: "early.txt" }).waitFor();
+    assertEquals(await page.getByRole("button", { name: "Look further" }).count(), 0);
+  });
+  await page.unrouteAll({ behavior: "wait" });
+});
+
+/** `log.txt, appended to, version 2`, row by row. */
+async function shown({ page }: Visit): Promise<string[]> {
+  const rows = page.getByRole("table", { name: "Latest writes" }).locator("tbody tr");
+  return await rows.evaluateAll((all) =>
+    all.map((row) =>
+      [...row.querySelectorAll("td")].slice(0, 2).map((cell) => cell.textContent?.trim()).join(", ")
+    )
+  );
+}
+
+/** As a form has it. */
+function localTime(time: Date): string {
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
