@@ -47,12 +47,15 @@ Deno.test("JSON: a hundred thousand arrays in each other unfold without a stack 
 
 Deno.test("tables: whatever is written as CSV or JSONL is read again, in batches", () => {
   const cell = fc.string({ unit: "binary" }).filter((text) => text !== "");
-  fc.assert(fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 20 }), (rows) => {
-    const lines = rows.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","));
-    assertEquals(rowsOf(`"a","b"\n${lines.join("\n")}\n`, "csv"), rows);
-    const objects = rows.map(([a, b]) => JSON.stringify({ a, b }));
-    assertEquals(rowsOf(objects.join("\n"), "jsonl"), rows);
-  }), { numRuns: 30 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 20 }), (rows) => {
+      const lines = rows.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(","));
+      assertEquals(rowsOf(`"a","b"\n${lines.join("\n")}\n`, "csv"), rows);
+      const objects = rows.map(([a, b]) => JSON.stringify({ a, b }));
+      assertEquals(rowsOf(objects.join("\n"), "jsonl"), rows);
+    }),
+    { numRuns: 30 },
+  );
   const many = Array.from({ length: 12_345 }, (_, index) => [String(index), "x"]);
   const read = rowsOf(`a,b\n${many.map((row) => row.join(",")).join("\n")}`, "csv");
   assertEquals(JSON.stringify(read), JSON.stringify(many));

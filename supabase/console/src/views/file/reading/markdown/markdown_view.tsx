@@ -25,11 +25,10 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
   }, [text]);
   useEffect(() => {
     if (heading === undefined || nodes === null) return;
-    const target = article.current?.querySelector<HTMLElement>(
-      `[id="${CSS.escape(`user-content-${heading}`)}"]`,
-    );
-    target?.scrollIntoView({ block: "start" });
-    target?.focus({ preventScroll: true });
+    return whenThere(article.current, `user-content-${heading}`, (target) => {
+      target.scrollIntoView({ block: "start" });
+      target.focus({ preventScroll: true });
+    });
   }, [heading, nodes]);
   if (nodes === null) return <Loading what="the document" />;
   return (
