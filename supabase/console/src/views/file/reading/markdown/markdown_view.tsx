@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
 import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
-import type { FormProperties } from "../reader.tsx";
+import type { FormProperties } from "../form_properties.ts";
 import { Nodes } from "./nodes.tsx";
 import type { MarkdownNode } from "./parse.ts";
 
