@@ -11,6 +11,7 @@ import { useLoad } from "../../../state/use_load.ts";
 import { ImagePreview } from "../image_preview.tsx";
 import { shownType } from "../shown_type.ts";
 import { type Form, formOf } from "./form.ts";
+import type { FormProperties, RowAsked } from "./form_properties.ts";
 import { LargeText } from "./large_text.tsx";
 import { Source } from "./source.tsx";
 import { ReadingTools } from "./tools.tsx";
@@ -89,22 +90,6 @@ function Picture({ record: { path, mimeType }, bytes, children }: PicturePropert
       {isPicture ? <ImagePreview {...{ path, bytes, mimeType }} /> : children}
     </>
   );
-}
-
-/** A row that was asked for; `goes` tells the same row asked for again. */
-export interface RowAsked {
-  readonly number: number;
-  readonly goes: number;
-}
-
-export interface FormProperties {
-  readonly place: FilePlace;
-  readonly record: FileRecord;
-  readonly form: Form;
-  readonly text: string;
-  readonly row: RowAsked | undefined;
-  /** Called with a sentence if the text cannot be shown in the form. */
-  readonly onProblem: (problem: string) => void;
 }
 
 /** Each form is loaded when it is first shown. */

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
 import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
-import type { FormProperties } from "../reader.tsx";
+import type { FormProperties } from "../form_properties.ts";
 import { Nodes } from "./nodes.tsx";
 import type { MarkdownNode } from "./parse.ts";
 
@@ -25,11 +25,10 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
   }, [text]);
   useEffect(() => {
     if (heading === undefined || nodes === null) return;
-    const target = article.current?.querySelector<HTMLElement>(
-      `[id="${CSS.escape(`user-content-${heading}`)}"]`,
-    );
-    target?.scrollIntoView({ block: "start" });
-    target?.focus({ preventScroll: true });
+    return whenThere(article.current, `user-content-${heading}`, (target) => {
+      target.scrollIntoView({ block: "start" });
+      target.focus({ preventScroll: true });
+    });
   }, [heading, nodes]);
   if (nodes === null) return <Loading what="the document" />;
   return (

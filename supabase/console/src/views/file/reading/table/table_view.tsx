@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty, Loading } from "../../../../components/states.tsx";
 import { formatCount, formatNumber } from "../../../../format.ts";
 import { DATA_ROWS_MAX, VALUE_CHARACTERS_SHOWN } from "../../../../limits.ts";
-import type { FormProperties } from "../reader.tsx";
+import type { FormProperties } from "../form_properties.ts";
 import { useVirtualRows } from "../virtual_rows.ts";
 import { columnWidths } from "./column_widths.ts";
 import { RowDialog } from "./row_dialog.tsx";

@@ -3,7 +3,7 @@
 /** JSON as a tree that folds: only the rows in view are drawn, and only unfolded parts are looked into. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
-import type { FormProperties } from "../reader.tsx";
+import type { FormProperties } from "../form_properties.ts";
 import { useVirtualRows } from "../virtual_rows.ts";
 import { nextRow } from "./tree_keys.ts";
 import { pathOf, Tree } from "./tree.ts";
