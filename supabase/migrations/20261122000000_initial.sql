@@ -6671,6 +6671,9 @@ declare
 begin
   select f.* into v_file from filestore.segment_scans c
   join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
+  -- Each slice of a pass of retention would have the same versions looked through again.
+  where not exists (
+    select from filestore.retention_passes r where r.project_id = c.project_id and r.after_file is not null)
   limit 1 for no key update of f skip locked;
   if not found then return false; end if;
   select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
@@ -6996,6 +6999,27 @@ comment on function filestore.next_retention is
   'by since the last one began. None that began after p_begun is begun again but for a rule that changed.';
 call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
 
+create function filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean) returns filestore.files
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files;
+begin
+  if p_waits then
+    select * into v_file from filestore.files f
+    where f.project_id = p_project_id and f.id = p_file_id and f.path is not null for no key update;
+  else
+    select * into v_file from filestore.files f
+    where f.project_id = p_project_id and f.id = p_file_id and f.path is not null for no key update skip locked;
+  end if;
+  return v_file;
+exception when lock_not_available then
+  return null;
+end
+$$;
+comment on function filestore.lock_to_trim is
+  'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
+call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
+
 create function filestore.sweep_retention(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -7009,6 +7033,7 @@ declare
   v_cut integer;
   v_is_expired boolean;
   v_files integer := 0;
+  v_locked integer := 0;
   v_versions bigint := 0;
   v_bytes bigint := 0;
   v_database_bytes bigint := 0;
@@ -7039,17 +7064,22 @@ begin
         select from filestore.file_versions v
         where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
       ) then
-        -- Nobody is waited for: what somebody is writing is looked at again, since there is a new version then.
-        select * into v_file from filestore.files f
-        where f.project_id = v_seen.project_id and f.id = v_seen.id and f.version = v_seen.version
-          and f.path is not null for no key update skip locked;
-        if found and v_is_expired then
+        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way round.
+        v_file := filestore.lock_to_trim(v_seen.project_id, v_seen.id, v_locked = 0);
+        if v_file.id is null and v_locked > 0 then
+          v_is_full := true;
+          exit;
+        end if;
+        v_locked := v_locked + 1;
+        v_is_expired := v_is_expired and v_file.version = v_seen.version;
+        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_next.rule) end;
+        if v_file.id is not null and v_is_expired then
           delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
           perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
           update filestore.retention_passes r set after_file = v_seen.id where r.project_id = v_next.project_id;
           return true;
-        elsif found then
+        elsif v_file.id is not null and v_cut > 0 then
           v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
           v_versions := v_versions + v_trimmed.versions;
           v_bytes := v_bytes + v_trimmed.bytes;

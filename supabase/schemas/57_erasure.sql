@@ -534,6 +534,9 @@ declare
 begin
   select f.* into v_file from filestore.segment_scans c
   join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
+  -- Each slice of a pass of retention would have the same versions looked through again.
+  where not exists (
+    select from filestore.retention_passes r where r.project_id = c.project_id and r.after_file is not null)
   limit 1 for no key update of f skip locked;
   if not found then return false; end if;
   select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;

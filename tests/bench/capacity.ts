@@ -88,7 +88,7 @@ async function isIndexed(stack: Bench["stack"]): Promise<void> {
     );
     if (row?.waiting === 0) return;
     // Without writes nobody indexes but the sweep, and not before a text's next indexing is due.
-    await sweeper.sweep();
+    await sweeper.sweep(new Date());
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   throw new Error("the texts were not indexed in time");

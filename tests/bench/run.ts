@@ -18,6 +18,7 @@ import { changes } from "./changes.ts";
 import { clients } from "./clients.ts";
 import { commits } from "./commits.ts";
 import { compactions } from "./compactions.ts";
+import { erasures } from "./erasures.ts";
 import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
 import { largeProjects } from "./large_projects.ts";
@@ -47,6 +48,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   start: startUp,
   projects: largeProjects,
   clients,
+  erasures,
   flushes,
   commits,
   capacity,

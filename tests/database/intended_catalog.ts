@@ -130,6 +130,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "filestore.apply_to_two(p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb, p_change filestore.change)":
     engine,
+  "filestore.erased_answer()": engine,
   "filestore.batch_results(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.bytes_of(p_segments jsonb)": engine,
   "filestore.commit_batch(p_session filestore.session, p_commit jsonb)": engine,
@@ -303,6 +304,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     plannedOnce,
   "filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)": engine,
   "filestore.back_answer(p_session filestore.session, p_plan filestore.plan, p_run_id text)": engine,
+  "filestore.answer_counts(p_value jsonb)": engine,
   "filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb)": fileOperation,
@@ -458,6 +460,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.commit_purge(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.sweep_purged_versions()": admin,
   "filestore.sweep_scans()": admin,
+  "filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean)": admin,
   "filestore.sweep_retention(p_begun timestamp with time zone)": admin,
   "filestore.next_retention(p_begun timestamp with time zone, OUT project_id uuid, OUT rule jsonb)": admin,
   "filestore.retention_cut(p_file filestore.files, p_rule jsonb)": admin,

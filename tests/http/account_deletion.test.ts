@@ -32,7 +32,7 @@ async function projectsOf(account: Account): Promise<number> {
 }
 
 async function sweepAll(): Promise<void> {
-  while (!(await administration.sweep()).isDone);
+  while (!(await administration.sweep(new Date())).isDone);
 }
 
 test("DELETE /account ends the person's projects and keys, then the person; another account keeps everything", async () => {

@@ -101,6 +101,7 @@ export const OPERATIONS = [
   "revoke_api_key",
   "search_files",
   "mcp",
+  "sweep",
 ] as const;
 
 export type OperationName = (typeof OPERATIONS)[number];

@@ -1,6 +1,6 @@
 /** Changes of many files at once, as the contract has them: what becomes of which file. Whole histories, in memory. */
 import { compareUtf8 } from "./model_content.ts";
-import { type File, kept, type Model, notFound, type Refused, refused, type Version } from "./model.ts";
+import { type File, kept, type Model, type Refused, refused, type Version } from "./model.ts";
 
 /** The project as it was: after a commit, or at the end of a millisecond. */
 export type Moment =

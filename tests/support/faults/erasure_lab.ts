@@ -1,0 +1,287 @@
+/** A stack whose erasures and sweeps are killed in their middle; afterwards what was erased is looked for everywhere. */
+import { assert, assertEquals } from "@std/assert";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Administration } from "../../../supabase/local/admin/administration.ts";
+import { newKey } from "../../../supabase/local/admin/new_key.ts";
+import { encodePath } from "../client/files.ts";
+import { assertConsistent } from "../postgres/consistency.ts";
+import type { PostgresServer } from "../postgres/postgres.ts";
+import type { Random } from "../random.ts";
+import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
+import { StackChild, type StackReady } from "../stack/stack_child.ts";
+
+export const ERASURES = ["purge", "redact", "retention", "deletedDays", "project"] as const;
+export type Erasure = (typeof ERASURES)[number];
+/** Those of `backends` are the server processes of Postgres that have a statement under way. */
+export const VICTIMS = ["function", "backends", "all functions", "database", "stack"] as const;
+export type ErasureVictim = (typeof VICTIMS)[number];
+
+const SWEEPERS = 2;
+/** A client that is not answered asks again. */
+const PAUSE_MILLISECONDS = 50;
+/** In a row, from whichever process of the function: then it is all there again. */
+const READY_ANSWERS = 6;
+const PATIENCE_MILLISECONDS = 60_000;
+
+type Child = StackChild & { readonly ready: StackReady };
+interface Kept {
+  readonly key: string;
+  readonly contents: ReadonlyMap<string, string>;
+}
+
+export class ErasureLab {
+  /** What was written to be erased, in contents, paths and notes. */
+  readonly canaries: string[] = [];
+  readonly #kept: Kept[] = [];
+  readonly defects: string[] = [];
+
+  private constructor(
+    private readonly dataDir: string,
+    private readonly server: PostgresServer,
+    private readonly random: Random,
+    private readonly start: (port: number) => Promise<Child>,
+    private child: Child,
+  ) {}
+
+  static async open(server: PostgresServer, random: Random): Promise<ErasureLab> {
+    const dataDir = await freshDataDirectory();
+    const defects: string[] = [];
+    const onFunctionLog = (line: string) => void (line.includes('"defect"') && defects.push(line));
+    const start = (port: number) =>
+      StackChild.start({ dataDir, port, databaseUrl: server.url, functionProcesses: 2, onFunctionLog });
+    const lab = new ErasureLab(dataDir, server, random, start, await start(0));
+    return Object.assign(lab, { defects });
+  }
+
+  async close(): Promise<void> {
+    await this.child.stop();
+    await Deno.remove(this.dataDir, { recursive: true });
+  }
+
+  /** Erases a project's canary with sweeps beside, and kills meanwhile; returns once the erasure is acknowledged. */
+  async round(erasure: Erasure, victim: ErasureVictim): Promise<void> {
+    const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
+    const project = await this.#project();
+    const erase = await this.#write(project, canary, erasure);
+    this.canaries.push(canary);
+    const stop = new AbortController();
+    const sweepers = Array.from({ length: SWEEPERS }, () => this.#sweepUntil(stop.signal));
+    const erased = erase();
+    await wait(this.random.below(60));
+    await this.#kill(victim);
+    await erased;
+    stop.abort();
+    await Promise.all(sweepers);
+  }
+
+  /** One complete sweep. */
+  async sweep(): Promise<void> {
+    const begun = new Date();
+    const { supabaseUrl, secretKey } = this.child.ready;
+    const operator = new Administration(supabaseUrl, secretKey);
+    while (!(await operator.sweep(begun)).isDone);
+  }
+
+  /** Throws where something of what was erased is left, or something else is not. */
+  async verify(): Promise<void> {
+    assertEquals(this.defects, []);
+    await assertConsistent((statement) => this.child.sql(statement));
+    for (const { key, contents } of this.#kept) {
+      for (const [path, content] of contents) {
+        const { status, text } = await this.#call(key, "GET", `/files/${encodePath(path)}`);
+        assertEquals([status, JSON.parse(text).data?.content], [200, content], path);
+      }
+    }
+    const { code, stdout, stderr } = await new Deno.Command("pg_dump", { args: [this.server.url] }).output();
+    assertEquals(code, 0, new TextDecoder().decode(stderr));
+    const dump = new TextDecoder().decode(stdout);
+    assert(dump.includes("COPY filestore.file_versions"), "the dump has rows");
+    this.#assertNone(dump, "pg_dump");
+    let objects = 0;
+    for (const entry of await readdir(this.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const path = join(entry.parentPath, entry.name);
+      this.#assertNone(path, path);
+      this.#assertNone(new TextDecoder("latin1").decode(await Deno.readFile(path)), path);
+      objects++;
+    }
+    assert(objects >= this.#kept.length, "there are objects");
+  }
+
+  #assertNone(text: string, where: string): void {
+    for (const [round, canary] of this.canaries.entries()) {
+      // As a dump has bytes, too.
+      const hex = new TextEncoder().encode(canary).toHex();
+      for (const form of [canary, hex]) {
+        const at = text.indexOf(form);
+        assert(at < 0, `round ${round + 1}: ${where} has ${text.slice(Math.max(0, at - 200), at + 50)}`);
+      }
+    }
+  }
+
+  async #project() {
+    const { supabaseUrl, secretKey } = this.child.ready;
+    const administration = new Administration(supabaseUrl, secretKey);
+    const name = `erased ${crypto.randomUUID()}`;
+    // What was killed in the round before is on its way back.
+    const { id } = await this.#patiently(() => administration.createProject(name, "enterprise"));
+    const { apiKey, stored } = await newKey();
+    await administration.createKey(id, "erases", stored);
+    await this.child.sql(
+      "update filestore.api_keys set scopes = '{read,write,admin}' where project_id = $1",
+      [id],
+    );
+    for (let answers = 0; answers < READY_ANSWERS;) {
+      const { status } = await this.#patiently(() => this.#call(apiKey, "GET", "/files"));
+      answers = status === 200 ? answers + 1 : 0;
+    }
+    return { id, name, key: apiKey };
+  }
+
+  /** Writes what is to be erased, and beside it what shares pieces with it and stays. Returns what erases it. */
+  async #write(
+    { id, name, key }: { id: string; name: string; key: string },
+    canary: string,
+    erasure: Erasure,
+  ): Promise<() => Promise<void>> {
+    // What is redacted or trimmed keeps its path.
+    const path = erasure === "redact" || erasure === "retention"
+      ? "dir/f.md"
+      : `dir-${canary}/f-${canary}.md`;
+    const encoded = encodePath(path);
+    const said = { "x-change-note": `because ${canary}`, "idempotency-key": `once ${canary.slice(0, 8)}` };
+    const must = async (method: string, route: string, body?: unknown, headers = {}) => {
+      const { status, text } = await this.#call(key, method, route, body, headers);
+      assertEquals(status, 200, `${method} ${route}: ${text}`);
+    };
+    const common = `stays of ${id}\n`;
+    await must("POST", "/files", { path, content: common });
+    await must("PUT", `/files/copy/${encoded}`, { destination: "kept.md" });
+    await must("PUT", `/files/append/${encoded}`, { content: `secret ${canary}\n` }, said);
+    for (let count = 0; count < 12; count++) {
+      await must("PUT", `/files/append/${encoded}`, { content: `${count} of ${canary}\n` });
+    }
+    await must("PUT", `/files/edit/${encoded}`, { oldString: "secret", newString: "known" });
+    const kept = new Map([["kept.md", common]]);
+    if (erasure !== "project") this.#kept.push({ key, contents: kept });
+    const versions = 15;
+    switch (erasure) {
+      case "purge":
+        return () => this.#insist(key, "DELETE", `/files/${encoded}?purge`, undefined, [200, 404]);
+      case "project":
+        return () =>
+          this.#insist(key, "DELETE", `/project?confirm=${encodeURIComponent(name)}`, undefined, [200, 401]);
+      case "redact": {
+        await must("PUT", `/files/overwrite/${encoded}`, { content: "clean\n" });
+        kept.set(path, "clean\n");
+        const body = { versions: Array.from({ length: versions }, (_, index) => index + 1) };
+        return () => this.#insist(key, "POST", `/files/redact/${encoded}`, body, [200]);
+      }
+      case "retention":
+        await must("PUT", `/files/overwrite/${encoded}`, { content: "clean\n" });
+        kept.set(path, "clean\n");
+        return () => this.#insist(key, "PATCH", "/project", { retention: { keepVersions: 1 } }, [200]);
+      case "deletedDays":
+        await must("DELETE", `/files/${encoded}`);
+        await this.child.sql(
+          `with older as (
+             update filestore.file_versions v set created_at = v.created_at - interval '5 days'
+             from filestore.files f where f.id = v.file_id and f.project_id = $1 and f.is_deleted)
+           update filestore.files set created_at = created_at - interval '5 days',
+             updated_at = updated_at - interval '5 days' where project_id = $1 and is_deleted`,
+          [id],
+        );
+        return () => this.#insist(key, "PATCH", "/project", { retention: { deletedDays: 1 } }, [200]);
+    }
+  }
+
+  async #call(
+    key: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) {
+    const response = await fetch(this.child.ready.baseUrl + path, {
+      method,
+      headers: {
+        ...headers,
+        "x-api-key": key,
+        ...body !== undefined && { "content-type": "application/json" },
+      },
+      ...body !== undefined && { body: JSON.stringify(body) },
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** Until it is answered, whoever is killed. */
+  async #insist(
+    key: string,
+    method: string,
+    path: string,
+    body: unknown,
+    done: readonly number[],
+  ): Promise<void> {
+    let last: unknown;
+    for (const end = performance.now() + PATIENCE_MILLISECONDS; performance.now() < end;) {
+      last = await this.#call(key, method, path, body).catch(String);
+      if (typeof last === "object" && done.some((status) => Object(last).status === status)) return;
+      await wait(PAUSE_MILLISECONDS);
+    }
+    throw new Error(`${method} ${path.slice(0, 40)}: ${JSON.stringify(last)}`);
+  }
+
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (const end = performance.now() + PATIENCE_MILLISECONDS;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (performance.now() > end) throw error;
+        await wait(PAUSE_MILLISECONDS);
+      }
+    }
+  }
+
+  async #sweepUntil(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { baseUrl, secretKey } = this.child.ready;
+      const headers = { authorization: `Bearer ${secretKey}` };
+      await fetch(`${baseUrl}/sweep`, { method: "POST", headers }).then((answer) => answer.text())
+        .catch(() => wait(PAUSE_MILLISECONDS));
+    }
+  }
+
+  /** Kills, and starts again what a supervisor would. The stack looks after the function, Postgres after its own. */
+  async #kill(victim: ErasureVictim): Promise<void> {
+    switch (victim) {
+      case "function":
+      case "all functions": {
+        const pids = await this.child.functionPids();
+        for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) Deno.kill(pid, "SIGKILL");
+        return;
+      }
+      case "backends": {
+        const backends = await this.child.sql<{ pid: number }>(
+          `select pid from pg_catalog.pg_stat_activity
+           where backend_type = 'client backend' and pid <> pg_backend_pid() order by state <> 'active', pid limit 2`,
+        );
+        for (const { pid } of backends) Deno.kill(pid, "SIGKILL");
+        return;
+      }
+      case "database":
+        await this.server.crash();
+        await wait(this.random.below(300));
+        return await this.server.recover();
+      case "stack": {
+        const port = Number(new URL(this.child.ready.baseUrl).port);
+        await this.child.kill();
+        this.child = await this.start(port);
+      }
+    }
+  }
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
