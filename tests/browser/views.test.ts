@@ -190,7 +190,7 @@ function at(place: string, there: (page: Page) => Locator): View {
   };
 }
 
-function inDialog(place: string, button: string, title: string): View {
+function inDialog(place: string, button: string, title: string | RegExp): View {
   return async ({ page, open }) => {
     await open(place);
     await press(page, button);
