@@ -225,9 +225,9 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "the erasure of a file": inDialog(`file/${ENCODED}`, "Erase for good …", /^Erase .* for good/),
   "the erasure of a version": async (visit) => {
-    // "59 minutes ago" takes more room than what was written just now.
+    // "55 minutes ago" takes more room than what was written just now.
     await visit.service.sql(
-      "update filestore.file_versions set created_at = now() - interval '59 minutes 30 seconds' where project_id = $1",
+      "update filestore.file_versions set created_at = now() - interval '55 minutes' where project_id = $1",
       [visit.account.projectId],
     );
     await visit.open(`file/${ENCODED}?tab=history`);
