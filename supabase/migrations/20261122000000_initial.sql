@@ -10047,6 +10047,8 @@ declare
   v_page json := '{"files": []}';
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
+  -- Rows of functions are overestimated: where Postgres compiles plans, it would compile these, for most of a second.
+  perform set_config('jit', 'off', true);
   if v_scope is not null then
     v_query := p_query || jsonb_build_object('directory', v_scope);
     v_page := case when p_query ->> 'kind' = 'scan' then filestore.search_by_pattern(v_session, v_scope, v_query)
