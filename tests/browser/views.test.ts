@@ -209,6 +209,32 @@ const VIEWS: Readonly<Record<string, View>> = {
     await press(dialog(page, "New API key"), "Create key");
     return dialog(page, "Your new key");
   },
+  "connecting": at("connect", (page) => page.getByRole("heading", { name: "Client" })),
+  "connecting with a new key": async ({ page, open }) => {
+    await open("connect");
+    await press(page, "Make the key");
+    await press(page, "Claude Code, shared");
+    return page.getByText(/^Waiting for the first call/);
+  },
+  "a client that has called": async ({ page, open, service }) => {
+    await open("connect");
+    await press(page, "Make the key");
+    const key = await page.getByRole("region", { name: "The key", exact: true }).innerText();
+    await fetch(`${service.baseUrl}/files`, { headers: { "x-api-key": key } });
+    return page.getByText("is connected");
+  },
+  "the API reference": at("reference", (page) => page.getByText("/files/{path}").first()),
+  "an operation of the API reference": async ({ page, open, account: { key } }) => {
+    await open("reference");
+    await page.getByLabel("Key to send requests with").fill(key);
+    await page.getByLabel("Find").fill("listFiles");
+    const operation = page.locator("details.operation");
+    await operation.locator("summary").first().click();
+    await operation.locator(".operation-body > details > summary").first().click();
+    await operation.locator("form summary").click();
+    await press(operation, "Send");
+    return operation.getByRole("region", { name: "The answer of listFiles" });
+  },
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
   "the settings": at("settings", (page) => page.getByRole("heading", { name: "Account" })),

@@ -47,6 +47,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
           <Item icon="activity" text="Activity" to={{ name: "activity", projectId }} />
           <Item icon="run" text="Runs" to={{ name: "runs", projectId }} />
           <Item icon="link" text="Links" to={{ name: "links", projectId }} />
+          <Item icon="plug" text="Connect" to={{ name: "connect", projectId }} />
           <Item icon="key" text="API keys" to={{ name: "keys", projectId }} />
           <Item icon="gear" text="Settings and usage" to={{ name: "settings", projectId }} />
         </ul>
@@ -71,9 +72,12 @@ interface ItemProperties {
   readonly to: Place;
 }
 
+/** The item of the places that have none of their own. */
+const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs", reference: "connect" };
+
 function Item({ icon, text, to }: ItemProperties) {
   const { name } = place.value;
-  const here = name === "file" ? "files" : name === "run" ? "runs" : name;
+  const here = PARENTS[name] ?? name;
   return (
     <li>
       <a href={hrefOf(to)} aria-current={here === to.name ? "page" : undefined}>

@@ -99,7 +99,7 @@ export interface ActivityPlace {
   readonly until?: string | undefined;
 }
 
-export type Section = "keys" | "links" | "settings";
+export type Section = "connect" | "keys" | "links" | "reference" | "settings";
 
 export type Place =
   | { readonly name: "home" }
@@ -112,7 +112,7 @@ export type Place =
   | RunPlace
   | { readonly name: Section; readonly projectId: string };
 
-const SECTIONS: readonly Section[] = ["keys", "links", "settings"];
+const SECTIONS: readonly Section[] = ["connect", "keys", "links", "reference", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
 const SORT_FIELDS: readonly SortField[] = ["path", "updated_at", "size"];
 const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];
