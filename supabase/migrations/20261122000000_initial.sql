@@ -694,7 +694,8 @@ comment on column filestore.purged_files.path_hash is
   'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
   'keys with a prefix, see the receipt of what they saw.';
 comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
+  'at least 1 while segments of earlier versions are.';
 comment on column filestore.purged_files.answers_after is
   'Idempotency answers made since then are still to be looked through for its path; null: none.';
 
@@ -6266,6 +6267,16 @@ comment on function filestore.remove_versions is
   'their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
+create function filestore.has_doubtful_segments(p_project_id uuid, p_file_id uuid) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from filestore.doubtful_segments d where d.project_id = p_project_id and d.file_id = p_file_id);
+end
+$$;
+comment on function filestore.has_doubtful_segments is 'Whether a file has segments of which nobody knows who needs them.';
+call filestore.grant_execute('filestore.has_doubtful_segments', 'filestore_admin');
+
 -- A file that goes whole ----------------------------------------------------------------------------------------------
 
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
@@ -6283,24 +6294,28 @@ declare
   v_segment_ids uuid[];
   v_buried record;
   v_versions bigint;
+  v_pending bigint;
 begin
   select min(v.version) into v_first from filestore.file_versions v
   where v.project_id = v_project_id and v.file_id = v_file_id;
   v_versions := (p_file).version - v_first + 1;
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
-  -- No more of them than of versions: each took several appends.
+  -- Those of compactions are fewer than versions, those of trimmed ones may be many more: the rest goes in slices. An
+  -- array, here and below: a plan that is kept would compare each of them with each.
   with doubtful as (
     delete from filestore.doubtful_segments d
-    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id in (
+    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id = any (array(
       select o.segment_id from filestore.doubtful_segments o
-      where o.project_id = v_project_id and o.file_id = v_file_id limit (filestore.limits()).erased_versions_max)
+      where o.project_id = v_project_id and o.file_id = v_file_id limit (filestore.limits()).erased_versions_max))
     returning d.segment_id
   )
   select array_agg(distinct s.id) into v_segment_ids from (
     select unnest(v_removed.segment_ids) union all select unnest((p_file).segment_ids)
     union all select d.segment_id from doubtful d) s (id);
   v_buried := filestore.bury_segments(v_project_id, v_file_id, coalesce(v_segment_ids, '{}'));
+  v_pending := v_versions - v_removed.versions;
+  if v_pending = 0 and filestore.has_doubtful_segments(v_project_id, v_file_id) then v_pending := 1; end if;
   -- From here on it has no path: readers do not see it, and a file that is made there is another one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
@@ -6320,7 +6335,7 @@ begin
     array(
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
-    v_versions, v_buried.bytes, v_versions - v_removed.versions, v_versions - v_removed.versions, '-infinity', v_now);
+    v_versions, v_buried.bytes, v_pending, v_versions - v_removed.versions, '-infinity', v_now);
   -- After the path: whoever is storing its text has ended, or sees that there is none.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
@@ -6588,17 +6603,20 @@ begin
     v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
   with doubtful as (
     delete from filestore.doubtful_segments d
-    where d.project_id = v_purged.project_id and d.file_id = v_purged.file_id and d.segment_id in (
+    where d.project_id = v_purged.project_id and d.file_id = v_purged.file_id and d.segment_id = any (array(
       select o.segment_id from filestore.doubtful_segments o
       where o.project_id = v_purged.project_id and o.file_id = v_purged.file_id
-      limit (filestore.limits()).erasure_slice_versions)
+      limit (filestore.limits()).erasure_slice_versions))
     returning d.segment_id
   )
   select array_agg(distinct s.id) into v_segment_ids from (
     select unnest(v_removed.segment_ids) union all select d.segment_id from doubtful d) s (id);
   v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, coalesce(v_segment_ids, '{}'));
   update filestore.purged_files g
-  set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
+  set pending_versions = case
+    when filestore.has_doubtful_segments(v_purged.project_id, v_purged.file_id)
+      then greatest(g.pending_versions - v_removed.versions, 1)
+    when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
   perform filestore.release_usage(
     v_purged.project_id, v_buried.bytes, v_removed.database_bytes + v_buried.database_bytes, v_removed.versions);
@@ -6671,9 +6689,11 @@ declare
 begin
   select f.* into v_file from filestore.segment_scans c
   join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
-  -- Each slice of a pass of retention would have the same versions looked through again.
+  -- Each slice of a pass of retention would have the same versions looked through again. A pass whose rule was taken
+  -- away has none to come.
   where not exists (
-    select from filestore.retention_passes r where r.project_id = c.project_id and r.after_file is not null)
+    select from filestore.retention_passes r join filestore.projects p on p.id = r.project_id
+    where r.project_id = c.project_id and r.after_file is not null and p.retention is not null)
   limit 1 for no key update of f skip locked;
   if not found then return false; end if;
   select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
@@ -6684,8 +6704,8 @@ begin
     order by v.version limit c_most
   ), needed as (
     delete from filestore.doubtful_segments d
-    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
-      select unnest(l.segment_ids) from looked_at l)
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id = any (array(
+      select distinct s.id from looked_at l cross join unnest(l.segment_ids) s (id)))
   )
   select count(*), coalesce(max(l.version), v_scan.scanned_through) into v_looked_at, v_through from looked_at l;
   update filestore.segment_scans c set scanned_through = v_through
@@ -6694,11 +6714,11 @@ begin
   -- No version is left to be looked at, nor can one come while the file is locked.
   with dead as (
     delete from filestore.doubtful_segments d
-    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id in (
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id = any (array(
       select o.segment_id from filestore.doubtful_segments o
       where o.project_id = v_file.project_id and o.file_id = v_file.id
         and o.segment_id <> all (v_file.segment_ids)
-      limit (filestore.limits()).erasure_slice_versions)
+      limit (filestore.limits()).erasure_slice_versions))
     returning d.segment_id
   )
   select array_agg(d.segment_id) into v_dead from dead d;

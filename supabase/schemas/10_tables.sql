@@ -308,7 +308,8 @@ comment on column filestore.purged_files.path_hash is
   'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
   'keys with a prefix, see the receipt of what they saw.';
 comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
+  'at least 1 while segments of earlier versions are.';
 comment on column filestore.purged_files.answers_after is
   'Idempotency answers made since then are still to be looked through for its path; null: none.';
 

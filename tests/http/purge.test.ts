@@ -1,5 +1,6 @@
 /** Purge: DELETE /files/{path}?purge erases a file with all of its versions, for good. */
 import { assert, assertEquals } from "@std/assert";
+import { TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import {
   assertRefused,
@@ -248,6 +249,40 @@ for (
     assertEquals(await traces(service, canary), []);
   });
 }
+
+test("segments of trimmed versions that nobody has settled yet go with the file, however many they are", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("a", "1");
+  const [limits] = await service.sql<{ most: number }>(
+    "select (filestore.limits()).erased_versions_max as most",
+  );
+  // As though a rule had trimmed versions, each of which had many.
+  await service.sql(
+    `with trimmed as (
+       insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+       select gen_random_uuid(), $1, '2020-01-01', 1, sha256('x'), 0, false, true from generate_series(1, $2) returning id
+     ), doubtful as (
+       insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+       select $1, f.id, t.id from trimmed t, filestore.files f where f.project_id = $1
+     )
+     insert into filestore.project_usage (project_id, shard, bytes, database_bytes) values ($1, 63, $2, $2 * $3::bigint)
+     on conflict (project_id, shard) do update
+       set bytes = project_usage.bytes + excluded.bytes,
+           database_bytes = project_usage.database_bytes + excluded.database_bytes`,
+    [own.project.id, (limits?.most ?? 0) + 3000, TARIFF_SEGMENT_BYTES],
+  );
+  assertEquals((await purge(admin, "a")).pendingVersions, 0);
+  await sweepAll(service);
+  assertEquals(
+    await service.sql("select from filestore.segments where project_id = $1", [own.project.id]).then(
+      (rows) => rows.length,
+    ),
+    1,
+    "that of today, until nothing of today can be committed any more",
+  );
+  assertEquals(await usage(own.project.id), { bytes: 0, rows: 1024, versions: 1 });
+});
 
 test("canary: no trace in any table, object, list, search or answer after a purge and one complete sweep", async () => {
   const own = await files();

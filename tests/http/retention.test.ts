@@ -29,6 +29,26 @@ async function age(projectId: string, days: number): Promise<void> {
   );
 }
 
+/** Gives the one file of a project versions up to `last`, with the content of its version `from`, which is its last one. */
+async function lengthen(projectId: string, from: number, last: number): Promise<void> {
+  await service.sql(
+    `with more as (
+       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
+       from filestore.file_versions v, generate_series($2::integer + 1, $3::integer) n
+       where v.project_id = $1 and v.version = $2
+       returning segment_ids)
+     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
+     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
+     on conflict (project_id, shard) do update
+       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
+           versions = project_usage.versions + excluded.versions`,
+    [projectId, from, last],
+  );
+  await service.sql("update filestore.files set version = $2 where project_id = $1", [projectId, last]);
+}
+const slice = () => service.sql("select public.filestore_sweep_erasures()");
+
 test("PATCH /project takes a rule, replaces it whole and takes it away; other fields stay; GET shows it", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);
@@ -138,23 +158,10 @@ test("a long history is trimmed in slices, each of which is bounded and can be r
   const own = await files();
   const admin = await administrator(service, own.project.id);
   await own.write("a", "first");
-  await service.sql(
-    `with more as (
-       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
-       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
-       from filestore.file_versions v, generate_series(2, 3500) n where v.project_id = $1 returning segment_ids)
-     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
-     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
-     on conflict (project_id, shard) do update
-       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
-           versions = project_usage.versions + excluded.versions`,
-    [own.project.id],
-  );
-  await service.sql("update filestore.files set version = 3500 where project_id = $1", [own.project.id]);
+  await lengthen(own.project.id, 1, 3500);
   await patch(admin, { retention: { keepVersions: 600 } });
   const count = async () =>
     (await service.sql("select from filestore.file_versions where project_id = $1", [own.project.id])).length;
-  const slice = () => service.sql("select public.filestore_sweep_erasures()");
   let before = await count();
   for (let slices = 0; before > 600; slices++) {
     await slice();
@@ -166,6 +173,33 @@ test("a long history is trimmed in slices, each of which is bounded and can be r
   assertEquals([await count(), (await own.read("a")).content], [600, "first"]);
   await assertConsistent((statement) => service.sql(statement));
 });
+
+for (const rule of [null, { keepVersions: 10_000 }]) {
+  test(`what a pass has trimmed goes for good where its rule gives way to ${JSON.stringify(rule)} half-way`, async () => {
+    const own = await files();
+    const admin = await administrator(service, own.project.id);
+    const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
+    await own.write("a", canary);
+    await own.write("a", "stays");
+    await lengthen(own.project.id, 2, 3500);
+    await patch(admin, { retention: { keepVersions: 600 } });
+    const isUnderWay = async () => {
+      const passes = await service.sql(
+        "select from filestore.retention_passes where project_id = $1 and after_file is not null",
+        [own.project.id],
+      );
+      return passes.length > 0;
+    };
+    while (!await isUnderWay()) await slice();
+    await patch(admin, { retention: rule });
+    await sweepAll(service);
+    const left = (await own.versions("a")).total;
+    assert(left > 600 && left < 3500, `the first rule was applied to some of the versions: ${left} are left`);
+    assertEquals(await traces(service, canary), []);
+    assertEquals((await own.read("a")).content, "stays");
+    await assertConsistent((statement) => service.sql(statement));
+  });
+}
 
 test("slices with `begun` apply each rule once, so that they come to an end while others write", async () => {
   const own = await files();
