@@ -76,6 +76,9 @@ export const VERIFY_OBJECTS_AT_ONCE = 8;
 export const VERIFY_SEGMENTS_REMEMBERED_MAX = 200_000;
 /** Objects of one list of Storage. */
 export const VERIFY_LIST_OBJECTS = 1_000;
+/** Rows of segments that it looks for in versions at the same time, and those of them that it asks about in one call. */
+export const VERIFY_ROWS_AT_ONCE = 500_000;
+export const VERIFY_UNNEEDED_ROWS_AT_ONCE = 1_000;
 /** Versions without bytes that are named; all are counted. */
 export const VERIFY_VERSIONS_SHOWN_MAX = 1_000;
 

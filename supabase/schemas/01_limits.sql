@@ -52,6 +52,7 @@ create type filestore.limits as (
   export_segments_max integer,
   verify_versions_max integer,
   verify_segments_max integer,
+  verify_rows_max integer,
   plan_tries_max integer,
   undo_compared_bytes_max integer,
   changes_limit_max integer,
@@ -188,6 +189,8 @@ begin
   -- One page of a verification ends with the version that reaches one of these.
   v_limits.verify_versions_max := 500;
   v_limits.verify_segments_max := 2000;
+  -- Rows of segments that one page looks at.
+  v_limits.verify_rows_max := 10000;
   -- How often the files of a plan are locked anew, where others add to them meanwhile.
   v_limits.plan_tries_max := 5;
   -- Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different.

@@ -136,7 +136,8 @@ begin
     select from filestore.doubtful_segments d where d.project_id = p_project_id and d.file_id = p_file_id);
 end
 $$;
-comment on function filestore.has_doubtful_segments is 'Whether a file has segments of which nobody knows who needs them.';
+comment on function filestore.has_doubtful_segments is
+  'Whether a file has segments that may be in no version any more.';
 call filestore.grant_execute('filestore.has_doubtful_segments', 'filestore_admin');
 
 -- A file that goes whole ----------------------------------------------------------------------------------------------
@@ -445,7 +446,8 @@ end
 $$;
 comment on function public.filestore_redact is
   'Erases the content of versions, but the current one of a file that is not deleted, for a key with the scope admin, '
-  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_CURRENT.';
+  'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, '
+  'VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
 
 -- What follows in slices ----------------------------------------------------------------------------------------------

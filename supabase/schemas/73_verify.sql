@@ -14,13 +14,14 @@ declare
   c_version_max constant integer := 2147483647;
   v_file record;
   v_version record;
+  v_listed uuid[];
   v_versions jsonb[] := '{}';
   v_ids uuid[] := '{}';
   v_next jsonb;
 begin
   <<files>>
   for v_file in
-    select f.id, f.path from filestore.files f
+    select f.id, f.path, f.version, f.segment_ids from filestore.files f
     where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
       and (f.path <> p_after_path or p_after_version < c_version_max) is not false
     order by f.path limit c_limits.verify_versions_max
@@ -30,9 +31,14 @@ begin
       where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
       order by v.version limit c_limits.verify_versions_max
     loop
+      v_listed := v_version.segment_ids;
+      -- The latest version is read by the file's own list, which a compaction may have changed.
+      if v_version.version = v_file.version and v_file.segment_ids <> v_listed then
+        v_listed := v_listed || array(select unnest(v_file.segment_ids) except select unnest(v_listed));
+      end if;
       v_versions := v_versions || jsonb_build_object(
-        'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_version.segment_ids));
-      v_ids := v_ids || v_version.segment_ids;
+        'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_listed));
+      v_ids := v_ids || v_listed;
       v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
       exit files when cardinality(v_versions) >= c_limits.verify_versions_max
         or cardinality(v_ids) >= c_limits.verify_segments_max;
@@ -58,3 +64,114 @@ $$;
 comment on function public.filestore_verify_swept is
   'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
 call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
+
+-- Rows that nothing needs ---------------------------------------------------------------------------------------------
+--
+-- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
+-- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
+-- a new version has its segments from its own upload, or from what can be read.
+
+create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+  c_most constant integer := (filestore.limits()).verify_rows_max;
+  -- What is younger may be uploaded, or committed, right now.
+  v_through constant date := filestore.sweepable_through();
+begin
+  return (
+    with page as materialized (
+      select s.id, s.project_id, s.stored_on from filestore.segments s
+      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
+    ), found as (
+      select p.project_id, jsonb_agg(p.id) as ids from page p
+      where p.stored_on <= v_through and p.project_id = coalesce(p_project_id, p.project_id)
+        and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
+        and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
+      group by p.project_id
+    )
+    select jsonb_build_object(
+      'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
+      'next', (select p.id from page p order by p.id desc limit 1)));
+end
+$$;
+comment on function public.filestore_verify_segments is
+  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of all. '
+  'Those that the sweep removes anyway are not among them. `next` is null at the end.';
+call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_end(p_project_id uuid) returns bigint
+language plpgsql volatile security definer set search_path = ''
+as $$ begin return filestore.feed_end(p_project_id); end $$;
+comment on function public.filestore_verify_end is
+  'A position: of versions up to it, each that there will ever be can be seen from now on.';
+call filestore.publish('public.filestore_verify_end', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_unneeded(
+  p_project_id uuid, p_ids uuid[], p_position bigint, p_repairs boolean
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
+declare
+  v_unneeded uuid[];
+  v_bytes bigint;
+  v_removed bigint := 0;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  -- What the sweep is still to remove of purged files is not to be told from what nothing needs.
+  if exists (select from filestore.purged_files g where g.project_id = p_project_id and g.pending_versions > 0) then
+    return jsonb_build_object('unneeded', 0, 'removed', 0);
+  end if;
+  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  v_unneeded := array(
+    select s.id from filestore.segments s
+    where s.id = any (p_ids) and s.project_id = p_project_id and s.stored_on <= filestore.sweepable_through()
+      and not exists (select from filestore.dead_segments d where d.segment_id = s.id)
+    except
+    select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
+    where v.project_id = p_project_id and v.position > p_position
+    except
+    -- Being looked for by the sweep.
+    select d.segment_id from filestore.doubtful_segments d
+    join filestore.segment_scans c on c.project_id = d.project_id and c.file_id = d.file_id
+    where d.project_id = p_project_id
+    order by 1);
+  if p_repairs and cardinality(v_unneeded) > 0 then
+    delete from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = any (v_unneeded);
+    delete from filestore.doubtful_segments d where d.project_id = p_project_id and d.segment_id = any (v_unneeded);
+    with buried as (
+      insert into filestore.dead_segments (segment_id, project_id, stored_on)
+      select s.id, s.project_id, s.stored_on from filestore.segments s where s.id = any (v_unneeded) order by s.id
+      on conflict do nothing
+      returning segment_id
+    )
+    select coalesce(sum(s.size), 0), count(*) into v_bytes, v_removed
+    from buried b join filestore.segments s on s.id = b.segment_id;
+    if exists (select from filestore.projects p where p.id = p_project_id) then
+      perform filestore.release_usage(
+        p_project_id, v_bytes, v_removed * (filestore.limits()).tariff_segment_bytes, 0);
+    end if;
+  end if;
+  return jsonb_build_object('unneeded', cardinality(v_unneeded), 'removed', v_removed);
+end
+$$;
+comment on function public.filestore_verify_unneeded is
+  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: who '
+  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to the '
+  'sweep, which removes their objects and then their rows.';
+call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object(
+    'ids', array(
+      select i.id from unnest(p_ids) i (id)
+      where not exists (select from filestore.projects p where p.id = i.id) order by i.id),
+    'through', filestore.sweepable_through())
+$$;
+comment on function public.filestore_verify_unknown is
+  'Those of the ids that no project has, deleted ones included until the sweep has removed them; and the last day that '
+  'nothing is uploaded of any more.';
+call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'service_role');

@@ -390,6 +390,17 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     settings: plannedOnce.settings,
   },
   "public.filestore_verify_swept(p_project_id uuid)": administration,
+  "public.filestore_verify_segments(p_after uuid, p_project_id uuid)": {
+    ...administration,
+    settings:
+      'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, jit=off',
+  },
+  "public.filestore_verify_end(p_project_id uuid)": administration,
+  "public.filestore_verify_unneeded(p_project_id uuid, p_ids uuid[], p_position bigint, p_repairs boolean)": {
+    ...administration,
+    settings: 'search_path="", enable_seqscan=off',
+  },
+  "public.filestore_verify_unknown(p_ids uuid[])": administration,
   "public.filestore_admin_create_key(p_project_id uuid, p_name text, p_key_hash text, p_prefix text, p_expires_at timestamp with time zone, p_scopes text[], p_path_prefix text, p_grace_seconds integer)":
     administration,
   "public.filestore_admin_create_project(p_name text, p_tier text, p_id uuid)": administration,
@@ -453,6 +464,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_engine",
   ),
   "filestore.version_cost(p_version filestore.file_versions)": admin,
+  "filestore.has_doubtful_segments(p_project_id uuid, p_file_id uuid)": admin,
   "filestore.bury_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], OUT bytes bigint, OUT database_bytes bigint)":
     admin,
   "filestore.remove_versions(p_project_id uuid, p_file_id uuid, p_last integer, p_versions_max integer, OUT versions bigint, OUT database_bytes bigint, OUT segment_ids uuid[])":

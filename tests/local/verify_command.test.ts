@@ -8,6 +8,8 @@ import {
   verification,
   verify,
 } from "../../supabase/local/admin/verification.ts";
+import { TARIFF_SEGMENT_BYTES, VERIFY_VERSIONS_MAX } from "../../supabase/functions/api/limits.ts";
+import { administrator, purge, redact, sweepAll } from "../support/client/erasure.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { patternBytes } from "../support/content/streams.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
@@ -41,6 +43,25 @@ async function objectOf(own: ProjectFiles, path: string, index = 0): Promise<str
   if (object === undefined) throw new Error(`${path} has no object`);
   return object;
 }
+
+/** Uploads an object that no commit brings; returns its name. */
+async function upload(projectId: string, day: string): Promise<string> {
+  const name = `${projectId}/${day}/${crypto.randomUUID()}`;
+  const { supabaseUrl, secretKey } = service.stack;
+  const response = await fetch(`${supabaseUrl}/storage/v1/object/filestore-segments/${name}`, {
+    method: "POST",
+    headers: {
+      apikey: secretKey,
+      authorization: `Bearer ${secretKey}`,
+      "content-type": "application/octet-stream",
+    },
+    body: "never committed",
+  });
+  assertEquals(response.status, 200, await response.text());
+  return name;
+}
+
+const isStored = (name: string) => service.objectsOnDisk().some((object) => object.endsWith(name));
 
 const objectsOf = (own: ProjectFiles) =>
   service.objectsOnDisk().filter((name) => name.includes(own.project.id)).sort();
@@ -89,24 +110,8 @@ test("objects of swept days that have no row are counted, and removed with --rep
   const own = await files();
   await own.write("kept.txt", "kept");
   const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
-  const upload = async (day: string) => {
-    const name = `${own.project.id}/${day}/${crypto.randomUUID()}`;
-    const { supabaseUrl, secretKey } = service.stack;
-    const response = await fetch(`${supabaseUrl}/storage/v1/object/filestore-segments/${name}`, {
-      method: "POST",
-      headers: {
-        apikey: secretKey,
-        authorization: `Bearer ${secretKey}`,
-        "content-type": "application/octet-stream",
-      },
-      body: "never committed",
-    });
-    assertEquals(response.status, 200, await response.text());
-    return name;
-  };
-  const [old, recent, later] = [await upload("20200101"), await upload(today), await upload("20990101")];
-  const left = () =>
-    [old, recent, later].map((name) => objectsOf(own).some((object) => object.endsWith(name)));
+  const names = await Promise.all(["20200101", today, "20990101"].map((day) => upload(own.project.id, day)));
+  const left = () => names.map(isStored);
   const sweptThrough = (day: string) =>
     service.sql(
       "insert into filestore.sweeps (project_id, swept_through) values ($1, $2) on conflict (project_id) do update " +
@@ -122,6 +127,164 @@ test("objects of swept days that have no row are counted, and removed with --rep
   const { found } = await check(own, "--repair");
   assertEquals([found.unneeded, found.removed, left()], [1, 1, [false, false, true]]);
   await service.restartFunction();
+  assertEquals((await own.read("kept.txt")).content, "kept");
+});
+
+/** A row for an object of the length of those of `upload`, as a commit would leave it; it counts towards the usage. */
+async function addRow(name: string): Promise<void> {
+  const [projectId, day, id] = name.split("/");
+  const size = "never committed".length;
+  await service.sql(
+    `insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+     values ($1, $2, to_date($3, 'YYYYMMDD'), $4, sha256('x'), 0, false, true)`,
+    [id, projectId, day, size],
+  );
+  await service.sql(
+    `insert into filestore.project_usage (project_id, shard, bytes, database_bytes) values ($1, 63, $2, $3)
+     on conflict (project_id, shard) do update
+       set bytes = project_usage.bytes + $2, database_bytes = project_usage.database_bytes + $3`,
+    [projectId, size, TARIFF_SEGMENT_BYTES],
+  );
+}
+/** As though all of a project had been uploaded on that day. */
+const storeOn = (projectId: string, day: string) =>
+  service.sql("update filestore.segments set stored_on = $2 where project_id = $1", [projectId, day]);
+
+test("rows of segments that no version and no list has are counted, and with --repair go by the sweep; all others stay", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("log", "0");
+  // Bytes leave no compaction to the next append: the list becomes another one than that of the version.
+  for (let n = 1; n < 20; n++) {
+    const headers = { "content-type": "application/octet-stream" };
+    await own.put("append", "log", new TextEncoder().encode("1"), headers);
+  }
+  await own.copy("log", "copy");
+  await own.write("copy", "another");
+  await own.put("restore", "copy", { version: 1 });
+  await own.write("deleted", "x");
+  await own.remove("deleted");
+  await own.write("moved", "y");
+  await own.move("moved", "away");
+  await own.write("redacted", "secret");
+  await own.write("redacted", "clean");
+  await redact(admin, "redacted", [1]);
+  await own.write("purged", "secret");
+  await purge(admin, "purged");
+  await sweepAll(service);
+  const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+  const usage = async () => {
+    const [row] = await service.sql<{ used: number[] }>(
+      `select array[sum(bytes), sum(database_bytes)]::integer[] as used from filestore.project_usage where project_id = $1`,
+      [own.project.id],
+    );
+    return row?.used ?? [];
+  };
+  const used = await usage();
+  const [old, recent] = [await upload(own.project.id, "20200101"), await upload(own.project.id, today)];
+  for (const name of [old, recent]) await addRow(name);
+  const rows = async (...options: string[]) => {
+    const { found } = await check(own, ...options);
+    return [found.unneededRows, found.removedRows];
+  };
+  await storeOn(own.project.id, "2020-01-01");
+  await service.sql("update filestore.segments set stored_on = now() where id = $1", [recent.split("/")[2]]);
+  assertEquals(await rows(), [1, 0], "of what is old and what may be committed right now");
+  assertEquals(await rows("--repair"), [1, 1]);
+  assertEquals(await rows("--repair"), [0, 0], "once");
+  await storeOn(own.project.id, today);
+  await sweepAll(service);
+  assertEquals([old, recent].map(isStored), [false, true]);
+  const [left] = await service.sql<{ ids: string[] }>(
+    "select array_agg(id::text) as ids from filestore.segments where project_id = $1 and id = any ($2)",
+    [own.project.id, [old, recent].map((name) => name.split("/")[2])],
+  );
+  assertEquals(left?.ids, [recent.split("/")[2]]);
+  const [bytes = 0, databaseBytes = 0] = used;
+  assertEquals(
+    await usage(),
+    [bytes + "never committed".length, databaseBytes + TARIFF_SEGMENT_BYTES],
+    "what is removed does not count any more",
+  );
+  const log = `0${"1".repeat(19)}`;
+  for (
+    const [path, content] of [["log", log], ["copy", log], ["away", "y"], ["redacted", "clean"]] as const
+  ) {
+    assertEquals((await own.read(path)).content, content, path);
+  }
+  assertEquals((await own.read("log", { version: 7 })).content, "0111111");
+  assertEquals((await own.read("deleted", { version: 1 })).content, "x");
+});
+
+/** Does something after the first page of versions that is looked at after the last position was asked for. */
+class Interrupted extends Administration {
+  meanwhile: (() => Promise<void>) | undefined;
+  #isArmed = false;
+
+  override versionsEnd(projectId: string): Promise<number> {
+    this.#isArmed = true;
+    return super.versionsEnd(projectId);
+  }
+
+  override async versionsToVerify(...place: Parameters<Administration["versionsToVerify"]>) {
+    const page = await super.versionsToVerify(...place);
+    const meanwhile = this.#isArmed ? this.meanwhile : undefined;
+    if (meanwhile) this.meanwhile = undefined;
+    await meanwhile?.();
+    return page;
+  }
+}
+
+test("what is copied behind a verification's back, and purged before it comes there, keeps its rows", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  // More versions than one page has.
+  await own.write("m", "x");
+  await service.sql(
+    `insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+     select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
+     from filestore.file_versions v, generate_series(2, $2::integer) n where v.project_id = $1`,
+    [own.project.id, VERIFY_VERSIONS_MAX + 100],
+  );
+  await own.write("z", "needed");
+  const day = new Date().toISOString().slice(0, 10);
+  const to = new Interrupted(service.stack.supabaseUrl, service.stack.secretKey);
+  to.meanwhile = async () => {
+    await storeOn(own.project.id, day);
+    await own.copy("z", "a");
+    await purge(admin, "z");
+    await storeOn(own.project.id, "2020-01-01");
+  };
+  await storeOn(own.project.id, "2020-01-01");
+  // Its versions are done: they have no objects of that day.
+  const state = { ...newVerification(false), projectId: own.project.id, day: "9999-12-31" };
+  await verify(to, state, { projectId: own.project.id, repairs: true, onSlice: () => Promise.resolve() });
+  assertEquals([to.meanwhile, state.unneededRows, state.removedRows], [undefined, 0, 0]);
+  await storeOn(own.project.id, day);
+  await sweepAll(service);
+  assertEquals((await own.read("a")).content, "needed");
+});
+
+test("objects in folders of projects that there are not are counted, and with --repair removed where their day is over", async () => {
+  const own = await files();
+  await own.write("kept.txt", "kept");
+  const unknown = crypto.randomUUID();
+  const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+  const names = [
+    await upload(unknown, "20200101"),
+    await upload(unknown, "20200102"),
+    await upload(unknown, today),
+    await upload(own.project.id, "20200101"),
+  ];
+  const run = async (repairs: boolean) => {
+    // All projects are done.
+    const state = { ...newVerification(false), projectId: "ffffffff-ffff-4fff-bfff-ffffffffffff" };
+    await verify(operator(), state, { projectId: undefined, repairs, onSlice: () => Promise.resolve() });
+    return [state.unknownProjects, state.unneeded, state.removed, names.map(isStored)];
+  };
+  assertEquals(await run(false), [1, 2, 0, [true, true, true, true]]);
+  assertEquals(await run(true), [1, 2, 2, [false, false, true, true]]);
+  assertEquals(await run(true), [0, 0, 0, [false, false, true, true]]);
   assertEquals((await own.read("kept.txt")).content, "kept");
 });
 

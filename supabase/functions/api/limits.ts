@@ -176,6 +176,8 @@ export const EXPORT_SEGMENTS_MAX = 1_000;
 /** One page of a verification ends with the version that reaches one of these: versions, and segments of them. In SQL. */
 export const VERIFY_VERSIONS_MAX = 500;
 export const VERIFY_SEGMENTS_MAX = 2_000;
+/** Rows of segments that one page of a verification looks at. In SQL. */
+export const VERIFY_ROWS_MAX = 10_000;
 /** A segment of an export counts as at least so many bytes for the request's deadline: small ones take time, too. */
 export const EXPORT_SEGMENT_BYTES_COUNTED_MIN = 128 * 1024;
 /** How often the files of a plan are locked anew, where others add to them meanwhile. In SQL. */

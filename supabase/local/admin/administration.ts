@@ -71,6 +71,20 @@ const verifyPage = z.object({
 });
 export type VerifyPage = z.infer<typeof verifyPage>;
 
+const rowsPage = z.object({
+  /** Ids of segments, by project. */
+  projects: z.record(z.string(), z.array(z.string())),
+  /** Where to go on; null: that was all. */
+  next: z.string().nullable(),
+});
+export type RowsPage = z.infer<typeof rowsPage>;
+
+const unneededRows = z.object({ unneeded: z.int(), removed: z.int() });
+export type UnneededRows = z.infer<typeof unneededRows>;
+
+const unknownProjects = z.object({ ids: z.array(z.string()), through: z.string() });
+export type UnknownProjects = z.infer<typeof unknownProjects>;
+
 const settings = z.object({
   /** `anyone`, addresses and domains (`@example.com`). Empty: only the operator; null: nothing was decided yet. */
   projectMakers: z.array(z.string()).nullable(),
@@ -246,6 +260,39 @@ export class Administration {
   unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {
     const parameters = { p_project_id: projectId, p_ids: ids };
     return this.#call("filestore_sweep_unreferenced", parameters, z.array(z.string()));
+  }
+
+  /** Segments of past days after an id, which versions are to be looked through for; of all projects, or of one. */
+  segmentsToVerify(after: string | null, projectId: string | null): Promise<RowsPage> {
+    return this.#call("filestore_verify_segments", { p_after: after, p_project_id: projectId }, rowsPage);
+  }
+
+  /** A position of the change feed: from now on all versions up to it can be seen. */
+  versionsEnd(projectId: string): Promise<number> {
+    return this.#call("filestore_verify_end", { p_project_id: projectId }, z.int());
+  }
+
+  /**
+   * How many segments nothing needs, of some that no version had which was made up to `position`. With `repairs` they are
+   * left to the sweep.
+   */
+  unneededSegments(
+    projectId: string,
+    ids: readonly string[],
+    position: number,
+    repairs: boolean,
+  ): Promise<UnneededRows> {
+    return this.#call("filestore_verify_unneeded", {
+      p_project_id: projectId,
+      p_ids: ids,
+      p_position: position,
+      p_repairs: repairs,
+    }, unneededRows);
+  }
+
+  /** Ids that no project has, and the last day (`yyyy-mm-dd`) that nothing is uploaded of any more. */
+  unknownProjects(ids: readonly string[]): Promise<UnknownProjects> {
+    return this.#call("filestore_verify_unknown", { p_ids: ids }, unknownProjects);
   }
 
   /** The objects that hold the bytes. */

@@ -55,16 +55,15 @@ export class StoredObjects {
     });
   }
 
+  /** Folders of the bucket, in order: the ids of projects, and whatever else there is. */
+  async folders(): Promise<readonly string[]> {
+    return await this.#foldersIn("");
+  }
+
   /** Days (`yyyy-mm-dd`) of which a project has objects. */
   async days(projectId: string): Promise<readonly string[]> {
-    const days = new Set<string>();
-    for (let offset = 0;; offset += VERIFY_LIST_OBJECTS) {
-      const names = await this.#names(projectId, offset);
-      for (const name of names) days.add(dayOfFolder(name.split("/", 1)[0] ?? "") ?? "");
-      if (names.length < VERIFY_LIST_OBJECTS) break;
-    }
-    days.delete("");
-    return [...days].sort();
+    const days = (await this.#foldersIn(projectId)).map(dayOfFolder);
+    return days.filter((day) => day !== undefined);
   }
 
   /** Names of a project's objects of one day, below its folder. */
@@ -76,6 +75,16 @@ export class StoredObjects {
     if (names.length === 0) return;
     const { error } = await this.#bucket.remove([...names]);
     if (error) throw new StartupError(`${this.url}: objects cannot be removed (${error.message}).`);
+  }
+
+  async #foldersIn(folder: string): Promise<readonly string[]> {
+    const found = new Set<string>();
+    for (let offset = 0;; offset += VERIFY_LIST_OBJECTS) {
+      const names = await this.#names(folder, offset);
+      for (const name of names) found.add(name.split("/", 1)[0] ?? "");
+      if (names.length < VERIFY_LIST_OBJECTS) break;
+    }
+    return [...found].sort();
   }
 
   async #names(folder: string, offset: number): Promise<readonly string[]> {

@@ -1,13 +1,16 @@
 /**
- * Whether every version has its bytes: what the database says that versions need is looked for in Storage, page by page;
- * and what Storage has of days that the sweep has done is looked for in the database.
+ * Whether every version has its bytes: what the database says that versions need is looked for in Storage, page by page.
+ * And whether anything is kept that nothing needs: objects of days that the sweep has done, folders of projects that there
+ * are not, and rows of segments that no version has.
  */
 import { z } from "zod";
 import { segmentName } from "../../functions/api/ports/segment_name.ts";
 import {
   VERIFY_LIST_OBJECTS,
   VERIFY_OBJECTS_AT_ONCE,
+  VERIFY_ROWS_AT_ONCE,
   VERIFY_SEGMENTS_REMEMBERED_MAX,
+  VERIFY_UNNEEDED_ROWS_AT_ONCE,
   VERIFY_VERSIONS_SHOWN_MAX,
 } from "../limits.ts";
 import type { Administration, SegmentToVerify, VerifyPage } from "./administration.ts";
@@ -37,6 +40,15 @@ export const verification = z.object({
   /** Objects that no version needs and the sweep does not take any more, and how many of them were removed. */
   unneeded: z.int(),
   removed: z.int(),
+  /** The last folder of a project that there is not which was gone through. */
+  folder: z.string().nullable(),
+  /** How many of those have objects that nobody uploads right now; the objects are among the unneeded ones. */
+  unknownProjects: z.int(),
+  /** The last segment whose row was looked for in versions. */
+  row: z.string().nullable(),
+  /** Rows that no version needs and the sweep does not take by itself, and how many of them were left to it. */
+  unneededRows: z.int(),
+  removedRows: z.int(),
 });
 export type Verification = z.infer<typeof verification>;
 
@@ -52,6 +64,11 @@ export function newVerification(isHashed: boolean): Verification {
     unreadableCount: 0,
     unneeded: 0,
     removed: 0,
+    folder: null,
+    unknownProjects: 0,
+    row: null,
+    unneededRows: 0,
+    removedRows: 0,
   };
 }
 
@@ -74,6 +91,8 @@ export async function verify(to: Administration, state: Verification, options: V
     if (state.day === null) await verifyVersions(to, projectId, state, options);
     await verifyObjects(to, projectId, state, options);
   }
+  if (options.projectId === undefined) await verifyFolders(to, state, options);
+  await verifyRows(to, state, options);
 }
 
 async function verifyVersions(
@@ -157,22 +176,117 @@ async function verifyObjects(
   { repairs, onSlice }: VerifyOptions,
 ): Promise<void> {
   const through = await to.sweptThrough(projectId) ?? "";
-  const objects = to.objects;
-  for (const day of await objects.days(projectId)) {
+  for (const day of await to.objects.days(projectId)) {
     if (day <= (state.day ?? "") || day > through) continue;
-    for (let offset = 0;;) {
-      const names = await objects.list(projectId, day, offset);
-      const ids = names.filter((name) => UUID.test(name));
-      const unneeded = ids.length === 0 ? [] : await to.unreferenced(projectId, ids);
-      state.unneeded += unneeded.length;
-      if (repairs) {
-        await objects.remove(unneeded.map((id) => segmentName(projectId, new Date(day), id)));
-        state.removed += unneeded.length;
-      }
-      if (names.length < VERIFY_LIST_OBJECTS) break;
-      offset += names.length - (repairs ? unneeded.length : 0);
-    }
+    await verifyDay(to, projectId, day, state, repairs, (ids) => to.unreferenced(projectId, ids));
     state.day = day;
     await onSlice(state);
+  }
+}
+
+/** Returns how many objects of a project's day are unneeded. */
+async function verifyDay(
+  { objects }: Administration,
+  projectId: string,
+  day: string,
+  state: Verification,
+  repairs: boolean,
+  unneededOf: (ids: readonly string[]) => Promise<readonly string[]>,
+): Promise<number> {
+  let count = 0;
+  for (let offset = 0;;) {
+    const names = await objects.list(projectId, day, offset);
+    const ids = names.filter((name) => UUID.test(name));
+    const unneeded = ids.length === 0 ? [] : await unneededOf(ids);
+    count += unneeded.length;
+    state.unneeded += unneeded.length;
+    if (repairs) {
+      await objects.remove(unneeded.map((id) => segmentName(projectId, new Date(day), id)));
+      state.removed += unneeded.length;
+    }
+    if (names.length < VERIFY_LIST_OBJECTS) return count;
+    offset += names.length - (repairs ? unneeded.length : 0);
+  }
+}
+
+/**
+ * Objects in folders of projects that there are not, as far as their days are over: after a restore of Postgres, those that
+ * were made later. The sweep goes from project to project, and never finds them.
+ */
+async function verifyFolders(
+  to: Administration,
+  state: Verification,
+  { repairs, onSlice }: VerifyOptions,
+): Promise<void> {
+  const from = state.folder ?? "";
+  const folders = (await to.objects.folders()).filter((name) => UUID.test(name) && name > from);
+  for (let start = 0; start < folders.length; start += VERIFY_LIST_OBJECTS) {
+    const { ids, through } = await to.unknownProjects(folders.slice(start, start + VERIFY_LIST_OBJECTS));
+    for (const projectId of ids) {
+      let count = 0;
+      for (const day of await to.objects.days(projectId)) {
+        if (day > through) continue;
+        count += await verifyDay(to, projectId, day, state, repairs, (names) => Promise.resolve(names));
+      }
+      if (count > 0) state.unknownProjects++;
+      state.folder = projectId;
+      await onSlice(state);
+    }
+  }
+}
+
+/** Rows of segments that no version has: some at a time are looked for in all versions of their projects. */
+async function verifyRows(
+  to: Administration,
+  state: Verification,
+  { projectId, repairs, onSlice }: VerifyOptions,
+): Promise<void> {
+  for (;;) {
+    const { rows, next } = await someRows(to, state.row, projectId ?? null);
+    for (const [id, segments] of rows) {
+      // Before the first version is looked at: those that are made meanwhile come after it.
+      const end = await to.versionsEnd(id);
+      await dropNeeded(to, id, segments);
+      const left = [...segments];
+      for (let start = 0; start < left.length; start += VERIFY_UNNEEDED_ROWS_AT_ONCE) {
+        const some = left.slice(start, start + VERIFY_UNNEEDED_ROWS_AT_ONCE);
+        const { unneeded, removed } = await to.unneededSegments(id, some, end, repairs);
+        state.unneededRows += unneeded;
+        state.removedRows += removed;
+      }
+    }
+    if (next === null) return;
+    state.row = next;
+    await onSlice(state);
+  }
+}
+
+/** Segments after one of them, by project, about as many as are looked for at the same time. */
+async function someRows(to: Administration, after: string | null, projectId: string | null) {
+  const rows = new Map<string, Set<string>>();
+  let count = 0;
+  let next = after;
+  do {
+    const page = await to.segmentsToVerify(next, projectId);
+    for (const [id, segments] of Object.entries(page.projects)) {
+      const known = rows.get(id) ?? new Set();
+      for (const segment of segments) known.add(segment);
+      rows.set(id, known);
+      count += segments.length;
+    }
+    next = page.next;
+  } while (next !== null && count < VERIFY_ROWS_AT_ONCE);
+  return { rows, next };
+}
+
+/** Leaves those segments that no version of the project has, nor the list by which a latest one is read. */
+async function dropNeeded(to: Administration, projectId: string, segments: Set<string>): Promise<void> {
+  for (let after: Verification["after"] = null; segments.size > 0;) {
+    const page: VerifyPage = await to.versionsToVerify(projectId, after);
+    if (page.next === null) return;
+    for (const version of page.versions) {
+      for (const id of version.segments) segments.delete(id);
+    }
+    after = page.next;
   }
 }

@@ -8,13 +8,14 @@ import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 
 const USAGE = `deno task verify [--project PROJECT] [--sha256] [--repair] [--state FILE]
 
-  Looks for the bytes of every version in Storage, and reports versions that cannot be read, and objects that nothing
-  needs and the sweep does not take any more. Status 1 where a version cannot be read.
+  Looks for the bytes of every version in Storage, and reports versions that cannot be read, and objects, folders of
+  projects and rows of segments that nothing needs and the sweep does not find. Status 1 where a version cannot be read.
 
   --project PROJECT  only this one, by id or name (default: all)
   --owner ACCOUNT    whose project it is: e-mail address or id (default: none of an account)
   --sha256           read the bytes and compare their sums, instead of asking whether they are there and how many
-  --repair           remove the objects that nothing needs; what a version needs is never touched
+  --repair           remove what nothing needs, rows by the next sweep; what a version needs, or is being uploaded, is
+                     never touched
   --state FILE       remember there how far it came, and go on from there after a break
 ${CONNECTION_USAGE}`;
 
@@ -74,15 +75,21 @@ async function save(file: string, of: string | null, state: Verification): Promi
 }
 
 function report(state: Verification, json: boolean): void {
-  const { versions, segments, unreadable, unreadableCount, unneeded, removed } = state;
+  const { versions, segments, unreadable, unreadableCount } = state;
+  const { unneeded, removed, unknownProjects, unneededRows, removedRows } = state;
   if (json) {
-    return printLine(JSON.stringify({ versions, segments, unreadable, unreadableCount, unneeded, removed }));
+    const found = { versions, segments, unreadable, unreadableCount };
+    return printLine(
+      JSON.stringify({ ...found, unneeded, removed, unknownProjects, unneededRows, removedRows }),
+    );
   }
   for (const { projectId, path, version, reason } of unreadable) {
     printLine(escapeControls(`Cannot be read: ${projectId} ${path}, version ${version}: ${reason}`));
   }
   printLine(
     `${versions} versions checked, ${unreadableCount} without their bytes; ${segments} segments looked at; ` +
-      `${unneeded} objects that nothing needs, ${removed} of them removed.`,
+      `${unneeded} objects that nothing needs, ${removed} of them removed; ` +
+      `${unknownProjects} projects with objects that do not exist; ` +
+      `${unneededRows} rows of segments that nothing needs, ${removedRows} of them left to the sweep.`,
   );
 }
