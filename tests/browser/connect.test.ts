@@ -2,17 +2,21 @@
 /** From nothing to the first call: what the page "Connect" gives works as it is copied, and the API reference sends requests. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
+import { z } from "zod";
 import { FIRST_CALL_LOOKS_MAX, FIRST_CALL_PAUSE_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { browserSuite, type Visit } from "../support/browser/browser.ts";
 import { follow, press, says } from "../support/browser/page_actions.ts";
 
 const { test } = await browserSuite();
 
+const described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
 const KEYS = "GET /project/apikeys";
 
 test("connect: a new key is put into every text, and the copied command turns the page green", async (visit) => {
   const { page, context, step, service, account: { files } } = visit;
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.clock.install();
   await files.write("a.txt", "a\n");
   const key = await makeKey(visit, "planner", "read and write");
   await step("it waits", () => says(page, /^Waiting for the first call with planner/));
@@ -37,7 +41,6 @@ test("connect: a new key is put into every text, and the copied command turns th
   });
   await step("nobody looks any more", async () => {
     const before = visit.calls.filter((call) => call === KEYS).length;
-    await page.clock.install();
     await page.clock.runFor(10 * FIRST_CALL_PAUSE_MILLISECONDS);
     assertEquals(visit.calls.filter((call) => call === KEYS).length, before);
   });
@@ -136,8 +139,7 @@ test("reference: every operation unfolds, and a request with the key that was ma
     assertEquals(JSON.parse(await answerOf(form)).error.code, "VALIDATION_ERROR");
   });
   await step("all of the document is there, and unfolds", async () => {
-    const document = (await service.request(null, "GET", "/openapi.json")).body;
-    const { paths } = document as { paths: Record<string, Record<string, unknown>> };
+    const { paths } = described.parse((await service.request(null, "GET", "/openapi.json")).body);
     const expected = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
     );
@@ -148,7 +150,9 @@ test("reference: every operation unfolds, and a request with the key that was ma
       all.map((one) => [...one.children].slice(0, 2).map((part) => part.textContent).join(" "))
     );
     assertEquals(shown.toSorted(), expected.toSorted());
-    await summaries.evaluateAll((all) => all.forEach((one) => (one as HTMLElement).click()));
+    await page.locator("details.operation:not([open]) > summary").evaluateAll((all) =>
+      all.forEach((one) => one instanceof HTMLElement && one.click())
+    );
     await page.waitForFunction(
       (count) => document.querySelectorAll(".operation-body").length === count,
       expected.length,
@@ -168,10 +172,10 @@ test("reference: every operation unfolds, and a request with the key that was ma
 });
 
 test("reference: what a file holds is shown as text, and never runs", async (visit) => {
-  const { page, open, problems, account: { files } } = visit;
+  const { page, open, problems, service, account: { files, projectId } } = visit;
   await files.write("page.html", `<script>alert(1)</script><img src=x onerror="alert(2)">`);
   await open("reference");
-  await page.getByLabel("Key to send requests with").fill(visit.account.key);
+  await page.getByLabel("Key to send requests with").fill((await service.key(projectId)).key);
   await page.getByLabel("Find").fill("readFile");
   const operation = page.locator("details.operation");
   await operation.locator("summary").first().click();

@@ -224,9 +224,9 @@ const VIEWS: Readonly<Record<string, View>> = {
     return page.getByText("is connected");
   },
   "the API reference": at("reference", (page) => page.getByText("/files/{path}").first()),
-  "an operation of the API reference": async ({ page, open, account: { key } }) => {
+  "an operation of the API reference": async ({ page, open, service, account: { projectId } }) => {
     await open("reference");
-    await page.getByLabel("Key to send requests with").fill(key);
+    await page.getByLabel("Key to send requests with").fill((await service.key(projectId)).key);
     await page.getByLabel("Find").fill("listFiles");
     const operation = page.locator("details.operation");
     await operation.locator("summary").first().click();

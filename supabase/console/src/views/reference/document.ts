@@ -119,7 +119,12 @@ export function documentUrl(): string {
 export async function loadDocument(signal: AbortSignal): Promise<ApiDocument> {
   const response = await fetch(documentUrl(), { signal });
   if (!response.ok) throw new Error(`The API's description could not be loaded (status ${response.status}).`);
-  return documentSchema.parse(await response.json());
+  return parseDocument(await response.json());
+}
+
+/** Throws for what is no such document. */
+export function parseDocument(document: unknown): ApiDocument {
+  return documentSchema.parse(document);
 }
 
 /** In the order of the document. */

@@ -55,16 +55,16 @@ function Body({ document, operation, apiKey }: Properties) {
           />
         </>
       )}
-      <h3>Answers</h3>
-      {Object.entries(responses).map(([status, response]) => (
-        <ResponseView key={status} {...{ document, status, response, operationId }} />
-      ))}
       <h3>Try it</h3>
       {takesKey(operation) ? <RequestForm {...{ document, operation, apiKey }} /> : (
         <p class="hint">
           No key may do this: it takes the token of an account, or the operator’s secret key.
         </p>
       )}
+      <h3>Answers</h3>
+      {Object.entries(responses).map(([status, response]) => (
+        <ResponseView key={status} {...{ document, status, response, operationId }} />
+      ))}
     </div>
   );
 }

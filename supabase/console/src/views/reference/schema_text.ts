@@ -49,20 +49,32 @@ export interface Field {
 
 /** The fields of an object, with those of all that it has to be; and what it may be instead, if that has fields. */
 export function membersOf(document: ApiDocument, schema: Schema): { fields: Field[]; choices: Schema[] } {
-  const parts = [schema, ...(schema.allOf ?? []).map((part) => schemaOf(document, part).schema)];
-  const fields = new Map<string, Field>();
-  for (const { properties = {}, required = [] } of parts) {
-    for (const [name, inner] of Object.entries(properties)) {
-      const before = fields.get(name);
-      fields.set(name, {
-        name,
-        isRequired: before?.isRequired || required.includes(name),
-        schema: { ...before?.schema, ...inner },
-      });
-    }
+  const { properties = {}, required = [], anyOf = [], oneOf = [] } = joined(document, schema);
+  const fields = Object.entries(properties).map(([name, inner]) => ({
+    name,
+    isRequired: required.includes(name),
+    schema: inner,
+  }));
+  return { fields, choices: [...anyOf, ...oneOf].filter((choice) => hasMembers(document, choice)) };
+}
+
+/** One schema that says what all of `allOf` say. */
+function joined(document: ApiDocument, { allOf = [], ...schema }: Schema): Schema {
+  return allOf.reduce<Schema>(
+    (whole, part) => merged(whole, joined(document, schemaOf(document, part).schema)),
+    schema,
+  );
+}
+
+/** Of two schemas for the same place, fields and all; the second one narrows what the first one says. */
+function merged(first: Schema, second: Schema): Schema {
+  const properties = { ...first.properties };
+  for (const [name, inner] of Object.entries(second.properties ?? {})) {
+    const before = properties[name];
+    properties[name] = before === undefined ? inner : merged(before, inner);
   }
-  const choices = parts.flatMap(({ anyOf = [], oneOf = [] }) => [...anyOf, ...oneOf]);
-  return { fields: [...fields.values()], choices: choices.filter((choice) => hasMembers(document, choice)) };
+  const required = [...first.required ?? [], ...second.required ?? []];
+  return { ...first, ...second, properties, required };
 }
 
 function hasMembers(document: ApiDocument, given: Schema): boolean {
