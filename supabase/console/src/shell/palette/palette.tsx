@@ -38,17 +38,17 @@ export function Palette({ project, isOpen, onClose }: PaletteProperties) {
     keys: keysOf(projectId) ?? [],
   });
   const isBusy = isWanted && (names.isReading || asked.isBusy);
-  const status = words.length === 0 ? "" : statusOf(names, isBusy, asked.isOpen);
+  const status = words.length === 0 ? "" : statusOf(names, isBusy, asked.isAnswered);
   return <PaletteDialog {...{ query, groups, status, onClose }} onInput={setQuery} />;
 }
 
 /** What is not in the list, and why. */
-function statusOf({ paths, total }: Names, isBusy: boolean, isOpen: boolean): string {
+function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswered: boolean): string {
   if (isBusy) return "Looking for more …";
-  if (!isOpen) return "";
-  return `${formatNumber(paths.size)} ${
-    total === null ? "" : `of ${formatNumber(total)} `
-  }files were looked through by name.`;
+  if (isComplete) return "";
+  const all = total === null ? "" : `of ${formatNumber(total)} `;
+  const others = isAnswered ? ", and the search was asked for others" : "";
+  return `${formatNumber(paths.size)} ${all}files were looked through by name${others}.`;
 }
 
 function foldersOf(paths: Iterable<string>): ReadonlySet<string> {

@@ -16,8 +16,7 @@ export interface Asked {
 
 export interface Asking extends Asked {
   readonly isBusy: boolean;
-  /** Not asked, or without an answer: there may be files that are not shown. */
-  readonly isOpen: boolean;
+  readonly isAnswered: boolean;
 }
 
 const NOTHING: Asked = { files: [], folders: [] };
@@ -41,7 +40,7 @@ export function useAsked(projectId: string, text: string, isNeeded: boolean): As
   return {
     ...data ?? NOTHING,
     isBusy: isNeeded && (settled !== text.trim() || (isAsked && isLoading)),
-    isOpen: isNeeded && !data,
+    isAnswered: isNeeded && Boolean(data),
   };
 }
 
