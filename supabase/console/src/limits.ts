@@ -149,3 +149,9 @@ export const SUGGESTIONS_MAX = 20;
 /** Lifetimes of a link: those that the API allows, and its default. */
 export const LINK_SECONDS_DEFAULT = 3_600;
 export const LINK_SECONDS_MAX = 604_800;
+/** Pages of names that the command palette reads of a project; one request each. */
+export const PALETTE_NAME_PAGES_MAX = 10;
+/** Letters from which on the palette asks the service for what it does not know. */
+export const PALETTE_QUERY_LENGTH_MIN = 2;
+/** Entries of one kind that the palette shows. */
+export const PALETTE_SHOWN_MAX = 10;

@@ -24,6 +24,7 @@ import { SettingsView } from "../views/settings_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
+import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useStrayDrops } from "./stray_drops.ts";
 
@@ -50,6 +51,7 @@ export function Frame({ project }: { readonly project: Project }) {
         </main>
       </div>
       <TransferPanel />
+      <Overlays project={project} />
     </div>
   );
 }
