@@ -1,4 +1,4 @@
-/** `deno task screenshots`: the documents' two pictures, taken from the running console over believable files. */
+/** `deno task screenshots`: the documents' pictures, taken from the running console over believable files. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
@@ -13,6 +13,7 @@ const VIEWPORT = { width: 1280, height: 800 };
 const PICTURE_BYTES_MAX = 200_000;
 const REPORT = "research/battery-prices/report.md";
 const FOLDER_SHOWN = "research/battery-prices";
+const RUN = "weekly-report-47";
 
 const REPORT_FIRST = `# Battery prices, third quarter
 
@@ -81,7 +82,13 @@ try {
   await page.goto(`${start}/files/${FOLDER_SHOWN}`);
   await page.getByRole("link", { name: "report.md" }).waitFor();
   await page.getByRole("button", { name: "Close research", exact: true }).waitFor();
+  // While somebody looks at the folder, an agent writes into it.
+  await account.files.append(`${FOLDER_SHOWN}/run.log`, "step 6 done\n");
+  await page.locator("tr.changed").waitFor();
   await take(page, "console-files.png");
+  await page.goto(`${start}/run/${RUN}`);
+  await page.getByRole("link", { name: `${FOLDER_SHOWN}/summary.md` }).waitFor();
+  await take(page, "console-run.png");
   await page.goto(`${start}/file/${REPORT}?tab=compare`);
   await page.getByRole("region", { name: "Changes from version 1 to 2" }).waitFor();
   await take(page, "console-diff.png");
@@ -97,7 +104,20 @@ async function fillProject({ files, projectId }: Person): Promise<void> {
   }
   await files.write(REPORT, REPORT_FIRST);
   const edits = CHANGES.map(([oldString, newString]) => ({ oldString, newString }));
-  await files.request("PUT", `/files/edit/${REPORT}`, { body: { edits } });
+  const headers = {
+    "x-run-id": RUN,
+    "x-actor": "planner/2.1",
+    "x-change-note": "the revised September figure",
+  };
+  const write = (path: string, content: string) =>
+    files.request("POST", "/files", { body: { path: `${FOLDER_SHOWN}/${path}`, content }, headers });
+  await files.request("PUT", `/files/edit/${REPORT}`, { body: { edits }, headers });
+  await write("prices.csv", "month,price\n".padEnd(5_200, "2026-07,111\n"));
+  await write("summary.md", "Prices fell for the third quarter in a row.\n");
+  await files.request("PUT", `/files/append/${FOLDER_SHOWN}/notes.md`, {
+    body: { content: "- September is final\n" },
+    headers,
+  });
   await service.sql("update filestore.projects set name = 'Market research' where id = $1", [projectId]);
   // Written over some days, not all in one second.
   await service.sql(
