@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { Administration } from "../../supabase/local/admin/administration.ts";
+import { StartupError } from "../../supabase/local/startup_error.ts";
 import {
   newVerification,
   type Verification,
@@ -297,13 +298,18 @@ test("objects in folders of projects that there are not are counted, and with --
     await upload(unknown, today),
     await upload(own.project.id, "20200101"),
   ];
-  const run = async (repairs: boolean) => {
+  const run = async (repairs: boolean, to = operator()) => {
     // All projects are done.
     const state = { ...newVerification(false), projectId: "ffffffff-ffff-4fff-bfff-ffffffffffff" };
-    await verify(operator(), state, { projectId: undefined, repairs, onSlice: () => Promise.resolve() });
+    await verify(to, state, { projectId: undefined, repairs, onSlice: () => Promise.resolve() });
     return [state.unknownProjects, state.unneeded, state.removed, names.map(isStored)];
   };
   assertEquals(await run(false), [1, 2, 0, [true, true, true, true]]);
+  const stranger = Object.assign(operator(), {
+    unknownProjects: (ids: readonly string[]) => Promise.resolve({ ids: [...ids], through: "9999-12-31" }),
+  });
+  await assertRejects(() => run(true, stranger), StartupError, "none of the projects");
+  assertEquals(names.map(isStored), [true, true, true, true]);
   assertEquals(await run(true), [1, 2, 2, [false, false, true, true]]);
   assertEquals(await run(true), [0, 0, 0, [false, false, true, true]]);
   assertEquals((await own.read("kept.txt")).content, "kept");
