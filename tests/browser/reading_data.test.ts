@@ -196,6 +196,7 @@ test("tree: ten megabytes unfold to all of their rows, of which few are drawn", 
     await says(page, `"item 99999"`);
     assert(await count() < ROWS_DRAWN_MAX);
     await press(page, "Fold all");
+    await tree.getByText("{ 1 key }").waitFor();
     assertEquals(await count(), 1);
   });
   await step("its source is cut where a line is as long as a file", async () => {

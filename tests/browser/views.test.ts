@@ -9,6 +9,8 @@ import { dialog, press, says, typeAtEnd } from "../support/browser/page_actions.
 const DESK = { width: 1280, height: 800 };
 const TABLET = { width: 800, height: 1100 };
 const PHONE = { width: 390, height: 844 };
+/** The desk at 200 %: half as many pixels each way. */
+const ZOOMED = { width: 640, height: 400 };
 /** Letters of a word that has room in every column. */
 const WORD_LETTERS_MAX = 15;
 
@@ -122,6 +124,25 @@ const VIEWS: Readonly<Record<string, View>> = {
     await page.getByRole("checkbox", { name: "Choose all deleted files" }).click();
     return page.getByText("chosen");
   },
+  "the command palette": async ({ page, open }) => {
+    await open(`file/${ENCODED}`);
+    await press(page, "Commands");
+    return page.getByRole("option", { name: "Erase for good …" });
+  },
+  "what the command palette finds": async ({ page, open }) => {
+    await open("files");
+    await press(page, "Commands");
+    await page.getByRole("combobox", { name: "Find files" }).fill("n");
+    await page.getByRole("option", { name: RUN }).waitFor();
+    return page.getByRole("option", { name: FILE });
+  },
+  "the shortcuts": async ({ page, open }) => {
+    await open("files");
+    await page.getByRole("link", { name: "drawing.svg" }).focus();
+    await page.keyboard.press("?");
+    return dialog(page, "Keyboard shortcuts");
+  },
+  "natural order": at("files?sort=natural", (page) => page.getByLabel("Natural order")),
   "the new file dialog": inDialog("files", "New file", "New file"),
   "the new project dialog": inDialog("files", "New project", "New project"),
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
@@ -208,6 +229,32 @@ const VIEWS: Readonly<Record<string, View>> = {
     await press(page, "New key");
     await press(dialog(page, "New API key"), "Create key");
     return dialog(page, "Your new key");
+  },
+  "connecting": at("connect", (page) => page.getByRole("heading", { name: "Client" })),
+  "connecting with a new key": async ({ page, open }) => {
+    await open("connect");
+    await press(page, "Make the key");
+    await press(page, "Claude Code, shared");
+    return page.getByText(/^Waiting for the first call/);
+  },
+  "a client that has called": async ({ page, open, service }) => {
+    await open("connect");
+    await press(page, "Make the key");
+    const key = await page.getByRole("region", { name: "The key", exact: true }).innerText();
+    await fetch(`${service.baseUrl}/files`, { headers: { "x-api-key": key } });
+    return page.getByText("is connected");
+  },
+  "the API reference": at("reference", (page) => page.getByText("/files/{path}").first()),
+  "an operation of the API reference": async ({ page, open, service, account: { projectId } }) => {
+    await open("reference");
+    await page.getByLabel("Key to send requests with").fill((await service.key(projectId)).key);
+    await page.getByLabel("Find").fill("listFiles");
+    const operation = page.locator("details.operation");
+    await operation.locator("summary").first().click();
+    await operation.locator(".operation-body > details > summary").first().click();
+    await operation.locator("form summary").click();
+    await press(operation, "Send");
+    return operation.getByRole("region", { name: "The answer of listFiles" });
   },
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
@@ -313,7 +360,7 @@ async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
     await page.emulateMedia({ colorScheme });
     assertEquals(await graveFindings(page), [], colorScheme);
   }
-  for (const size of [desk, TABLET, PHONE]) {
+  for (const size of [desk, TABLET, ZOOMED, PHONE]) {
     await page.setViewportSize(size);
     const width = await page.evaluate(() =>
       Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)

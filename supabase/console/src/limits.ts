@@ -105,6 +105,11 @@ export const UNASKED_REQUESTS_SHARE_MAX = 0.5;
 export const TAIL_BYTES = 64 * 1024;
 /** Characters of a followed file that stay in view. */
 export const TAIL_CHARACTERS_MAX = 1024 * 1024;
+/** Pause between looks for the first call of a key, and how many there are: ten minutes. */
+export const FIRST_CALL_PAUSE_MILLISECONDS = 3_000;
+export const FIRST_CALL_LOOKS_MAX = 200;
+/** Characters of an answer that the API reference shows. */
+export const ANSWER_CHARACTERS_SHOWN = 100_000;
 /** How often a reconnection is attempted. */
 export const RECONNECT_MILLISECONDS = 2_000;
 /** Pages of names that a filter looks through at a time in a large folder; one request each. */
@@ -144,3 +149,9 @@ export const SUGGESTIONS_MAX = 20;
 /** Lifetimes of a link: those that the API allows, and its default. */
 export const LINK_SECONDS_DEFAULT = 3_600;
 export const LINK_SECONDS_MAX = 604_800;
+/** Pages of names that the command palette reads of a project; one request each. */
+export const PALETTE_NAME_PAGES_MAX = 10;
+/** Letters from which on the palette asks the service for what it does not know. */
+export const PALETTE_QUERY_LENGTH_MIN = 2;
+/** Entries of one kind that the palette shows. */
+export const PALETTE_SHOWN_MAX = 10;

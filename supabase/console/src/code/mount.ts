@@ -18,6 +18,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
+import { SHORTCUTS } from "../components/shortcut_table.ts";
 import { DIFF_CONTEXT_LINES, DIFF_FOLD_LINES_MIN } from "../limits.ts";
 import { appearance } from "./appearance.ts";
 import { loadLanguage } from "./languages.ts";
@@ -54,7 +55,7 @@ export interface CodeOptions {
 export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise<Mounted> {
   const { text, label, onChange, onSave } = options;
   const lineBreak = lineBreakOf(text);
-  const save = { key: "Mod-s", preventDefault: true, run: () => (onSave?.(), true) };
+  const save = { key: SHORTCUTS.save.keys[0], preventDefault: true, run: () => (onSave?.(), true) };
   const editing: Extension = onChange === undefined ? reading(label) : [
     history(),
     highlightActiveLine(),

@@ -13,8 +13,27 @@ interface Properties {
 }
 
 export function Dialog({ title, onClose, isWide = false, children }: Properties) {
-  const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  return (
+    <dialog
+      {...useModal(onClose)}
+      class={isWide ? "dialog wide" : "dialog"}
+      aria-labelledby={id}
+    >
+      <header class="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+/** What makes a `dialog` element a modal one, while it is drawn. */
+export function useModal(onClose: () => void) {
+  const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement;
     const opened = element.current;
@@ -29,15 +48,5 @@ export function Dialog({ title, onClose, isWide = false, children }: Properties)
     event.preventDefault();
     onClose();
   };
-  return (
-    <dialog ref={element} class={isWide ? "dialog wide" : "dialog"} aria-labelledby={id} onCancel={onCancel}>
-      <header class="dialog-head">
-        <h2 id={id}>{title}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
-      </header>
-      {children}
-    </dialog>
-  );
+  return { ref: element, onCancel };
 }

@@ -4,7 +4,8 @@
  * Shift with arrows the rows up to it, Ctrl-A all, Escape none.
  */
 import { useRef, useState } from "preact/hooks";
-import { moveInList } from "./list_navigation.ts";
+import { moveBy, moveInList } from "./list_navigation.ts";
+import { isPressed } from "./shortcut_table.ts";
 
 export interface Selection {
   /** Of the rows that are shown, in their order. */
@@ -49,24 +50,21 @@ export function useSelection(keys: readonly string[]): Selection {
   const onKeyDown = (event: KeyboardEvent) => {
     const key = keyAt(event.target);
     if (isElsewhere(event.target)) return;
-    if (event.key === "Escape" && chosen.length > 0) {
+    if (isPressed(event, "chooseNone") && chosen.length > 0) {
       event.preventDefault();
       chooseAll(false);
-    } else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey) && !event.shiftKey) {
+    } else if (isPressed(event, "chooseAll")) {
       event.preventDefault();
       chooseAll(true);
-    } else if (event.key === " " && key !== undefined && isRowLink(event.target)) {
+    } else if (isPressed(event, "choose") && key !== undefined && isRowLink(event.target)) {
       event.preventDefault();
       choose(key, event.shiftKey);
     } else moveAlong(event, key);
   };
   const moveAlong = (event: KeyboardEvent, key: string | undefined) => {
-    if (!event.shiftKey) {
-      moveInList(event);
-      return;
-    }
-    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    moveInList(event);
+    const step = isPressed(event, "extendDown") ? 1 : isPressed(event, "extendUp") ? -1 : 0;
+    if (step === 0) return moveInList(event);
+    moveBy(event, step);
     const next = keyAt(document.activeElement);
     if (key === undefined || next === undefined) return;
     const start = anchor.current !== null && chosen.length > 0

@@ -9,6 +9,7 @@ import { NewPasswordPage } from "../views/sign_in/new_password_page.tsx";
 import { SignIn } from "../views/sign_in/sign_in.tsx";
 import { discardDrafts } from "../state/drafts.ts";
 import { clearKeys } from "../state/keys.ts";
+import { clearMadeKey } from "../state/made_key.ts";
 import { clearNotices } from "../state/notices.ts";
 import { useLoad } from "../state/use_load.ts";
 import {
@@ -31,6 +32,7 @@ export function App() {
     if (who !== null || hasExpired.value) return;
     clearProjects();
     clearKeys();
+    clearMadeKey();
     discardDrafts();
     cancelAll();
     clearNotices();

@@ -3,6 +3,7 @@
 /** Sidebar, top bar and the view. */
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/records.ts";
+import { LazyView } from "../components/lazy_view.tsx";
 import { FileView } from "../views/file/file_view.tsx";
 import { PastFileView } from "../views/file/past_file_view.tsx";
 import { FolderView } from "../views/folder/folder_view.tsx";
@@ -23,6 +24,7 @@ import { SettingsView } from "../views/settings_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
+import { Overlays } from "./overlays.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useStrayDrops } from "./stray_drops.ts";
 
@@ -49,6 +51,7 @@ export function Frame({ project }: { readonly project: Project }) {
         </main>
       </div>
       <TransferPanel />
+      <Overlays project={project} />
     </div>
   );
 }
@@ -84,11 +87,23 @@ function View() {
       return <KeysView projectId={here.projectId} />;
     case "links":
       return <LinksView projectId={here.projectId} />;
+    case "connect":
+      return <LazyView what="Connect" projectId={here.projectId} load={loadConnect} />;
+    case "reference":
+      return <LazyView what="the API reference" projectId={here.projectId} load={loadReference} />;
     case "search":
       return <SearchView place={here} />;
     case "settings":
       return <SettingsView />;
   }
+}
+
+async function loadConnect() {
+  return (await import("../views/connect/connect_view.tsx")).ConnectView;
+}
+
+async function loadReference() {
+  return (await import("../views/reference/reference_view.tsx")).ReferenceView;
 }
 
 function pageTitle(): string {

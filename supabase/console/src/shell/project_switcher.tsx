@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { createProject } from "../api/projects.ts";
 import { reasonFor } from "../api/failure.ts";
 import type { Project } from "../api/records.ts";
+import { useCommands } from "../components/commands.ts";
 import { TextField } from "../components/field.tsx";
 import { FormDialog } from "../components/form_dialog.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -15,6 +16,7 @@ import { goTo } from "../state/router.ts";
 
 export function ProjectSwitcher({ project }: { readonly project: Project }) {
   const [isCreating, setCreating] = useState(false);
+  useCommands([{ id: "new-project", text: "New project …", icon: "plus", run: () => setCreating(true) }]);
   return (
     <div class="switcher">
       <label class="visually-hidden" for="project-switcher">Project</label>

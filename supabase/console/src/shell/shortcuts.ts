@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
-/** Global shortcuts: `/` focuses the filter of the view, or the search field if the view has no filter. */
+/** The shortcuts that work in every view; a field that is typed in keeps its letters, and a dialog all keys. */
 import { useEffect } from "preact/hooks";
+import { isPressed } from "../components/shortcut_table.ts";
+import { overlay } from "../state/overlay.ts";
 
 /** Attribute of the fields that `/` focuses. */
 const FILTER_MARK = "data-filter";
@@ -8,18 +10,29 @@ const FILTER_MARK = "data-filter";
 export function useShortcuts(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event.composedPath()[0]) || document.querySelector("dialog[open]")) return;
-      const fields = [...document.querySelectorAll<HTMLInputElement>(`[${FILTER_MARK}]`)];
-      const field = fields.find((one) => one.closest("main")) ?? fields[0];
-      if (field === undefined) return;
-      event.preventDefault();
-      field.focus();
-      field.select();
+      if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      if (isPressed(event, "palette")) {
+        event.preventDefault();
+        overlay.value = "palette";
+      }
+      if (isTyping(event.composedPath()[0])) return;
+      if (isPressed(event, "shortcuts")) {
+        event.preventDefault();
+        overlay.value = "shortcuts";
+      } else if (isPressed(event, "filter")) focusFilter(event);
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
+}
+
+function focusFilter(event: KeyboardEvent): void {
+  const fields = [...document.querySelectorAll<HTMLInputElement>(`[${FILTER_MARK}]`)];
+  const field = fields.find((one) => one.closest("main")) ?? fields[0];
+  if (field === undefined) return;
+  event.preventDefault();
+  field.focus();
+  field.select();
 }
 
 function isTyping(target: EventTarget | undefined): boolean {

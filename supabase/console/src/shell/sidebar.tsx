@@ -2,11 +2,12 @@
 /// <reference lib="dom" />
 import { useEffect, useRef } from "preact/hooks";
 import type { Project } from "../api/records.ts";
-import { Icon, type IconName } from "../components/icon.tsx";
+import { Icon } from "../components/icon.tsx";
 import { closeMenu, isMenuOpen } from "../state/menu.ts";
-import { hrefOf, type Place, place } from "../state/router.ts";
+import { hrefOf, place } from "../state/router.ts";
 import { FolderTree } from "./folder_tree.tsx";
 import { ProjectSwitcher } from "./project_switcher.tsx";
+import { type Section, sectionsOf } from "./sections.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
 
 export function Sidebar({ project }: { readonly project: Project }) {
@@ -42,13 +43,7 @@ export function Sidebar({ project }: { readonly project: Project }) {
       <ProjectSwitcher project={project} />
       <nav aria-label="Sections">
         <ul class="menu">
-          <Item icon="folder" text="Files" to={{ name: "files", projectId, directory: "" }} />
-          <Item icon="trash" text="Deleted files" to={{ name: "deleted", projectId }} />
-          <Item icon="activity" text="Activity" to={{ name: "activity", projectId }} />
-          <Item icon="run" text="Runs" to={{ name: "runs", projectId }} />
-          <Item icon="link" text="Links" to={{ name: "links", projectId }} />
-          <Item icon="key" text="API keys" to={{ name: "keys", projectId }} />
-          <Item icon="gear" text="Settings and usage" to={{ name: "settings", projectId }} />
+          {sectionsOf(projectId).map((section) => <Item key={section.text} {...section} />)}
         </ul>
       </nav>
       <FolderTree key={projectId} projectId={projectId} />
@@ -65,15 +60,12 @@ function closeAfterChoice({ target }: MouseEvent): void {
   if (target instanceof Element && target.closest("a")) closeMenu("view");
 }
 
-interface ItemProperties {
-  readonly icon: IconName;
-  readonly text: string;
-  readonly to: Place;
-}
+/** The item of the places that have none of their own. */
+const PARENTS: Readonly<Record<string, string>> = { file: "files", run: "runs", reference: "connect" };
 
-function Item({ icon, text, to }: ItemProperties) {
+function Item({ icon, text, to }: Section) {
   const { name } = place.value;
-  const here = name === "file" ? "files" : name === "run" ? "runs" : name;
+  const here = PARENTS[name] ?? name;
   return (
     <li>
       <a href={hrefOf(to)} aria-current={here === to.name ? "page" : undefined}>

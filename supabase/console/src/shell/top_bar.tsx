@@ -3,7 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { Icon } from "../components/icon.tsx";
+import { keyNames, SHORTCUTS } from "../components/shortcut_table.ts";
 import { isMenuOpen, MENU_BUTTON } from "../state/menu.ts";
+import { overlay } from "../state/overlay.ts";
 import { goTo, place } from "../state/router.ts";
 import { account, signOut } from "../session/session.ts";
 import { nextTheme, theme } from "../state/theme.ts";
@@ -22,6 +24,16 @@ export function TopBar({ project }: { readonly project: Project }) {
         <Icon name="menu" />
       </button>
       <SearchField projectId={project.id} />
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Commands"
+        title={`Commands (${keyNames(SHORTCUTS.palette.keys[0]).join("-")})`}
+        aria-haspopup="dialog"
+        onClick={() => overlay.value = "palette"}
+      >
+        <Icon name="command" />
+      </button>
       <span class="account" title={account.value?.email}>{account.value?.email}</span>
       <button
         type="button"

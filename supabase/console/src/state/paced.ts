@@ -41,7 +41,7 @@ export function usePaced<T>(projectId: string, value: T): T {
 }
 
 /** Calls after a pause, or when the tab is seen again. Returns what cancels it. */
-function whenVisible(milliseconds: number, run: () => void): () => void {
+export function whenVisible(milliseconds: number, run: () => void): () => void {
   const abort = new AbortController();
   const look = () => {
     if (document.visibilityState === "hidden") return;

@@ -11,8 +11,8 @@ export interface FilesPlace {
   readonly name: "files";
   readonly projectId: string;
   readonly directory: string;
-  /** Default: by path. */
-  readonly sort?: SortField | undefined;
+  /** Default: by path. `natural`: by path, with numbers as numbers, where all of the folder is on one page. */
+  readonly sort?: SortField | "natural" | undefined;
   /** Default: ascending. */
   readonly order?: SortOrder | undefined;
   /** Only names that contain it. */
@@ -99,7 +99,7 @@ export interface ActivityPlace {
   readonly until?: string | undefined;
 }
 
-export type Section = "keys" | "links" | "settings";
+export type Section = "connect" | "keys" | "links" | "reference" | "settings";
 
 export type Place =
   | { readonly name: "home" }
@@ -112,9 +112,9 @@ export type Place =
   | RunPlace
   | { readonly name: Section; readonly projectId: string };
 
-const SECTIONS: readonly Section[] = ["keys", "links", "settings"];
+const SECTIONS: readonly Section[] = ["connect", "keys", "links", "reference", "settings"];
 const TABS: readonly FileTab[] = ["content", "edit", "history", "compare"];
-const SORT_FIELDS: readonly SortField[] = ["path", "updated_at", "size"];
+const SORTS = ["path", "natural", "updated_at", "size"] as const;
 const MODES: readonly SearchMode[] = ["text", "regex", "semantic", "hybrid"];
 
 const hash = signal(globalThis.location.hash);
@@ -248,7 +248,7 @@ function localTime(text: string | undefined): string | undefined {
 
 function filesQuery(query: URLSearchParams) {
   return {
-    sort: SORT_FIELDS.find((one) => one === query.get("sort")),
+    sort: SORTS.find((one) => one === query.get("sort")),
     order: query.get("order") === "desc" ? "desc" as const : undefined,
     filter: query.get("filter") ?? undefined,
     after: query.get("after") ?? undefined,

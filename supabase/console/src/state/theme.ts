@@ -5,7 +5,7 @@ import { effect, signal } from "@preact/signals";
 export type Theme = "system" | "light" | "dark";
 
 const STORED = "filestore.theme";
-const THEMES: readonly Theme[] = ["system", "light", "dark"];
+export const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
 export const theme = signal<Theme>(THEMES.find((one) => one === localStorage.getItem(STORED)) ?? "system");
 

@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { listFiles } from "../api/files.ts";
 import { Age } from "../components/age.tsx";
+import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
@@ -81,7 +82,7 @@ function Table({ projectId, files, selection }: TableProperties) {
   const [erasing, setErasing] = useState<string | null>(null);
   return (
     <>
-      <table class="list">
+      <table class="list deleted">
         <caption class="visually-hidden">Deleted files</caption>
         <thead>
           <tr>
@@ -99,7 +100,7 @@ function Table({ projectId, files, selection }: TableProperties) {
               <Pick id={path} name={path} selection={selection} />
               <td class="name">
                 <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
-                  <Icon name="file" />
+                  <Icon name={fileIcon({ path })} />
                   {path}
                 </a>
               </td>

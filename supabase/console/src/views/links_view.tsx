@@ -4,7 +4,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Link, listLinks, type NewLink } from "../api/links.ts";
 import { Age } from "../components/age.tsx";
+import { useCommands } from "../components/commands.ts";
 import { Dialog } from "../components/dialog.tsx";
+import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
 import { moveInList } from "../components/list_navigation.ts";
@@ -17,6 +19,7 @@ export function LinksView({ projectId }: { readonly projectId: string }) {
   const [isMaking, setMaking] = useState(false);
   const { data, error, reload } = useLoad(`links ${projectId}`, (signal) => listLinks(projectId, signal));
   useEffect(() => void ensureKeys(projectId), [projectId]);
+  useCommands([{ id: "new-link", text: "New link …", icon: "link", run: () => setMaking(true) }]);
   return (
     <section class="view" aria-labelledby="links-title">
       <div class="view-head">
@@ -76,7 +79,7 @@ function Table({ projectId, links, reload }: TableProperties) {
                   version: link.version,
                 })}
               >
-                <Icon name="file" />
+                <Icon name={fileIcon(link)} />
                 {link.path}
               </a>
             </td>

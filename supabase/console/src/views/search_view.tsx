@@ -8,6 +8,7 @@ import type { SearchResults } from "../api/records.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/field.tsx";
+import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { moveInList } from "../components/list_navigation.ts";
 import { Empty, Loading, Problem } from "../components/states.tsx";
@@ -198,10 +199,10 @@ function Results({ projectId, results }: ResultsProperties) {
     hrefOf({ name: "file", projectId, path, tab: "content", line });
   return (
     <ol class="results" onKeyDown={moveInList}>
-      {results.map(({ path, matches, skipped }) => (
+      {results.map(({ path, mimeType, matches, skipped }) => (
         <li key={path}>
           <a class="row-link" href={hrefAt(path, matches[0]?.line)}>
-            <Icon name="file" />
+            <Icon name={fileIcon({ path, mimeType })} />
             {path}
           </a>
           {skipped && (

@@ -5,8 +5,9 @@ import { useRef, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { remove } from "../../state/remove_file.ts";
-import { directoryOf, formatBytes } from "../../format.ts";
+import { directoryOf, formatBytes, nameOf } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
+import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
 import { useChanges } from "../../state/changes.ts";
@@ -99,9 +100,24 @@ function Tools({ place, record }: { readonly place: FilePlace; readonly record: 
   const deleteFile = async () => {
     if (await remove(projectId, path)) goTo({ name: "files", projectId, directory: directoryOf(path) });
   };
+  const downloadShown = () => download(projectId, path, place.version ?? record.version);
+  const about = nameOf(path);
+  const show = (tab: FileTab) => () => goTo({ name: "file", projectId, path, tab });
+  useCommands([
+    ...mayBeEdited(record)
+      ? [{ id: "edit-file", text: "Edit", about, icon: "edit", run: show("edit") } as const]
+      : [],
+    { id: "download-file", text: "Download", about, icon: "download", run: downloadShown },
+    { id: "file-history", text: "History", about, icon: "history", run: show("history") },
+    { id: "compare-file", text: "Compare versions", about, icon: "copy", run: show("compare") },
+    { id: "file-links", text: "Links …", about, icon: "link", run: () => setLinking(true) },
+    { id: "move-file", text: "Move or rename …", about, icon: "edit", run: () => setMoving(true) },
+    { id: "delete-file", text: "Delete", about, icon: "trash", run: () => void deleteFile() },
+    { id: "erase-file", text: "Erase for good …", about, icon: "trash", run: () => setErasing(true) },
+  ]);
   return (
     <div class="tools">
-      <button type="button" onClick={() => download(projectId, path, place.version ?? record.version)}>
+      <button type="button" onClick={downloadShown}>
         <Icon name="download" />Download
       </button>
       {mayBeEdited(record) && (

@@ -5,9 +5,11 @@ import type { FileRecord } from "../../api/records.ts";
 import { formatBytes, joinPath, nameOf } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
 import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
+import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
+import { isPressed } from "../../components/shortcut_table.ts";
 import { keyAt, type Selection } from "../../components/selection.ts";
 import { Pick, PickAll } from "../../components/selection_parts.tsx";
 import { FolderMenu, type FolderQuestion } from "./folder_menu.tsx";
@@ -56,7 +58,7 @@ export function FileTable(
       </thead>
       <tbody
         onKeyDown={(event) => {
-          const key = event.key === "Delete" ? keyAt(event.target) : undefined;
+          const key = isPressed(event, "remove") ? keyAt(event.target) : undefined;
           if (key === undefined) selection.onKeyDown(event);
           else onDeleteKey(key);
         }}
@@ -145,7 +147,7 @@ function Row({ projectId, file, onDelete, selection }: RowProperties) {
       <Pick id={path} name={name} selection={selection} />
       <td class="name">
         <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content" })} title={path}>
-          <Icon name="file" />
+          <Icon name={fileIcon(file)} />
           {name}
         </a>
       </td>

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** What can be done with a folder: on its row, and on its own page. */
+import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
 import { TimeDialog } from "../../components/time_dialog.tsx";
@@ -39,6 +40,17 @@ export function FolderMenu({ projectId, path, isPage = false, onAsk }: MenuPrope
     { text: "As it was …", run: ask("time") },
     ...(path === "" ? [] : [{ text: "Delete …", isDangerous: true, run: ask("delete") }]),
   ];
+  useCommands(
+    isPage
+      ? actions.map(({ text, run }) => ({
+        id: `folder ${text}`,
+        text,
+        about: titleOf(path),
+        icon: "folder",
+        run,
+      }))
+      : [],
+  );
   return (
     <MenuButton label={`Actions for ${titleOf(path)}`} actions={actions} class={isPage ? "" : "icon-button"}>
       <Icon name="more" />

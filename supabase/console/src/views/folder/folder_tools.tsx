@@ -2,7 +2,8 @@
 /// <reference lib="dom" />
 /** The buttons of a folder: new file, upload, and what else is given. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { NewFileDialog } from "./new_file_dialog.tsx";
 import { chosenFiles, uploadAll } from "./uploading.ts";
@@ -15,6 +16,26 @@ interface Properties {
 
 export function FolderTools({ projectId, directory, children }: Properties) {
   const [isCreating, setCreating] = useState(false);
+  const filesInput = useRef<HTMLInputElement>(null);
+  const folderInput = useRef<HTMLInputElement>(null);
+  const about = directory === "" ? "in the project" : `in ${directory}`;
+  useCommands([
+    { id: "new-file", text: "New file …", about, icon: "plus", run: () => setCreating(true) },
+    {
+      id: "upload-files",
+      text: "Upload files …",
+      about,
+      icon: "upload",
+      run: () => filesInput.current?.click(),
+    },
+    {
+      id: "upload-folder",
+      text: "Upload folder …",
+      about,
+      icon: "folder",
+      run: () => folderInput.current?.click(),
+    },
+  ]);
   const uploadChosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
     uploadAll(projectId, directory, chosenFiles(currentTarget.files));
     currentTarget.value = "";
@@ -26,11 +47,19 @@ export function FolderTools({ projectId, directory, children }: Properties) {
       </button>
       <label class="button">
         <Icon name="folder" />Upload folder
-        <input ref={chooseFolder} type="file" class="visually-hidden" onChange={uploadChosen} />
+        <input
+          ref={(input) => {
+            folderInput.current = input;
+            chooseFolder(input);
+          }}
+          type="file"
+          class="visually-hidden"
+          onChange={uploadChosen}
+        />
       </label>
       <label class="button primary">
         <Icon name="upload" />Upload files
-        <input type="file" multiple class="visually-hidden" onChange={uploadChosen} />
+        <input ref={filesInput} type="file" multiple class="visually-hidden" onChange={uploadChosen} />
       </label>
       {children}
       {isCreating && (

@@ -9,6 +9,7 @@ import { Pager } from "../../components/pager.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
+import { prefersNaturalOrder } from "../../state/natural_order.ts";
 import { remove } from "../../state/remove_file.ts";
 import { type FilesPlace, hrefOf, replaceWith } from "../../state/router.ts";
 import { FileTable } from "./file_table.tsx";
@@ -16,6 +17,7 @@ import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_
 import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
 import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
+import { NaturalOrderChoice } from "./natural_order_choice.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
 import type { NameScan } from "./use_name_scan.ts";
@@ -40,8 +42,16 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   };
   const dropPlace = useDropPlace((dropped) => uploadAll(projectId, directory, dropped));
   const isEmpty = files.length === 0 && folders.length === 0;
+  const isNatural = place.sort === "natural" || (prefersNaturalOrder.value && listing.isWhole === true);
   const onSort = ({ by, order }: Sort) =>
-    replaceWith({ ...place, filter, sort: by, order, first: undefined, after: undefined });
+    replaceWith({
+      ...place,
+      filter,
+      sort: by === "path" && isNatural ? "natural" : by,
+      order,
+      first: undefined,
+      after: undefined,
+    });
   return (
     <section class={dropPlace.isOver ? "view drop-over" : "view"} aria-label="Folder" {...dropPlace.handlers}>
       <div class="view-head">
@@ -50,17 +60,20 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
           <FolderMenu projectId={projectId} path={directory} isPage onAsk={ask} />
         </FolderTools>
       </div>
-      <FilterField
-        value={filter}
-        onInput={setFilter}
-        onLeave={keepFilter}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") {
-            keepFilter();
-          }
-          enterList(event, list.current);
-        }}
-      />
+      <div class="folder-filter">
+        <FilterField
+          value={filter}
+          onInput={setFilter}
+          onLeave={keepFilter}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") {
+              keepFilter();
+            }
+            enterList(event, list.current);
+          }}
+        />
+        <NaturalOrderChoice place={place} isWhole={listing.isWhole} />
+      </div>
       {scan && <ScanProgress {...{ scan, filter }} total={listing.total} count={listing.foundCount} />}
       <div ref={list} aria-busy={listing.isLoading}>
         {listing.error !== undefined

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { listPastFiles, type PastList } from "../../api/past.ts";
 import { Age } from "../../components/age.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
+import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { PastBanner } from "../../components/past_banner.tsx";
@@ -121,11 +122,11 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
             <td class="number version" />
           </tr>
         ))}
-        {list.files.map(({ path, size, version, updatedAt }) => (
+        {list.files.map(({ path, mimeType, size, version, updatedAt }) => (
           <tr key={path}>
             <td class="name">
               <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
-                <Icon name="file" />
+                <Icon name={fileIcon({ path, mimeType })} />
                 {nameOf(path)}
               </a>
             </td>

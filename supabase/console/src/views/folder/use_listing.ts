@@ -21,12 +21,14 @@ import { useLoad } from "../../state/use_load.ts";
 import { cursorBefore } from "../../api/cursor_before.ts";
 import { usePatched } from "../../state/use_patched.ts";
 import { comparison, mergeChanges, type Sort } from "./merge_changes.ts";
+import { inNaturalOrder } from "./natural_order.ts";
 import { useNameScan } from "./use_name_scan.ts";
 
 export type { Sort };
 
-export function sortOf({ sort: by = "path", order = "asc" }: FilesPlace): Sort {
-  return { by, order };
+/** What the service is asked for. */
+export function sortOf({ sort = "path", order = "asc" }: FilesPlace): Sort {
+  return { by: sort === "natural" ? "path" : sort, order };
 }
 
 export function useListing(place: FilesPlace, filter: string) {
@@ -91,6 +93,12 @@ export function useListing(place: FilesPlace, filter: string) {
     ? files
     : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })
       .filter(({ path }) => !deleted.has(path));
+  const foldersFound = filter === "" && first > 0
+    ? []
+    : (data?.directories ?? []).filter((name) => contains(name, filter));
+  const isWhole = data === undefined ? undefined : first === 0 && !data.hasMore;
+  const isNatural = place.sort === "natural" && isWhole === true;
+  const shown = filter === "" ? found : found.slice(0, FILTER_FILES_MAX);
   const pages = useRef(new Map<number, string | undefined>());
   pages.current.set(first, after);
   const turnTo = (next: number, cursor: string | undefined) =>
@@ -99,11 +107,11 @@ export function useListing(place: FilesPlace, filter: string) {
     ...load,
     data,
     reload,
-    files: filter === "" ? found : found.slice(0, FILTER_FILES_MAX),
+    files: isNatural ? inNaturalOrder(shown, ({ path }) => nameOf(path), order) : shown,
     foundCount: found.length,
-    folders: filter === "" && first > 0
-      ? []
-      : (data?.directories ?? []).filter((name) => contains(name, filter)),
+    folders: isNatural ? inNaturalOrder(foldersFound, (name) => name, order) : foldersFound,
+    /** All files of the folder are on this page. Undefined until it is loaded. */
+    isWhole,
     /** Null unless a filter looks further than this page. */
     scan: isLarge && filter !== "" ? scan : null,
     isSearching: isLarge && (filter !== settled || scan.isRunning),

@@ -3,6 +3,7 @@
 /** The API keys of the project. */
 import { useState } from "preact/hooks";
 import type { Key, NewKey } from "../../api/records.ts";
+import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { keysOf, loadKeys } from "../../state/keys.ts";
@@ -27,6 +28,16 @@ export function KeysView({ projectId }: { readonly projectId: string }) {
     setOpen({ name: "made", key });
     reload();
   };
+  useCommands([
+    { id: "new-key", text: "New API key …", icon: "key", run: () => setOpen({ name: "create" }) },
+    ...(keys ?? []).map((key) => ({
+      id: `key ${key.id}`,
+      text: "Edit",
+      icon: "edit" as const,
+      run: () => setOpen({ name: "edit", key }),
+      isUnlisted: true,
+    })),
+  ]);
   return (
     <section class="view" aria-labelledby="keys-title">
       <div class="view-head">

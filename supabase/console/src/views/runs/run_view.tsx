@@ -5,13 +5,15 @@ import { useState } from "preact/hooks";
 import type { RunDetails, RunFile } from "../../api/records.ts";
 import { readRun } from "../../api/runs.ts";
 import { Age } from "../../components/age.tsx";
+import { useCommands } from "../../components/commands.ts";
+import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatCount } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { goTo, hrefOf, type RunPlace } from "../../state/router.ts";
+import { type FilesPlace, goTo, hrefOf, type RunPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { UndoDialog } from "./undo_dialog.tsx";
 
@@ -24,6 +26,18 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   useLive(projectId, (changes) => {
     if (changes === null || changes.some((change) => change.runId === runId)) refresh();
   });
+  useCommands(
+    data === undefined ? [] : [
+      { id: "undo-run", text: "Undo the run …", about: runId, icon: "restore", run: () => setUndoing(true) },
+      {
+        id: "before-run",
+        text: "As it was before the run",
+        about: runId,
+        icon: "history",
+        run: () => goTo(placeBefore(projectId, data)),
+      },
+    ],
+  );
   return (
     <section class="view" aria-labelledby="run-title">
       <div class="view-head">
@@ -57,12 +71,16 @@ export function RunView({ place }: { readonly place: RunPlace }) {
 
 /** Leads to the project as it was just before the run. */
 function Before({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {
-  const at = new Date(new Date(run.firstAt).getTime() - 1).toISOString();
   return (
-    <a class="button" href={hrefOf({ name: "files", projectId, directory: "", at })}>
+    <a class="button" href={hrefOf(placeBefore(projectId, run))}>
       <Icon name="history" />As it was before
     </a>
   );
+}
+
+function placeBefore(projectId: string, run: RunDetails): FilesPlace {
+  const at = new Date(new Date(run.firstAt).getTime() - 1).toISOString();
+  return { name: "files", projectId, directory: "", at };
 }
 
 function Summary({ run }: { readonly run: RunDetails }) {
@@ -105,7 +123,7 @@ function Row({ projectId, file }: { readonly projectId: string; readonly file: R
     <tr>
       <td class="name">
         <a class="row-link" href={hrefOf({ ...place, tab: "history" })}>
-          <Icon name={operation === "delete" ? "trash" : "file"} />
+          <Icon name={operation === "delete" ? "trash" : fileIcon(file)} />
           {path}
         </a>
       </td>

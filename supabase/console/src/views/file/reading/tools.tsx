@@ -3,6 +3,7 @@
 /** Above a text: its forms, wrapping, the line to go to, and copying. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CopyButton } from "../../../components/copy_button.tsx";
+import { isPressed, keyNames, SHORTCUTS } from "../../../components/shortcut_table.ts";
 import { type FilePlace, hrefOf, replaceWith } from "../../../state/router.ts";
 import { wrapsLines } from "../../../state/wrapping.ts";
 import { type Form, FORM_NAMES } from "./form.ts";
@@ -84,7 +85,7 @@ function GoTo(
   const [value, setValue] = useState("");
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "g" || !event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!isPressed(event, "goTo")) return;
       event.preventDefault();
       field.current?.select();
       field.current?.focus();
@@ -105,7 +106,7 @@ function GoTo(
       <input
         ref={field}
         aria-label={`Go to ${counted}`}
-        title="Ctrl-G"
+        title={keyNames(SHORTCUTS.goTo.keys[0]).join("-")}
         placeholder={counted === "line" ? "Line" : "Row"}
         inputMode="numeric"
         pattern="[1-9][0-9]{0,9}"

@@ -1,4 +1,5 @@
 /** Keys of a tree, as the ARIA Authoring Practices have them. */
+import { SHORTCUTS } from "../../../../components/shortcut_table.ts";
 import type { TreeRow } from "./tree.ts";
 
 /** The row to go to, `choose` to fold, unfold or show the active one, or null: the key is none of a tree. */
@@ -11,25 +12,25 @@ export function nextRow(
   const row = rows[active];
   const last = rows.length - 1;
   switch (key) {
-    case "ArrowDown":
+    case SHORTCUTS.next.keys[0]:
       return Math.min(active + 1, last);
-    case "ArrowUp":
+    case SHORTCUTS.previous.keys[0]:
       return Math.max(active - 1, 0);
-    case "PageDown":
+    case SHORTCUTS.pageDown.keys[0]:
       return Math.min(active + page, last);
-    case "PageUp":
+    case SHORTCUTS.pageUp.keys[0]:
       return Math.max(active - page, 0);
-    case "Home":
+    case SHORTCUTS.first.keys[0]:
       return 0;
-    case "End":
+    case SHORTCUTS.last.keys[0]:
       return last;
-    case "Enter":
+    case SHORTCUTS.open.keys[0]:
     case " ":
       return "choose";
-    case "ArrowRight":
+    case SHORTCUTS.unfold.keys[0]:
       if (!row?.hasParts) return active;
       return row.isOpen ? Math.min(active + 1, last) : "choose";
-    case "ArrowLeft":
+    case SHORTCUTS.fold.keys[0]:
       return row?.isOpen ? "choose" : parentOf(rows, active);
     default:
       return null;

@@ -1,0 +1,60 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The command palette and the list of shortcuts, which are loaded when they are first asked for. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Project } from "../api/records.ts";
+import { overlay } from "../state/overlay.ts";
+import { notifyProblem } from "../state/notices.ts";
+
+export interface OverlayProperties {
+  readonly project: Project;
+  readonly onClose: () => void;
+}
+
+export interface PaletteProperties extends OverlayProperties {
+  readonly isOpen: boolean;
+}
+
+/** The letters that are typed next belong to the palette: its code is asked for with the first of the two keys. */
+export function loadPalette() {
+  return import("./palette/palette.tsx");
+}
+
+export function Overlays({ project }: { readonly project: Project }) {
+  const open = overlay.value;
+  const close = () => overlay.value = null;
+  const Palette = useLoaded(open === "palette", async () => (await loadPalette()).Palette);
+  const List = useLoaded(
+    open === "shortcuts",
+    async () => (await import("./shortcut_list.tsx")).ShortcutList,
+  );
+  useEffect(() => {
+    const onModifier = ({ key }: KeyboardEvent) => {
+      if (key !== "Control" && key !== "Meta") return;
+      document.removeEventListener("keydown", onModifier);
+      loadPalette().catch(() => {});
+    };
+    document.addEventListener("keydown", onModifier);
+    return () => document.removeEventListener("keydown", onModifier);
+  }, []);
+  return (
+    <>
+      {Palette && <Palette key={project.id} {...{ project }} isOpen={open === "palette"} onClose={close} />}
+      {List && open === "shortcuts" && <List onClose={close} />}
+    </>
+  );
+}
+
+/** Null until it was wanted once, and is there. */
+function useLoaded<P>(isWanted: boolean, load: () => Promise<ComponentType<P>>): ComponentType<P> | null {
+  const [loaded, setLoaded] = useState<ComponentType<P> | null>(null);
+  useEffect(() => {
+    if (!isWanted || loaded !== null) return;
+    load().then((component) => setLoaded(() => component), () => {
+      overlay.value = null;
+      notifyProblem("A part of the console could not be loaded. Reload the page.");
+    });
+  }, [isWanted]);
+  return loaded;
+}

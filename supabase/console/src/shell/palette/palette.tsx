@@ -1,0 +1,65 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
+import { useEffect, useState } from "preact/hooks";
+import { listRuns } from "../../api/runs.ts";
+import { formatNumber } from "../../format.ts";
+import { ensureKeys, keysOf } from "../../state/keys.ts";
+import { useLoad } from "../../state/use_load.ts";
+import type { PaletteProperties } from "../overlays.tsx";
+import { groupsOf } from "./groups.ts";
+import { wordsOf } from "./match.ts";
+import { PaletteDialog } from "./palette_dialog.tsx";
+import { useAsked } from "./use_asked.ts";
+import { type Names, useNames } from "./use_names.ts";
+
+export function Palette({ project, isOpen, onClose }: PaletteProperties) {
+  const { id: projectId } = project;
+  const [query, setQuery] = useState("");
+  const words = wordsOf(query);
+  const isWanted = isOpen && words.length > 0;
+  const names = useNames(projectId, isWanted);
+  const asked = useAsked(projectId, query, isWanted && !names.isComplete && !names.isReading);
+  const { data: runs = [] } = useLoad(
+    `palette runs ${projectId} ${isWanted}`,
+    async (signal) => isWanted ? (await listRuns(projectId, undefined, signal)).runs : [],
+  );
+  useEffect(() => {
+    if (isWanted) void ensureKeys(projectId);
+  }, [isWanted]);
+  useEffect(() => {
+    if (!isOpen) setQuery("");
+  }, [isOpen]);
+  if (!isOpen) return null;
+  const groups = groupsOf(project, words, query.trim(), {
+    files: [...names.paths, ...asked.files],
+    folders: [...foldersOf(names.paths), ...asked.folders],
+    runs,
+    keys: keysOf(projectId) ?? [],
+  });
+  const isBusy = isWanted && (names.isReading || asked.isBusy);
+  const status = words.length === 0 ? "" : statusOf(names, isBusy, asked.isAnswered);
+  return <PaletteDialog {...{ query, groups, status, onClose }} onInput={setQuery} />;
+}
+
+/** What is not in the list, and why. */
+function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswered: boolean): string {
+  if (isBusy) return "Looking for more …";
+  if (isComplete) return "";
+  const all = total === null ? "" : `of ${formatNumber(total)} `;
+  const others = isAnswered ? ", and the search was asked for others" : "";
+  return `${formatNumber(paths.size)} ${all}files were looked through by name${others}.`;
+}
+
+function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end);
+      // Those above it are there, too.
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
+}

@@ -1,0 +1,80 @@
+/// <reference lib="dom" />
+/** What the service finds by name, where the palette does not know all names. */
+import { useEffect, useState } from "preact/hooks";
+import { cursorBefore } from "../../api/cursor_before.ts";
+import { listFiles, search } from "../../api/files.ts";
+import { directoryOf, joinPath, nameOf } from "../../format.ts";
+import { FILTER_PAUSE_MILLISECONDS, PALETTE_QUERY_LENGTH_MIN, PALETTE_SHOWN_MAX } from "../../limits.ts";
+import { hasShareLeft } from "../../session/rate_window.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { distance, wordsOf } from "./match.ts";
+
+export interface Asked {
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+export interface Asking extends Asked {
+  readonly isBusy: boolean;
+  readonly isAnswered: boolean;
+}
+
+const NOTHING: Asked = { files: [], folders: [] };
+
+/** Two requests for each text that is left to stand, and none while agents need them. */
+export function useAsked(projectId: string, text: string, isNeeded: boolean): Asking {
+  const settled = useSettled(text.trim());
+  const isAsked = isNeeded && settled.length >= PALETTE_QUERY_LENGTH_MIN;
+  const { data, isLoading } = useLoad(`palette ${projectId} ${isAsked ? settled : ""}`, async (signal) => {
+    if (!isAsked || !hasShareLeft(projectId)) return null;
+    const [named, begun] = await Promise.all([
+      byWords(projectId, settled, signal).catch(() => null),
+      byBeginning(projectId, settled, signal).catch(() => null),
+    ]);
+    if (named === null && begun === null) return null;
+    return {
+      files: [...begun?.files ?? [], ...named ?? []],
+      folders: begun?.folders ?? [],
+    };
+  });
+  return {
+    ...data ?? NOTHING,
+    isBusy: isNeeded && (settled !== text.trim() || (isAsked && isLoading)),
+    isAnswered: isNeeded && Boolean(data),
+  };
+}
+
+/** Files anywhere whose path has the words: names weigh more in a search than texts do. */
+async function byWords(projectId: string, text: string, signal: AbortSignal): Promise<readonly string[]> {
+  const query = {
+    q: text,
+    mode: "hybrid",
+    directory: undefined,
+    glob: undefined,
+    caseSensitive: false,
+    offset: 0,
+  };
+  const { results } = await search(projectId, query, signal);
+  const words = wordsOf(text);
+  return results.map(({ path }) => path).filter((path) => distance(words, path) !== null);
+}
+
+/** What begins like the text, in the folder that it names so far. */
+async function byBeginning(projectId: string, text: string, signal: AbortSignal): Promise<Asked> {
+  const [directory, prefix] = [directoryOf(text), nameOf(text)];
+  const after = prefix === "" ? undefined : cursorBefore(directory, prefix);
+  const list = await listFiles(projectId, { directory, after, limit: PALETTE_SHOWN_MAX }, signal);
+  return {
+    files: list.files.map(({ path }) => path).filter((path) => path.startsWith(text)),
+    folders: (list.directories ?? []).map((name) => joinPath(directory, name)),
+  };
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), FILTER_PAUSE_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}

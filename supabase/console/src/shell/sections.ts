@@ -1,0 +1,22 @@
+/** The views of a project that the menu names, and the palette. */
+import type { IconName } from "../components/icon.tsx";
+import type { Place } from "../state/router.ts";
+
+export interface Section {
+  readonly icon: IconName;
+  readonly text: string;
+  readonly to: Exclude<Place, { readonly name: "home" }>;
+}
+
+export function sectionsOf(projectId: string): readonly Section[] {
+  return [
+    { icon: "folder", text: "Files", to: { name: "files", projectId, directory: "" } },
+    { icon: "trash", text: "Deleted files", to: { name: "deleted", projectId } },
+    { icon: "activity", text: "Activity", to: { name: "activity", projectId } },
+    { icon: "run", text: "Runs", to: { name: "runs", projectId } },
+    { icon: "link", text: "Links", to: { name: "links", projectId } },
+    { icon: "plug", text: "Connect", to: { name: "connect", projectId } },
+    { icon: "key", text: "API keys", to: { name: "keys", projectId } },
+    { icon: "gear", text: "Settings and usage", to: { name: "settings", projectId } },
+  ];
+}

@@ -1,0 +1,46 @@
+/// <reference lib="dom" />
+/** Whether a key has been used: looked up while the tab can be seen, for a while, and when the change feed tells of it. */
+import { useEffect, useState } from "preact/hooks";
+import { FIRST_CALL_LOOKS_MAX, FIRST_CALL_PAUSE_MILLISECONDS } from "../../limits.ts";
+import { keysOf, loadKeys } from "../../state/keys.ts";
+import { useLive } from "../../state/live.ts";
+import { whenVisible } from "../../state/paced.ts";
+
+export interface FirstCall {
+  /** When the key was last used; null until it is known to have been. */
+  readonly calledAt: string | null;
+  /** Nothing has come for so long that nobody looks any more. */
+  readonly hasGivenUp: boolean;
+  readonly lookAgain: () => void;
+}
+
+export function useFirstCall(projectId: string, keyId: string): FirstCall {
+  const [turn, setTurn] = useState(0);
+  const [hasGivenUp, setGivenUp] = useState(false);
+  const calledAt = keysOf(projectId)?.find(({ id }) => id === keyId)?.lastUsedAt ?? null;
+  const isCalled = calledAt !== null;
+  const lookAgain = () => setTurn((before) => before + 1);
+  useLive(projectId, (changes) => {
+    if (!isCalled && (changes ?? []).some((change) => change.keyId === keyId)) lookAgain();
+  });
+  useEffect(() => {
+    if (isCalled) return;
+    setGivenUp(false);
+    const abort = new AbortController();
+    let looks = 0;
+    let cancel = () => {};
+    const look = async () => {
+      // The next look may succeed; a lost connection is said by the banner.
+      await loadKeys(projectId, abort.signal).catch(() => {});
+      if (abort.signal.aborted) return;
+      if (++looks >= FIRST_CALL_LOOKS_MAX) setGivenUp(true);
+      else cancel = whenVisible(FIRST_CALL_PAUSE_MILLISECONDS, look);
+    };
+    cancel = whenVisible(FIRST_CALL_PAUSE_MILLISECONDS, look);
+    return () => {
+      abort.abort();
+      cancel();
+    };
+  }, [projectId, keyId, isCalled, turn]);
+  return { calledAt, hasGivenUp, lookAgain };
+}

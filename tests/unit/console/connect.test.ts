@@ -1,0 +1,60 @@
+/** The settings that the page "Connect" offers are those of supabase/docs/connect.md, with address and key put in. */
+import { assert, assertEquals } from "@std/assert";
+import { CLIENTS, fill } from "../../../supabase/console/src/views/connect/clients.ts";
+import { readDocument } from "../../support/content/documents.ts";
+
+const BASE_URL = "https://ref.supabase.co/functions/v1/api";
+const KEY = "oa_test_0123456789";
+/** How the document writes the key where a text takes it, and where it stays: in shared files, and where it is asked for. */
+const PLACES = [
+  "${FILESTORE_API_KEY:?}",
+  "${env:FILESTORE_API_KEY}",
+  `"$FILESTORE_API_KEY"`,
+  "FILESTORE_API_KEY=oa_...",
+  "FILESTORE_API_KEY } = process.env",
+  `os.environ["FILESTORE_API_KEY"]`,
+];
+const STAYS = ["${FILESTORE_API_KEY}", "${input:filestore-key}", `= "FILESTORE_API_KEY"`];
+
+const steps = CLIENTS.flatMap(({ name, steps }) => steps.map((step) => ({ name, step })));
+
+Deno.test("connect: the page offers every block of code of the document, as it stands there", async () => {
+  const { blocks } = await readDocument("supabase/docs/connect.md");
+  const written = blocks.map(({ language, text }) => `${language}\n${text}`);
+  const offered = steps.map(({ step: { language, template } }) => `${language}\n${template}`);
+  assertEquals([...new Set(offered)].toSorted(), written.toSorted());
+});
+
+Deno.test("connect: each text has the address and the key in place of what stood for them, and no variable is left", () => {
+  for (const { name, step } of steps) {
+    const text = fill(step, BASE_URL, KEY);
+    const takesKey = PLACES.some((place) => step.template.includes(place));
+    assert(takesKey || STAYS.some((place) => step.template.includes(place)), `${name} names no key`);
+    assertEquals(text.includes(KEY), takesKey, name);
+    assertEquals(text.includes(BASE_URL), !step.template.startsWith("export"), name);
+    for (const left of [...PLACES, "${BASE_URL:?}", "process.env", "os.environ", "127.0.0.1"]) {
+      assert(!text.includes(left), `${name} still has ${left}`);
+    }
+  }
+});
+
+Deno.test("connect: nothing but address and key differs from the document", () => {
+  for (const { name, step } of steps) {
+    const { language, template } = step;
+    const expected = language === "ts"
+      ? template.replace(
+        /^const \{ BASE_URL, FILESTORE_API_KEY \} = process\.env;$/m,
+        `const BASE_URL = "${BASE_URL}";\nconst FILESTORE_API_KEY = "${KEY}";`,
+      )
+      : language === "python"
+      ? template.replace(/os\.environ\["BASE_URL"\]/, `"${BASE_URL}"`)
+        .replace(/os\.environ\["FILESTORE_API_KEY"\]/, `"${KEY}"`).replace(" os,", "")
+      : template.split("http://127.0.0.1:54321/functions/v1/api").join(BASE_URL)
+        .split("${BASE_URL:?}").join(BASE_URL)
+        .split("${FILESTORE_API_KEY:?}").join(KEY)
+        .split("${env:FILESTORE_API_KEY}").join(KEY)
+        .split(`"$FILESTORE_API_KEY"`).join(`"${KEY}"`)
+        .split("oa_...").join(KEY);
+    assertEquals(fill(step, BASE_URL, KEY), expected, name);
+  }
+});

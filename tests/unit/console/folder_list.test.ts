@@ -1,0 +1,256 @@
+/** What the console makes of lists of files, without a browser: changes taken in, natural order, icons, the palette. */
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Change } from "../../../supabase/console/src/api/changes.ts";
+import type { FileList, FileRecord } from "../../../supabase/console/src/api/records.ts";
+import { fileIcon } from "../../../supabase/console/src/components/file_icon.ts";
+import { bestOf, distance, wordsOf } from "../../../supabase/console/src/shell/palette/match.ts";
+import {
+  comparison,
+  mergeChanges,
+  type Sort,
+} from "../../../supabase/console/src/views/folder/merge_changes.ts";
+import {
+  compareNaturally,
+  inNaturalOrder,
+} from "../../../supabase/console/src/views/folder/natural_order.ts";
+
+const BY_PATH: Sort = { by: "path", order: "asc" };
+const FIRST = { directory: "a", sort: BY_PATH, isFirst: true };
+
+Deno.test("changes: a folder of one page becomes what a new list of it would be, whatever happens in it", () => {
+  const name = fc.constantFrom("a/1", "a/2", "a/3", "a/x/1", "a/x/2", "a/y/1", "b", "b/1", "ab/1");
+  const action = fc.record({ path: name, isDeletion: fc.boolean(), size: fc.nat(9) });
+  const sort = fc.record({
+    by: fc.constantFrom<Sort["by"]>("path", "size", "updated_at"),
+    order: fc.constantFrom<Sort["order"]>("asc", "desc"),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(action, { maxLength: 12 }),
+      fc.nat(12),
+      fc.nat(3),
+      sort,
+      (actions, from, overlap, sort) => {
+        const project = new Project();
+        const changes = actions.flatMap((one) => project.apply(one));
+        const start = Math.min(from, changes.length);
+        const loaded = project.list("a", sort, start);
+        // A list may know of changes that are told afterwards.
+        const told = changes.slice(Math.max(0, start - overlap));
+        const { list, isStale } = mergeChanges(loaded, told, { directory: "a", sort, isFirst: true });
+        const now = project.list("a", sort, changes.length);
+        // The feed does not tell when a file was created.
+        assertEquals(list.files.map(withoutCreation), now.files.map(withoutCreation));
+        assertEquals(list.total, now.total);
+        // Only of a folder that may have become empty does a page know nothing.
+        if (!isStale) assertEquals(list.directories, now.directories);
+        else assert((now.directories ?? []).every((one) => list.directories?.includes(one)));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("changes: of a page in the middle only what stands between its ends is taken in; the rest is stale", () => {
+  const page = { directory: "a", sort: BY_PATH, isFirst: false };
+  const list = listOf([file("a/d"), file("a/f")], { total: 300, hasMore: true });
+  const rows: readonly (readonly [string, readonly string[], boolean])[] = [
+    ["a/b", ["a/d", "a/f"], true],
+    ["a/e", ["a/d", "a/e", "a/f"], false],
+    ["a/g", ["a/d", "a/f"], true],
+  ];
+  for (const [path, expected, isStale] of rows) {
+    const merged = mergeChanges(list, [change(path, 1)], page);
+    assertEquals(merged.list.files.map((one) => one.path), expected, path);
+    assertEquals(merged.isStale, isStale, path);
+  }
+});
+
+Deno.test("changes: what is appended to on another page is no reason to load this one again", () => {
+  const list = listOf([file("a/d")], { total: 300, hasMore: true });
+  for (const operation of ["append", "overwrite", "edit"]) {
+    assertEquals(
+      mergeChanges(list, [change("a/z", 7, { operation })], FIRST),
+      { list, isStale: false },
+      operation,
+    );
+  }
+  assertEquals(mergeChanges(list, [change("a/z", 1)], FIRST).isStale, true, "a new file changes the count");
+});
+
+Deno.test("changes: an older version than the one that is listed does nothing, a purged file goes", () => {
+  const list = listOf([{ ...file("a/d"), version: 5 }]);
+  assertEquals(mergeChanges(list, [change("a/d", 4)], FIRST), { list, isStale: false });
+  assertEquals(mergeChanges(list, [change("a/d", 4, { deleted: true })], FIRST), { list, isStale: false });
+  const purged: Change = { ...change("a/d", 6, { operation: "purge" }), path: undefined };
+  const { list: after } = mergeChanges(list, [purged], FIRST);
+  assertEquals([after.files, after.total], [[], 0]);
+});
+
+Deno.test("changes: a file that is made anew at a purged path is the one that is listed", () => {
+  const list = listOf([{ ...file("a/d"), version: 5 }]);
+  const merged = mergeChanges(list, [change("a/d", 1, { fileId: "new", size: 3 })], FIRST);
+  assertEquals(merged.list.files.map(({ id, version, size }) => ({ id, version, size })), [
+    { id: "new", version: 1, size: 3 },
+  ]);
+  assertEquals(merged.list.total, 1);
+});
+
+Deno.test("changes: the page of a large folder keeps its length where a file leaves its range", () => {
+  const sort: Sort = { by: "size", order: "desc" };
+  const list = listOf([{ ...file("a/1"), size: 9 }, { ...file("a/2"), size: 8 }], {
+    total: 300,
+    hasMore: true,
+  });
+  const merged = mergeChanges(list, [change("a/1", 2, { operation: "overwrite", size: 1 })], {
+    directory: "a",
+    sort,
+    isFirst: true,
+  });
+  assertEquals(merged.list.files.map(({ path }) => path), ["a/2"]);
+  assertEquals(merged.isStale, true, "another file has moved up");
+});
+
+Deno.test("natural order: numbers count as numbers", () => {
+  const names = ["item-10.md", "item-2.md", "Item-1.md", "item-1.md", "item-02.md", "b", "a"];
+  assertEquals(inNaturalOrder(names, (name) => name, "asc"), [
+    "a",
+    "b",
+    "item-1.md",
+    "Item-1.md",
+    "item-02.md",
+    "item-2.md",
+    "item-10.md",
+  ]);
+});
+
+Deno.test("natural order: it is total, so that no two names change places, and descending is its reverse", () => {
+  const name = fc.string({
+    unit: fc.constantFrom("a", "A", "é", "e\u0301", "0", "1", "10", "-", ".", "\u200b"),
+  });
+  fc.assert(fc.property(fc.uniqueArray(name, { maxLength: 8 }), name, name, (names, a, b) => {
+    assertEquals(compareNaturally(a, b) === 0, a === b);
+    const ascending = inNaturalOrder(names, (one) => one, "asc");
+    assertEquals(inNaturalOrder(names.toReversed(), (one) => one, "asc"), ascending);
+    assertEquals(inNaturalOrder(names, (one) => one, "desc"), ascending.toReversed());
+  }));
+});
+
+Deno.test("icons: the extension decides, then the type; a hidden file has no extension", () => {
+  assertEquals(
+    [
+      { path: "a/plan.MD" },
+      { path: "data.csv", mimeType: "text/plain" },
+      { path: "no extension", mimeType: "image/png" },
+      { path: "no extension", mimeType: "application/octet-stream" },
+      { path: ".zip" },
+      { path: "a.constructor" },
+    ].map(fileIcon),
+    ["fileText", "fileTable", "fileImage", "file", "file", "file"],
+  );
+});
+
+Deno.test("palette: all words have to be there; the name counts more than its folders, the beginning most", () => {
+  const paths = ["plans/a.md", "notes/my plan.md", "notes/explanation.md", "notes/plan.md", "other.md"];
+  assertEquals(bestOf(paths, wordsOf("PLAN"), (path) => path, 10), [
+    "notes/plan.md",
+    "notes/my plan.md",
+    "notes/explanation.md",
+    "plans/a.md",
+  ]);
+  assertEquals(bestOf(paths, wordsOf("notes plan"), (path) => path, 2), [
+    "notes/plan.md",
+    "notes/my plan.md",
+  ]);
+  assertEquals(bestOf(paths, wordsOf("notes/pl"), (path) => path, 10), ["notes/plan.md"]);
+  assertEquals(distance(wordsOf("plan nowhere"), "notes/plan.md"), null);
+  assertEquals(bestOf(paths, [], (path) => path, 10), paths);
+});
+
+/** A model of a project and its feed. */
+class Project {
+  readonly #changes: Change[] = [];
+  readonly #versions = new Map<string, number>();
+  readonly #live = new Set<string>();
+
+  /** Nothing where a file that is not there would be deleted. */
+  apply({ path, isDeletion, size }: { path: string; isDeletion: boolean; size: number }): readonly Change[] {
+    if (isDeletion && !this.#live.has(path)) return [];
+    const version = (this.#versions.get(path) ?? 0) + 1;
+    const isNew = !this.#live.has(path);
+    this.#versions.set(path, version);
+    if (isDeletion) this.#live.delete(path);
+    else this.#live.add(path);
+    const operation = isDeletion ? "delete" : isNew ? "write" : "overwrite";
+    const createdAt = new Date(this.#changes.length * 1000).toISOString();
+    const made = change(path, version, {
+      operation,
+      createdAt,
+      ...isDeletion ? { deleted: true, size: 0 } : { size },
+    });
+    this.#changes.push(made);
+    return [made];
+  }
+
+  /** The folder after so many changes. */
+  list(directory: string, sort: Sort, count: number): FileList {
+    const files = new Map<string, FileRecord>();
+    const born = new Map<string, string>();
+    for (const { path = "", version, size, deleted, createdAt } of this.#changes.slice(0, count)) {
+      if (!born.has(path)) born.set(path, createdAt);
+      if (deleted) files.delete(path);
+      else {
+        files.set(path, {
+          ...file(path),
+          version,
+          size,
+          createdAt: files.get(path)?.createdAt ?? createdAt,
+          updatedAt: createdAt,
+        });
+      }
+    }
+    const below = [...files.values()].filter(({ path }) => path.startsWith(`${directory}/`));
+    const rests = below.map(({ path }) => path.slice(directory.length + 1));
+    const names = rests.filter((rest) => rest.includes("/")).map((rest) => rest.split("/")[0] ?? "");
+    return {
+      ...listOf(below.filter((_, index) => !rests[index]?.includes("/")).sort(comparison(sort))),
+      directories: [...new Set(names)].sort(),
+    };
+  }
+}
+
+function withoutCreation({ createdAt: _, ...rest }: FileRecord) {
+  return rest;
+}
+
+function file(path: string): FileRecord {
+  const time = new Date(0).toISOString();
+  return {
+    id: `id of ${path}`,
+    path,
+    version: 1,
+    mimeType: "text/plain",
+    size: 1,
+    createdAt: time,
+    updatedAt: time,
+  };
+}
+
+function listOf(files: FileRecord[], rest: Partial<FileList> = {}): FileList {
+  return { files, directories: [], total: files.length, hasMore: false, ...rest };
+}
+
+function change(path: string, version: number, rest: Partial<Change> = {}): Change {
+  return {
+    cursor: "c",
+    path,
+    fileId: `id of ${path}`,
+    version,
+    size: 1,
+    mimeType: "text/plain",
+    operation: "write",
+    createdAt: new Date(0).toISOString(),
+    ...rest,
+  };
+}
