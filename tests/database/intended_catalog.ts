@@ -146,7 +146,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.cursor_mask(p_cursor_key bytea, p_tag bytea)": cursors,
   "filestore.feed_end(p_project_id uuid)": internal("filestore_admin", "filestore_engine"),
   "filestore.feed_lock(p_project_id uuid)": internal("filestore_admin", "filestore_engine"),
-  "filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamp with time zone)": engine,
+  "filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamp with time zone)": plannedOnce,
   "filestore.last_position(p_project_id uuid, p_after bigint, p_end bigint)": {
     ...plannedOnce,
     execute: ["filestore_admin", "filestore_engine"],
