@@ -3205,7 +3205,8 @@ begin
         from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
     || v_file.segment_ids[v_from + cardinality(p_run) :]
   where f.project_id = v_session.project_id and f.id = v_file.id;
-  -- What was made is in no version until the file gets one with this list. Of what earlier ones made, the rest is in none.
+  -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
+  -- last version says what is in one.
   delete from filestore.doubtful_segments d
   where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
