@@ -13,6 +13,7 @@ import {
   VERIFY_UNNEEDED_ROWS_AT_ONCE,
   VERIFY_VERSIONS_SHOWN_MAX,
 } from "../limits.ts";
+import { StartupError } from "../startup_error.ts";
 import type { Administration, SegmentToVerify, VerifyPage } from "./administration.ts";
 import type { StoredObjects } from "./stored_objects.ts";
 
@@ -211,27 +212,37 @@ async function verifyDay(
 
 /**
  * Objects in folders of projects that there are not, as far as their days are over: after a restore of Postgres, those that
- * were made later. The sweep goes from project to project, and never finds them.
+ * were made later. The sweep goes from project to project, and never finds them. With another database all would be unknown:
+ * then nothing is removed.
  */
 async function verifyFolders(
   to: Administration,
   state: Verification,
   { repairs, onSlice }: VerifyOptions,
 ): Promise<void> {
-  const from = state.folder ?? "";
-  const folders = (await to.objects.folders()).filter((name) => UUID.test(name) && name > from);
+  const folders = (await to.objects.folders()).filter((name) => UUID.test(name));
+  const unknown: string[] = [];
+  let through = "";
   for (let start = 0; start < folders.length; start += VERIFY_LIST_OBJECTS) {
-    const { ids, through } = await to.unknownProjects(folders.slice(start, start + VERIFY_LIST_OBJECTS));
-    for (const projectId of ids) {
-      let count = 0;
-      for (const day of await to.objects.days(projectId)) {
-        if (day > through) continue;
-        count += await verifyDay(to, projectId, day, state, repairs, (names) => Promise.resolve(names));
-      }
-      if (count > 0) state.unknownProjects++;
-      state.folder = projectId;
-      await onSlice(state);
+    const page = await to.unknownProjects(folders.slice(start, start + VERIFY_LIST_OBJECTS));
+    unknown.push(...page.ids);
+    through = page.through;
+  }
+  if (repairs && unknown.length > 0 && unknown.length === folders.length) {
+    throw new StartupError(
+      "The database has none of the projects that Storage has objects of: is it theirs? These were not removed.",
+    );
+  }
+  const from = state.folder ?? "";
+  for (const projectId of unknown.filter((id) => id > from)) {
+    let count = 0;
+    for (const day of await to.objects.days(projectId)) {
+      if (day > through) continue;
+      count += await verifyDay(to, projectId, day, state, repairs, (names) => Promise.resolve(names));
     }
+    if (count > 0) state.unknownProjects++;
+    state.folder = projectId;
+    await onSlice(state);
   }
 }
 
