@@ -17,7 +17,8 @@ export function Palette({ project, isOpen, onClose }: PaletteProperties) {
   const { id: projectId } = project;
   const [query, setQuery] = useState("");
   const words = wordsOf(query);
-  const isWanted = isOpen && words.length > 0;
+  const [hasTyped, setTyped] = useState(false);
+  const isWanted = isOpen && hasTyped;
   const names = useNames(projectId, isWanted);
   const asked = useAsked(projectId, query, isWanted && !names.isComplete && !names.isReading);
   const { data: runs = [] } = useLoad(
@@ -28,9 +29,15 @@ export function Palette({ project, isOpen, onClose }: PaletteProperties) {
     if (isWanted) void ensureKeys(projectId);
   }, [isWanted]);
   useEffect(() => {
-    if (!isOpen) setQuery("");
+    if (isOpen) return;
+    setQuery("");
+    setTyped(false);
   }, [isOpen]);
   if (!isOpen) return null;
+  const type = (text: string) => {
+    setQuery(text);
+    if (wordsOf(text).length > 0) setTyped(true);
+  };
   const groups = groupsOf(project, words, query.trim(), {
     files: [...names.paths, ...asked.files],
     folders: [...foldersOf(names.paths), ...asked.folders],
@@ -39,7 +46,7 @@ export function Palette({ project, isOpen, onClose }: PaletteProperties) {
   });
   const isBusy = isWanted && (names.isReading || asked.isBusy);
   const status = words.length === 0 ? "" : statusOf(names, isBusy, asked.isAnswered);
-  return <PaletteDialog {...{ query, groups, status, onClose }} onInput={setQuery} />;
+  return <PaletteDialog {...{ query, groups, status, onClose }} onInput={type} />;
 }
 
 /** What is not in the list, and why. */
