@@ -8,17 +8,8 @@ import { overlay } from "../state/overlay.ts";
 import { notifyProblem } from "../state/notices.ts";
 import { NewProjectDialog } from "./project_switcher.tsx";
 
-export interface OverlayProperties {
-  readonly project: Project;
-  readonly onClose: () => void;
-}
-
-export interface PaletteProperties extends OverlayProperties {
-  readonly isOpen: boolean;
-}
-
 /** The letters that are typed next belong to the palette: its code is asked for with the first of the two keys. */
-export function loadPalette() {
+function loadPalette() {
   return import("./palette/palette.tsx");
 }
 

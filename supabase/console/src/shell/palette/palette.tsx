@@ -2,18 +2,24 @@
 /// <reference lib="dom" />
 /** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
 import { useEffect, useState } from "preact/hooks";
+import type { Project } from "../../api/records.ts";
 import { listRuns } from "../../api/runs.ts";
 import { formatNumber } from "../../format.ts";
 import { ensureKeys, keysOf } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
-import type { PaletteProperties } from "../overlays.tsx";
 import { groupsOf } from "./groups.ts";
 import { wordsOf } from "./match.ts";
 import { PaletteDialog } from "./palette_dialog.tsx";
 import { useAsked } from "./use_asked.ts";
 import { type Names, useNames } from "./use_names.ts";
 
-export function Palette({ project, isOpen, onClose }: PaletteProperties) {
+interface Properties {
+  readonly project: Project;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+export function Palette({ project, isOpen, onClose }: Properties) {
   const { id: projectId } = project;
   const [query, setQuery] = useState("");
   const words = wordsOf(query);
