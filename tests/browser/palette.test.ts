@@ -208,7 +208,7 @@ test(
     });
     await step("where agents need the requests it asks for nothing, and says what it knows", async () => {
       await page.keyboard.press("Escape");
-      await page.route(`${service.baseUrl}/files?**`, async (route) => {
+      await page.route(new RegExp(`^${service.baseUrl}/(files|runs)\\?`), async (route) => {
         const response = await route.fetch();
         const headers = {
           "x-ratelimit-limit": "100",

@@ -79,6 +79,15 @@ Deno.test("changes: what is appended to on another page is no reason to load thi
   assertEquals(mergeChanges(list, [change("a/z", 1)], FIRST).isStale, true, "a new file changes the count");
 });
 
+Deno.test("changes: a deletion that this page does not show changes the count of a large folder, not of a small one", () => {
+  const deletion = change("a/z", 2, { operation: "delete", deleted: true });
+  const large = listOf([file("a/d")], { total: 300, hasMore: true });
+  assertEquals(mergeChanges(large, [deletion], FIRST), { list: large, isStale: true });
+  assertEquals(mergeChanges(large, [deletion], { ...FIRST, isFirst: false }).isStale, true);
+  const small = listOf([file("a/d")]);
+  assertEquals(mergeChanges(small, [deletion], FIRST), { list: small, isStale: false });
+});
+
 Deno.test("changes: an older version than the one that is listed does nothing, a purged file goes", () => {
   const list = listOf([{ ...file("a/d"), version: 5 }]);
   assertEquals(mergeChanges(list, [change("a/d", 4)], FIRST), { list, isStale: false });

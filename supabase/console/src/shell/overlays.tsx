@@ -1,23 +1,15 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** The command palette and the list of shortcuts, which are loaded when they are first asked for. */
+/** What opens in front of every view; the command palette and the list of shortcuts are loaded when they are asked for. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { overlay } from "../state/overlay.ts";
 import { notifyProblem } from "../state/notices.ts";
-
-export interface OverlayProperties {
-  readonly project: Project;
-  readonly onClose: () => void;
-}
-
-export interface PaletteProperties extends OverlayProperties {
-  readonly isOpen: boolean;
-}
+import { NewProjectDialog } from "./project_switcher.tsx";
 
 /** The letters that are typed next belong to the palette: its code is asked for with the first of the two keys. */
-export function loadPalette() {
+function loadPalette() {
   return import("./palette/palette.tsx");
 }
 
@@ -41,6 +33,7 @@ export function Overlays({ project }: { readonly project: Project }) {
   return (
     <>
       {Palette && <Palette key={project.id} {...{ project }} isOpen={open === "palette"} onClose={close} />}
+      {open === "project" && <NewProjectDialog onClose={close} />}
       {List && open === "shortcuts" && <List onClose={close} />}
     </>
   );

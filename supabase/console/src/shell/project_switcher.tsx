@@ -4,19 +4,17 @@ import { useState } from "preact/hooks";
 import { createProject } from "../api/projects.ts";
 import { reasonFor } from "../api/failure.ts";
 import type { Project } from "../api/records.ts";
-import { useCommands } from "../components/commands.ts";
 import { TextField } from "../components/field.tsx";
 import { FormDialog } from "../components/form_dialog.tsx";
 import { Icon } from "../components/icon.tsx";
 import { FormProblem } from "../components/states.tsx";
 import { useSubmit } from "../components/use_submit.ts";
 import { notify } from "../state/notices.ts";
+import { overlay } from "../state/overlay.ts";
 import { projects, updateProject } from "../state/projects.ts";
 import { goTo } from "../state/router.ts";
 
 export function ProjectSwitcher({ project }: { readonly project: Project }) {
-  const [isCreating, setCreating] = useState(false);
-  useCommands([{ id: "new-project", text: "New project …", icon: "plus", run: () => setCreating(true) }]);
   return (
     <div class="switcher">
       <label class="visually-hidden" for="project-switcher">Project</label>
@@ -32,16 +30,15 @@ export function ProjectSwitcher({ project }: { readonly project: Project }) {
         class="icon-button"
         aria-label="New project"
         title="New project"
-        onClick={() => setCreating(true)}
+        onClick={() => overlay.value = "project"}
       >
         <Icon name="plus" />
       </button>
-      {isCreating && <NewProjectDialog onClose={() => setCreating(false)} />}
     </div>
   );
 }
 
-function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
+export function NewProjectDialog({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState("");
   const { isBusy, error, submit } = useSubmit(async () => {
     const made = await createProject(name);

@@ -1,4 +1,4 @@
-/** What is open in front of the view: the command palette, the list of shortcuts, or nothing. */
+/** What is open in front of the view, whatever it is: the command palette, the list of shortcuts, a new project. */
 import { signal } from "@preact/signals";
 
-export const overlay = signal<"palette" | "shortcuts" | null>(null);
+export const overlay = signal<"palette" | "shortcuts" | "project" | null>(null);

@@ -84,7 +84,12 @@ function actions(project: Project): readonly Entry[] {
     inView(folder, "upload-folder", "Upload folder …", "folder"),
     inView(keys, "new-key", "New API key …", "key"),
     inView({ name: "links", projectId }, "new-link", "New link …", "link"),
-    inView(folder, "new-project", "New project …", "plus"),
+    {
+      id: "new-project",
+      text: "New project …",
+      icon: "plus",
+      run: () => void (overlay.value = "project"),
+    },
     ...THEMES.filter((one) => one !== theme.value).map((one) => ({
       id: `theme ${one}`,
       text: `Theme: ${one}`,

@@ -2,22 +2,29 @@
 /// <reference lib="dom" />
 /** The command palette: one field over files, folders, runs, keys, views and actions. It keeps the names it has read. */
 import { useEffect, useState } from "preact/hooks";
+import type { Project } from "../../api/records.ts";
 import { listRuns } from "../../api/runs.ts";
 import { formatNumber } from "../../format.ts";
 import { ensureKeys, keysOf } from "../../state/keys.ts";
 import { useLoad } from "../../state/use_load.ts";
-import type { PaletteProperties } from "../overlays.tsx";
 import { groupsOf } from "./groups.ts";
 import { wordsOf } from "./match.ts";
 import { PaletteDialog } from "./palette_dialog.tsx";
 import { useAsked } from "./use_asked.ts";
 import { type Names, useNames } from "./use_names.ts";
 
-export function Palette({ project, isOpen, onClose }: PaletteProperties) {
+interface Properties {
+  readonly project: Project;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+export function Palette({ project, isOpen, onClose }: Properties) {
   const { id: projectId } = project;
   const [query, setQuery] = useState("");
   const words = wordsOf(query);
-  const isWanted = isOpen && words.length > 0;
+  const [hasTyped, setTyped] = useState(false);
+  const isWanted = isOpen && hasTyped;
   const names = useNames(projectId, isWanted);
   const asked = useAsked(projectId, query, isWanted && !names.isComplete && !names.isReading);
   const { data: runs = [] } = useLoad(
@@ -28,9 +35,15 @@ export function Palette({ project, isOpen, onClose }: PaletteProperties) {
     if (isWanted) void ensureKeys(projectId);
   }, [isWanted]);
   useEffect(() => {
-    if (!isOpen) setQuery("");
+    if (isOpen) return;
+    setQuery("");
+    setTyped(false);
   }, [isOpen]);
   if (!isOpen) return null;
+  const type = (text: string) => {
+    setQuery(text);
+    if (wordsOf(text).length > 0) setTyped(true);
+  };
   const groups = groupsOf(project, words, query.trim(), {
     files: [...names.paths, ...asked.files],
     folders: [...foldersOf(names.paths), ...asked.folders],
@@ -39,7 +52,7 @@ export function Palette({ project, isOpen, onClose }: PaletteProperties) {
   });
   const isBusy = isWanted && (names.isReading || asked.isBusy);
   const status = words.length === 0 ? "" : statusOf(names, isBusy, asked.isAnswered);
-  return <PaletteDialog {...{ query, groups, status, onClose }} onInput={setQuery} />;
+  return <PaletteDialog {...{ query, groups, status, onClose }} onInput={type} />;
 }
 
 /** What is not in the list, and why. */
