@@ -7090,7 +7090,8 @@ begin
         select from filestore.file_versions v
         where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
       ) then
-        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way round.
+        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way
+        -- round.
         v_file := filestore.lock_to_trim(v_seen.project_id, v_seen.id, v_locked = 0);
         if v_file.id is null and v_locked > 0 then
           v_is_full := true;
@@ -8520,8 +8521,8 @@ begin
 end
 $$;
 comment on function public.filestore_verify_segments is
-  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of all. '
-  'Those that the sweep removes anyway are not among them. `next` is null at the end.';
+  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of '
+  'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
 call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_end(p_project_id uuid) returns bigint
@@ -8564,7 +8565,8 @@ begin
     delete from filestore.doubtful_segments d where d.project_id = p_project_id and d.segment_id = any (v_unneeded);
     with buried as (
       insert into filestore.dead_segments (segment_id, project_id, stored_on)
-      select s.id, s.project_id, s.stored_on from filestore.segments s where s.id = any (v_unneeded) order by s.id
+      select s.id, s.project_id, s.stored_on from filestore.segments s
+      where s.id = any (v_unneeded) order by s.id
       on conflict do nothing
       returning segment_id
     )
@@ -8580,8 +8582,8 @@ end
 $$;
 comment on function public.filestore_verify_unneeded is
   'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: who '
-  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to the '
-  'sweep, which removes their objects and then their rows.';
+  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to '
+  'the sweep, which removes their objects and then their rows.';
 call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
 
 create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb

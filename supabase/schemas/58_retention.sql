@@ -198,7 +198,8 @@ begin
         select from filestore.file_versions v
         where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
       ) then
-        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way round.
+        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way
+        -- round.
         v_file := filestore.lock_to_trim(v_seen.project_id, v_seen.id, v_locked = 0);
         if v_file.id is null and v_locked > 0 then
           v_is_full := true;
