@@ -82,7 +82,7 @@ function Table({ projectId, files, selection }: TableProperties) {
   const [erasing, setErasing] = useState<string | null>(null);
   return (
     <>
-      <table class="list">
+      <table class="list deleted">
         <caption class="visually-hidden">Deleted files</caption>
         <thead>
           <tr>
