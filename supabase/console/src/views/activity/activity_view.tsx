@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import type { Change } from "../../api/changes.ts";
 import { Age } from "../../components/age.tsx";
 import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
+import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Said } from "../../components/said.tsx";
@@ -122,7 +123,7 @@ function Row({ projectId, entry }: { readonly projectId: string; readonly entry:
       <td class="name">
         {isPurged ? <span class="purged">A purged file</span> : (
           <a class="row-link" href={href}>
-            <Icon name={isDeleted ? "trash" : "file"} />
+            <Icon name={isDeleted ? "trash" : fileIcon({ path, mimeType: entry.mimeType })} />
             {path}
           </a>
         )}
