@@ -8510,7 +8510,7 @@ begin
       where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
     ), found as (
       select p.project_id, jsonb_agg(p.id) as ids from page p
-      where p.stored_on <= v_through and p.project_id = coalesce(p_project_id, p.project_id)
+      where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
         and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
         and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
       group by p.project_id

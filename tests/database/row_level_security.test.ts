@@ -214,7 +214,7 @@ function normalised(answer: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "time")
     // Each project has a key of its own for them, and the numbers behind them are counted over all.
     .replaceAll(/(?<=")[0-9a-f]{32}(?=")/g, "cursor")
-    .replaceAll(/"position" : \d+/g, "position")
+    .replaceAll(/"(position|before)" ?: \d+/g, "position")
     .replaceAll(/"reset": \d+/g, '"reset": time');
 }
 
