@@ -53,8 +53,10 @@ const HTTP_BREADTH = [
   "empty_conditions",
   "erased_answers",
   "lines",
+  "memory",
   "paging",
   "preconditions",
+  "project_deletion",
   "raw_read",
   "raw_write",
   "segment_lists",
@@ -63,7 +65,13 @@ const HTTP_BREADTH = [
   .map((name) => `http/${name}.test.ts`);
 /** The acceptance command runs again, in one go, what most HTTP files run each for itself. */
 const ACCEPTANCE = "http/acceptance.test.ts";
-const HTTP_REST_ALONE = [ACCEPTANCE, "http/large_raw.test.ts"];
+/** Here, too, what waits for indexing: thousands of files, and endpoints that fail. */
+const HTTP_REST_ALONE = [
+  ACCEPTANCE,
+  "http/large_raw.test.ts",
+  "http/search_index.test.ts",
+  "http/search_semantic.test.ts",
+];
 
 /** In brief in `test`, as usual in `edge`: a thousand retries, and a thousand requests one after the other. */
 const HTTP_BRIEF = ["http/rate_limit.test.ts", "http/retries.test.ts"];
@@ -121,7 +129,7 @@ export function jobsOf(tier: Tier): Job[] {
       ];
     case "rest":
       return [
-        alone("http, acceptance and large bodies", HTTP_REST_ALONE),
+        alone("http, acceptance, indexing and large bodies", HTTP_REST_ALONE),
         ...shared("browser", filesOf("browser").filter(isNotIn(BROWSER_SMOKE)), 2),
         ...[...["trust", "database", "mcp"].flatMap(filesOf), ...LOCAL_REST]
           .filter(isNotIn(DATABASE_TEST)).map((file) => alone(file, [file])),
