@@ -126,11 +126,13 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "the command palette": async ({ page, open }) => {
     await open(`file/${ENCODED}`);
+    await page.getByRole("button", { name: "Erase for good …" }).waitFor();
     await press(page, "Commands");
     return page.getByRole("option", { name: "Erase for good …" });
   },
   "what the command palette finds": async ({ page, open }) => {
     await open("files");
+    await page.getByRole("button", { name: "Upload files" }).waitFor();
     await press(page, "Commands");
     await page.getByRole("combobox", { name: "Find files" }).fill("n");
     await page.getByRole("option", { name: RUN }).waitFor();

@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** What can be done in the view that is shown: views say it, and the command palette lists it. */
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { goTo, type Place, place } from "../state/router.ts";
 import type { IconName } from "./icon.tsx";
@@ -18,7 +19,7 @@ export interface Command {
 
 type Target = Exclude<Place, { readonly name: "home" }>;
 
-const sources = new Set<() => readonly Command[]>();
+const sources = signal<ReadonlySet<() => readonly Command[]>>(new Set());
 /** A command to run in a view that is not there yet. */
 let wanted: { readonly id: string; readonly target: Target } | null = null;
 
@@ -28,8 +29,10 @@ export function useCommands(commands: readonly Command[]): void {
   latest.current = commands;
   useEffect(() => {
     const source = () => latest.current;
-    sources.add(source);
-    return () => void sources.delete(source);
+    sources.value = new Set([...sources.peek(), source]);
+    return () => {
+      sources.value = new Set([...sources.peek()].filter((other) => other !== source));
+    };
   }, []);
   useEffect(() => {
     if (wanted === null) return;
@@ -48,7 +51,7 @@ export function useCommands(commands: readonly Command[]): void {
 
 /** Those of the view that is shown, in the order of its parts. */
 export function commandsHere(): readonly Command[] {
-  return [...sources].flatMap((source) => source());
+  return [...sources.value].flatMap((source) => source());
 }
 
 /** Runs a command of the view that is shown, or goes to the view that has it and runs it there. */
