@@ -324,7 +324,7 @@ begin
   -- Files that one slice looks at for a rule of retention, versions it removes, and how often time alone makes a pass
   -- due.
   v_limits.retention_slice_files := 500;
-  v_limits.retention_slice_versions := 1000;
+  v_limits.retention_slice_versions := 500;
   v_limits.retention_pass_seconds := 3600;
   -- Files that a preview of a rule looks at, versions it counts, and files it names.
   v_limits.retention_preview_files := 2000;
@@ -6743,7 +6743,11 @@ comment on function filestore.sweep_scans is
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
-language plpgsql volatile security definer set search_path = '' as $$
+language plpgsql volatile security definer
+-- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()

@@ -211,7 +211,7 @@ begin
   -- Files that one slice looks at for a rule of retention, versions it removes, and how often time alone makes a pass
   -- due.
   v_limits.retention_slice_files := 500;
-  v_limits.retention_slice_versions := 1000;
+  v_limits.retention_slice_versions := 500;
   v_limits.retention_pass_seconds := 3600;
   -- Files that a preview of a rule looks at, versions it counts, and files it names.
   v_limits.retention_preview_files := 2000;

@@ -601,7 +601,11 @@ comment on function filestore.sweep_scans is
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
 create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
-language plpgsql volatile security definer set search_path = '' as $$
+language plpgsql volatile security definer
+-- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()

@@ -494,7 +494,11 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
   "filestore.sweep_answers()": admin,
   "public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb)": fileOperation,
-  "public.filestore_sweep_erasures(p_begun timestamp with time zone)": administration,
+  "public.filestore_sweep_erasures(p_begun timestamp with time zone)": {
+    ...administration,
+    settings:
+      'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, jit=off',
+  },
   "public.filestore_count_usage(p_counts jsonb)": administration,
   "filestore.note_usage_level(p_project_id uuid, p_today date)": admin,
   "filestore.fold_usage(p_project_id uuid, p_versions_max integer)": {

@@ -230,7 +230,7 @@ export const ERASURE_SCAN_VERSIONS = 500;
 /** Files that one slice looks at for a rule of retention. In SQL. */
 export const RETENTION_SLICE_FILES = 500;
 /** Versions that it removes: as long as that takes their files stay locked. In SQL. */
-export const RETENTION_SLICE_VERSIONS = 1000;
+export const RETENTION_SLICE_VERSIONS = 500;
 /** How often a project with a rule is looked through where nothing was written. In SQL. */
 export const RETENTION_PASS_SECONDS = 3600;
 /** Files that a preview of a rule looks at. In SQL. */
