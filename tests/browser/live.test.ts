@@ -352,11 +352,25 @@ test("editor: a newer version is told with its writer, and what to do is chosen"
   });
   await step("what one saves oneself is no news", async () => {
     await typeAtEnd(page, "plan.md", "mine\n");
+    // Neither the feed nor a request tells the page of the version in time: it is known from the answer to the save.
+    const isTelling = (url: URL) => /\/changes$/.test(url.pathname) || url.searchParams.has("metadata");
+    const [isHeld, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route(isTelling, async (route) => {
+      isHeld.resolve();
+      await told.promise;
+      await route.continue();
+    });
+    // It ends the request that waits already; the next one is held.
+    await files.write("other.md", "\n");
+    await isHeld.promise;
     await press(page, "Save");
     await says(page, "Saved as version 7.");
     await follow(page, "Edit");
     await says(page, "No changes yet. Editing version 7.");
-    assertEquals(await page.getByText(/was written by/).count(), 0);
+    told.resolve();
+    await files.append("plan.md", "five\n");
+    await says(page, /^Version 8 was written/);
+    assertEquals(await page.getByText(/was written/).count(), 1);
   });
 });
 

@@ -102,3 +102,13 @@ export function directoryOf(path: string): string {
 export function joinPath(directory: string, name: string): string {
   return directory === "" ? name : `${directory}/${name}`;
 }
+
+/** Encodes each segment, so that a name may contain any character. */
+export function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+/** One argument of a shell's command, whatever is in it. */
+export function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

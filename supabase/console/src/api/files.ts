@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** Calls of the file routes. */
+import { encodePath } from "../format.ts";
 import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../limits.ts";
 import { call, send } from "./client.ts";
 import {
@@ -37,11 +38,6 @@ export function listFiles(projectId: string, query: ListQuery, signal?: AbortSig
     query: { limit: FILES_PER_PAGE, ...query },
     signal,
   }, fileListSchema);
-}
-
-/** Encodes each segment, so that a name may contain any character. */
-export function encodePath(path: string): string {
-  return path.split("/").map(encodeURIComponent).join("/");
 }
 
 export function fileUrlPath(path: string): string {

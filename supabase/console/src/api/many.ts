@@ -4,9 +4,9 @@
  * back as one.
  */
 import * as z from "zod/mini";
-import { formatCount } from "../format.ts";
+import { encodePath, formatCount } from "../format.ts";
 import { call } from "./client.ts";
-import { encodePath, listFiles } from "./files.ts";
+import { listFiles } from "./files.ts";
 import type { FileRecord, Undo } from "./records.ts";
 import { undoSchema } from "./records.ts";
 

@@ -1,7 +1,8 @@
 /** Calls about what a project uses, what goes by itself, and what is erased for good. */
 import * as z from "zod/mini";
+import { encodePath } from "../format.ts";
 import { call } from "./client.ts";
-import { encodePath, fileUrlPath } from "./files.ts";
+import { fileUrlPath } from "./files.ts";
 import { type Project, projectSchema, type Retention } from "./records.ts";
 
 const done = { requests: z.number(), versions: z.number(), bytesWritten: z.number() };

@@ -7,8 +7,8 @@ import { createLink, type Link, type NewLink, revokeLink } from "../api/links.ts
 import { formatTime, nameOf } from "../format.ts";
 import { LINK_SECONDS_DEFAULT, LINK_SECONDS_MAX } from "../limits.ts";
 import { notify, notifyProblem } from "../state/notices.ts";
-import { CopyButton } from "./copy_button.tsx";
-import { Field, SelectField } from "./field.tsx";
+import { CopyField } from "./copy_field.tsx";
+import { SelectField } from "./field.tsx";
 import { PathField } from "./path_field.tsx";
 import { FormProblem } from "./states.tsx";
 import { useSubmit } from "./use_submit.ts";
@@ -99,26 +99,8 @@ export function MadeLink({ made }: { readonly made: NewLink }) {
         Copy the address now: it is stored nowhere, and not shown again. Whoever has it may{" "}
         {method === "GET" ? "read" : "write"} the file until {formatTime(expiresAt)}.
       </p>
-      <Shown label="Address" text={url} what="the address" rows={3} />
-      <Shown label="In a terminal" text={curl} what="the command" rows={3} />
-    </div>
-  );
-}
-
-interface ShownProperties {
-  readonly label: string;
-  readonly text: string;
-  readonly what: string;
-  readonly rows: number;
-}
-
-function Shown({ label, text, what, rows }: ShownProperties) {
-  return (
-    <div class="shown">
-      <Field label={label}>
-        {(attributes) => <textarea {...attributes} readOnly rows={rows} spellcheck={false} value={text} />}
-      </Field>
-      <CopyButton text={text} what={what} />
+      <CopyField label="Address" text={url} what="the address" rows={3} />
+      <CopyField label="In a terminal" text={curl} what="the command" rows={3} />
     </div>
   );
 }

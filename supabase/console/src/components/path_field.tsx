@@ -1,12 +1,13 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** A field for a path of the project, which suggests what there is. */
-import { useEffect, useId, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { cursorBefore } from "../api/cursor_before.ts";
 import { listFiles } from "../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../format.ts";
-import { FILTER_PAUSE_MILLISECONDS, SUGGESTIONS_MAX } from "../limits.ts";
+import { SUGGESTIONS_MAX } from "../limits.ts";
 import { useLoad } from "../state/use_load.ts";
+import { useSettled } from "../state/use_settled.ts";
 import { Field } from "./field.tsx";
 
 interface Properties {
@@ -54,15 +55,6 @@ export function PathField(
       )}
     </Field>
   );
-}
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), FILTER_PAUSE_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }
 
 /** What begins like the text, in the folder that it names so far. A folder ends in a slash, so that one can go on. */

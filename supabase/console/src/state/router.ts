@@ -2,6 +2,7 @@
 /** The router. The current place is stored in the fragment of the address, so that any static host can serve the page. */
 import { computed, signal } from "@preact/signals";
 import type { SortField, SortOrder } from "../api/files.ts";
+import { encodePath } from "../format.ts";
 import { arrive, leave } from "./visits.ts";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
@@ -152,7 +153,7 @@ export function hrefOf(next: Place): string {
         after,
         at,
       });
-      return `${start}${next.directory === "" ? "" : `/${encode(next.directory)}`}${query}`;
+      return `${start}${next.directory === "" ? "" : `/${encodePath(next.directory)}`}${query}`;
     }
     case "file": {
       const { tab, version, line, show, heading, from, to, toPath, at, first } = next;
@@ -171,7 +172,7 @@ export function hrefOf(next: Place): string {
         at,
         first,
       });
-      return `${start}/${encode(next.path)}${query}`;
+      return `${start}/${encodePath(next.path)}${query}`;
     }
     case "search": {
       const { q, mode, directory, glob, caseSensitive, first } = next;
@@ -291,10 +292,6 @@ function momentOf(text: string | null): string | undefined {
   const isMoment = text !== null && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) &&
     !Number.isNaN(Date.parse(text));
   return isMoment ? text : undefined;
-}
-
-function encode(path: string): string {
-  return path.split("/").map(encodeURIComponent).join("/");
 }
 
 function decode(text: string): string {

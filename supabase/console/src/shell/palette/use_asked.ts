@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 /** What the service finds by name, where the palette does not know all names. */
-import { useEffect, useState } from "preact/hooks";
 import { cursorBefore } from "../../api/cursor_before.ts";
 import { listFiles, search } from "../../api/files.ts";
 import { directoryOf, joinPath, nameOf } from "../../format.ts";
-import { FILTER_PAUSE_MILLISECONDS, PALETTE_QUERY_LENGTH_MIN, PALETTE_SHOWN_MAX } from "../../limits.ts";
+import { PALETTE_QUERY_LENGTH_MIN, PALETTE_SHOWN_MAX } from "../../limits.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
 import { useLoad } from "../../state/use_load.ts";
+import { useSettled } from "../../state/use_settled.ts";
 import { distance, wordsOf } from "./match.ts";
 
 export interface Asked {
@@ -68,13 +68,4 @@ async function byBeginning(projectId: string, text: string, signal: AbortSignal)
     files: list.files.map(({ path }) => path).filter((path) => path.startsWith(text)),
     folders: (list.directories ?? []).map((name) => joinPath(directory, name)),
   };
-}
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), FILTER_PAUSE_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

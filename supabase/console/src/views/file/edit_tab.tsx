@@ -25,7 +25,7 @@ interface Properties {
   readonly record: FileRecord;
   /** The file was deleted while it was edited. */
   readonly isDeleted: boolean;
-  readonly onSaved: () => void;
+  readonly onSaved: (saved: FileRecord) => void;
 }
 
 export function EditTab({ place, record, isDeleted, onSaved }: Properties) {
@@ -91,7 +91,7 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
       discardDraft(key);
       endUndo({ projectId, path });
       notify(`Saved as version ${saved.version}.`, { projectId, path });
-      onSaved();
+      onSaved(saved);
       leave();
     } catch (error) {
       const newer = isCode(error, "PRECONDITION_FAILED") ? versionIn(error.details) : null;
@@ -102,7 +102,6 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
   const { isBusy, error, submit } = useSubmit(() => save(start.etag));
   const discard = () => {
     discardDraft(key);
-    onSaved();
     leave();
   };
   return (

@@ -26,7 +26,7 @@ import { useRecord } from "./use_record.ts";
 
 export function FileView({ place }: { readonly place: FilePlace }) {
   const { projectId, path, tab } = place;
-  const { data, error, reload } = useRecord(projectId, path);
+  const { data, error, reload, onSaved } = useRecord(projectId, path);
   const last = useRef<FileRecord | null>(null);
   if (data) last.current = data;
   useChanges(({ path: changed }) => {
@@ -50,7 +50,7 @@ export function FileView({ place }: { readonly place: FilePlace }) {
       {data === undefined && error === undefined && <Loading what="the file" />}
       {data !== undefined && (
         <Tab
-          {...{ place, record: data, last: last.current, reload }}
+          {...{ place, record: data, last: last.current, onSaved }}
           tab={data === null && tab === "content" && place.version === undefined ? "history" : tab}
         />
       )}
@@ -64,17 +64,17 @@ interface TabProperties {
   readonly record: FileRecord | null;
   /** What was known of the file before it was deleted. */
   readonly last: FileRecord | null;
-  readonly reload: () => void;
+  readonly onSaved: (saved: FileRecord) => void;
 }
 
-function Tab({ place, record, last, reload, tab }: TabProperties & { readonly tab: FileTab }) {
+function Tab({ place, record, last, onSaved, tab }: TabProperties & { readonly tab: FileTab }) {
   if (tab === "history") return <HistoryTab place={place} latest={record?.version ?? null} />;
   if (tab === "compare") return <CompareTab place={place} latest={record?.version ?? null} />;
   // Whoever writes keeps the text, whatever becomes of the file.
   const hasDraft = drafts.value.has(draftKey(place.projectId, place.path));
   const edited = record ?? (hasDraft ? last : null);
   if (tab === "edit" && edited) {
-    return <EditTab place={place} record={edited} isDeleted={record === null} onSaved={reload} />;
+    return <EditTab place={place} record={edited} isDeleted={record === null} onSaved={onSaved} />;
   }
   return <ContentTab place={place} latest={record} />;
 }

@@ -27,7 +27,12 @@ export function useRecord(projectId: string, path: string) {
       record === undefined ? record : own.reduce((one, change) => after(one, change, path), record)
     );
   });
-  return { ...load, data };
+  /** Shows what a save has answered at once: nobody is told of their own version. A load under way may not know of it. */
+  const onSaved = (saved: FileRecord) => {
+    patch((record) => record?.id === saved.id && record.version >= saved.version ? record : saved);
+    load.reload();
+  };
+  return { ...load, data, onSaved };
 }
 
 async function readLatest(projectId: string, path: string, signal: AbortSignal): Promise<FileRecord | null> {

@@ -1,16 +1,11 @@
 /// <reference lib="dom" />
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever the page. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { directoryOf, nameOf } from "../../format.ts";
-import {
-  FILES_PER_PAGE,
-  FILTER_FILES_MAX,
-  FILTER_PAUSE_MILLISECONDS,
-  LIVE_CHANGES_KEPT,
-} from "../../limits.ts";
+import { FILES_PER_PAGE, FILTER_FILES_MAX, LIVE_CHANGES_KEPT } from "../../limits.ts";
 import { useChanges } from "../../state/changes.ts";
 import { setFolders } from "../../state/folders.ts";
 import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
@@ -20,6 +15,7 @@ import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { cursorBefore } from "../../api/cursor_before.ts";
 import { usePatched } from "../../state/use_patched.ts";
+import { useSettled } from "../../state/use_settled.ts";
 import { comparison, mergeChanges, type Sort } from "./merge_changes.ts";
 import { inNaturalOrder } from "./natural_order.ts";
 import { useNameScan } from "./use_name_scan.ts";
@@ -124,16 +120,6 @@ export function useListing(place: FilesPlace, filter: string) {
       turnTo(before, pages.current.get(before));
     },
   };
-}
-
-/** The text after a pause in typing. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), FILTER_PAUSE_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }
 
 /** The files whose name begins with the text: one request finds them before all names have been read. */

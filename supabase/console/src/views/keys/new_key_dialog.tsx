@@ -3,10 +3,9 @@
 /** Shows a new key; this is the only time it is shown. */
 import type { NewKey } from "../../api/records.ts";
 import { config } from "../../config.ts";
-import { joinPath } from "../../format.ts";
-import { CopyButton } from "../../components/copy_button.tsx";
+import { joinPath, quoteForShell } from "../../format.ts";
+import { CopyField } from "../../components/copy_field.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { Field } from "../../components/field.tsx";
 
 interface Properties {
   readonly made: NewKey;
@@ -17,8 +16,8 @@ export function NewKeyDialog({ made, onClose }: Properties) {
   return (
     <Dialog title="Your new key" onClose={onClose}>
       <p class="note">Copy the key now: only its hash is stored, and it is not shown again.</p>
-      <Shown label="API key" text={made.key} what="the key" rows={1} />
-      <Shown label="Try it in a terminal" text={curlLine(made)} what="the command" rows={4} />
+      <CopyField label="API key" text={made.key} what="the key" rows={1} />
+      <CopyField label="Try it in a terminal" text={curlLine(made)} what="the command" rows={4} />
       <footer class="dialog-foot">
         <button type="button" class="primary" onClick={onClose}>Done</button>
       </footer>
@@ -31,24 +30,5 @@ function curlLine({ key, scopes, pathPrefix }: NewKey): string {
   const call = `curl "${config().functionUrl}/files" -H "x-api-key: ${key}"`;
   if (!scopes.includes("write") && !scopes.includes("admin")) return call;
   const body = JSON.stringify({ path: joinPath(pathPrefix ?? "", "hello.md"), content: "# Hello\n" });
-  // A quote in the name of a folder must not end the quoted argument.
-  return `${call} -d '${body.replaceAll("'", "'\\''")}'`;
-}
-
-interface ShownProperties {
-  readonly label: string;
-  readonly text: string;
-  readonly what: string;
-  readonly rows: number;
-}
-
-function Shown({ label, text, what, rows }: ShownProperties) {
-  return (
-    <div class="shown">
-      <Field label={label}>
-        {(attributes) => <textarea {...attributes} readOnly rows={rows} spellcheck={false} value={text} />}
-      </Field>
-      <CopyButton text={text} what={what} />
-    </div>
-  );
+  return `${call} -d ${quoteForShell(body)}`;
 }

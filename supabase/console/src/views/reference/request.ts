@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** What is sent for the fields that were filled in. */
+import { encodePath, quoteForShell } from "../../format.ts";
 import type { Operation, Parameter } from "./document.ts";
 
 /** By `fieldOf`; what is missing or empty is not sent. */
@@ -57,17 +58,11 @@ export function requestOf(
   return { url, method: operation.method, headers, body: body?.text ?? null };
 }
 
-/** Slashes stay: they are part of a file's path. */
-function encodePath(text: string): string {
-  return text.split("/").map(encodeURIComponent).join("/");
-}
-
 /** The same request for a shell. */
 export function curlLine({ url, method, headers, body }: Request): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   return [
-    `curl -sS -X ${method} ${quote(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === null ? [] : [`--data-binary ${quote(body)}`]),
+    `curl -sS -X ${method} ${quoteForShell(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`--data-binary ${quoteForShell(body)}`]),
   ].join(" \\\n  ");
 }

@@ -1,5 +1,5 @@
 /** What a link or an image in a document leads to. */
-import { directoryOf } from "../../../../format.ts";
+import { directoryOf, encodePath } from "../../../../format.ts";
 import type { FilePlace, FilesPlace } from "../../../../state/router.ts";
 
 export type Address =
@@ -19,7 +19,7 @@ const INLINE = /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
  */
 export function addressOf(href: string, from: FilePlace): Address | null {
   if (INLINE.test(href)) return { kind: "inline", href };
-  const directory = directoryOf(from.path).split("/").map(encodeURIComponent).join("/");
+  const directory = encodePath(directoryOf(from.path));
   const base = new URL(directory === "" ? BASE : `${BASE}${directory}/`);
   const url = URL.canParse(href, base) ? new URL(href, base) : null;
   if (url === null) return null;
