@@ -250,31 +250,6 @@ test("a repeat with the same Idempotency-Key gives the same answer and makes not
   );
 });
 
-test("1,000 files: no byte moves, at most 2 calls; 1,001 are 422 TOO_MANY_FILES", async () => {
-  const own = await files();
-  const names = Array.from(
-    { length: 1001 },
-    (_, index) => `d${index % 7}/f${String(index).padStart(4, "0")}`,
-  );
-  const run = inRun(own, "r1");
-  for (let from = 0; from < names.length; from += 100) {
-    const operations = names.slice(from, from + 100).map((path) => ({ op: "write", path, content: path }));
-    assertEquals((await run.request("POST", "/batch", { body: { operations } })).status, 200);
-  }
-  for (const dryRun of [true, false]) {
-    assertEquals(assertRefused(await ask(own, "r1", { dryRun }), "TOO_MANY_FILES")["files"], 1001);
-  }
-  const paths = names.slice(0, 1000);
-  const calls = await service.proxy.during(async () => {
-    assertEquals((await undo(own, "r1", { paths }, { "x-run-id": "u1" })).actions.length, 1000);
-  });
-  assert(calls.length <= 2, JSON.stringify(calls));
-  assert(calls.every(({ target }) => target === "database"), "no byte moves");
-  assertEquals((await own.list({ recursive: true })).total, 1);
-  await undo(own, "u1");
-  assertEquals((await own.list({ recursive: true })).total, 1001);
-});
-
 // Restore -------------------------------------------------------------------------------------------------------------
 
 async function restore(own: Files, body: Record<string, unknown>, headers: HeaderFields = {}) {

@@ -60,8 +60,15 @@ const HTTP_BREADTH = [
   "raw_read",
   "raw_write",
   "segment_lists",
+  "thousand_files",
   "usage",
 ]
+  .map((name) => `http/${name}.test.ts`);
+/**
+ * They share a stack with nobody else: a complete sweep goes through whatever the others have made, which takes most of their
+ * time.
+ */
+const HTTP_SWEEPING = ["account_deletion", "erased_answers", "project_deletion", "purge", "usage"]
   .map((name) => `http/${name}.test.ts`);
 /** The acceptance command runs again, in one go, what most HTTP files run each for itself. */
 const ACCEPTANCE = "http/acceptance.test.ts";
@@ -113,7 +120,7 @@ const HTTP_JOBS = 6;
 
 /** In the order in which they start: cheap ones first in `test`, so that most failures show early; else the longest first. */
 export function jobsOf(tier: Tier): Job[] {
-  const http = filesOf("http").filter(isNotIn(PRIVATE_STACK));
+  const http = filesOf("http").filter(isNotIn([...PRIVATE_STACK, ...HTTP_SWEEPING]));
   switch (tier) {
     case "test":
       return [
@@ -125,6 +132,7 @@ export function jobsOf(tier: Tier): Job[] {
         alone("local", filesOf("local").filter(isNotIn(LOCAL_REST))),
         alone("http, stacks of their own", PRIVATE_STACK.filter(isNotIn(HTTP_REST_ALONE))),
         ...shared("http, brief", HTTP_BRIEF, 1).map((job) => ({ ...job, variables: BRIEF })),
+        ...shared("http, sweeping", HTTP_SWEEPING.filter(isNotIn(HTTP_BREADTH)), 1),
         ...shared("http", http.filter(isNotIn([...HTTP_REST, ...HTTP_BREADTH, ...HTTP_BRIEF])), HTTP_JOBS),
       ];
     case "rest":
@@ -137,6 +145,7 @@ export function jobsOf(tier: Tier): Job[] {
     case "edge":
       return [
         alone("http, stacks of their own", PRIVATE_STACK.filter(isNotIn([ACCEPTANCE]))),
+        ...shared("http, sweeping", HTTP_SWEEPING, 1),
         ...shared("http", http, HTTP_JOBS),
       ];
     case "scale":
