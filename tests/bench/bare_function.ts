@@ -1,4 +1,5 @@
 /** The bare back-end calls, made inside a function: what the way through a function costs by itself. */
+import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 import { createClient } from "@supabase/supabase-js";
 import { Hono } from "hono";
 import { Bare } from "./baselines.ts";
@@ -22,4 +23,14 @@ app.post("/api/payload/:name", async (c) => {
   await c.req.json();
   return c.json(await bare.payload(c.req.param("name")));
 });
+/** The same as a tool, by the package that the service uses, and nothing else. */
+const tools = createMcpHandler(() => {
+  const server = new Server({ name: "bare", version: "1" }, { capabilities: { tools: {} } });
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const text = JSON.stringify(await bare.payload(String(params.arguments?.["name"])));
+    return { content: [{ type: "text", text }] };
+  });
+  return server;
+}, { legacy: "reject" });
+app.post("/api/mcp", (c) => tools.fetch(c.req.raw));
 Deno.serve(app.fetch);

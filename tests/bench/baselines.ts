@@ -112,12 +112,18 @@ export class BareInFunction {
     return this.#send("POST", `/payload/${name}`, new TextEncoder().encode(JSON.stringify(body)));
   }
 
+  /** The same, as a tool of a bare server of the Model Context Protocol. */
+  payloadByTool(message: Json, headers: Readonly<Record<string, string>>): Promise<string> {
+    return this.#send("POST", "/mcp", JSON.stringify(message), headers);
+  }
+
   async #send(
     method: string,
     path: string,
     body: Uint8Array<ArrayBuffer> | string | null = null,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const response = await fetch(this.url + path, { method, body });
+    const response = await fetch(this.url + path, { method, body, headers });
     const text = await response.text();
     if (!response.ok) throw new Error(`the bare function answered ${response.status}: ${text}`);
     return text;

@@ -21,12 +21,17 @@ function messageOf(name: string, args: Readonly<Record<string, unknown>>) {
 }
 
 function callTool(client: Client, name: string, args: Readonly<Record<string, unknown>>): Promise<string> {
-  return client.send("POST", "/mcp", messageOf(name, args), {
+  return client.send("POST", "/mcp", messageOf(name, args), headersOf(name));
+}
+
+function headersOf(name: string): Record<string, string> {
+  return {
     accept: "application/json, text/event-stream",
+    "content-type": "application/json",
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": "tools/call",
     "mcp-name": name,
-  });
+  };
 }
 
 export async function toolCalls({ stack, rounds, report }: Bench): Promise<void> {
@@ -38,9 +43,11 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
   const payload = JSON.parse(await client.read("read.txt"));
   await stack.supabase.from("bench_payloads").upsert({ name: "same", payload });
   const readMessage = messageOf("read_file", { path: "read.txt" });
+  const bareMessage = messageOf("read_file", { name: "same" });
   const times = await interleave({
     bareGet: () => bare.payload("same"),
     barePost: () => bare.payloadByPost("same", readMessage),
+    bareTool: () => bare.payloadByTool(bareMessage, headersOf("read_file")),
     read: () => client.read("read.txt"),
     readTool: () => callTool(client, "read_file", { path: "read.txt" }),
     list: () => client.send("GET", "/files?directory=/&limit=100"),
@@ -65,6 +72,7 @@ export async function toolCalls({ stack, rounds, report }: Bench): Promise<void>
     report.times(tool, ofTool, what, ofHttp, atMost(TOOL_MAX));
   const floor = "a bare function asked by GET";
   report.times("the floor: a bare function asked by POST", times.barePost, floor, times.bareGet, null);
+  report.times("the floor: a tool of a bare function", times.bareTool, floor, times.bareGet, null);
   compare("read_file, 1 KB", times.readTool, "GET /files/{path}", times.read);
   compare("list_files", times.listTool, "GET /files", times.list);
   compare("write_file, 1 KB, a new file", times.writeTool, "POST /files", times.write);
