@@ -90,6 +90,7 @@ export const OPERATIONS = [
   "get_project",
   "update_project",
   "delete_project",
+  "get_account",
   "delete_account",
   "list_activity",
   "get_usage",
