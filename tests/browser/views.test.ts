@@ -146,7 +146,20 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "natural order": at("files?sort=natural", (page) => page.getByLabel("Natural order")),
   "the new file dialog": inDialog("files", "New file", "New file"),
-  "the new project dialog": inDialog("files", "New project", "New project"),
+  "the new project dialog": async (visit) => {
+    const form = await inDialog("files", "New project", "New project")(visit);
+    return form.getByLabel("Name");
+  },
+  "the new project dialog where the operator makes projects": async (visit) => {
+    await visit.page.route("**/functions/v1/api/account", async (route) => {
+      const response = await route.fetch();
+      const { data, ...envelope } = await response.json();
+      const refused = { ...data, projectMakers: "nobody", mayCreateProjects: false, reason: "operator_only" };
+      await route.fulfill({ response, json: { ...envelope, data: refused } });
+    }, { times: 1 });
+    const form = await inDialog("files", "New project", "New project")(visit);
+    return form.getByText("Only whoever runs this service makes projects");
+  },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
   "a line of a file": at(`file/${ENCODED}?line=30`, (page) => page.locator(".cm-shownLine")),
@@ -260,7 +273,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
-  "the settings": at("settings", (page) => page.getByRole("heading", { name: "Account" })),
+  "the settings": at("settings", (page) => page.getByText("1 of 20")),
   "the usage by day": async ({ page, open }) => {
     await open("settings");
     await page.getByText("By day, as a table").click();

@@ -4,7 +4,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
-import { ACCOUNT_PROJECTS_MAX, ACCOUNT_SHARE_BYTES, USAGE_SHARDS } from "../../supabase/functions/api/limits.ts";
+import {
+  ACCOUNT_PROJECTS_MAX,
+  ACCOUNT_SHARE_BYTES,
+  USAGE_SHARDS,
+} from "../../supabase/functions/api/limits.ts";
 import { type Account, claimsOf, signUp } from "../support/client/accounts.ts";
 import { accountRecord, assertRefused, dataOf, rateOf } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
@@ -155,7 +159,7 @@ test("GET /account: sharedBytes is what the projects with the quota of their tie
   const [first, second, own, without] = projects;
   if (!first || !second || !own || !without) throw new Error("four projects were expected");
   await administration.setTier(own.id, "free", { maxProjectBytes: 1_000_000 });
-  await administration.setTier(without.id, "enterprise");
+  await administration.setTier(without.id, "enterprise", {});
   const cost = costOf({ newPath: "10.txt", stored: 1000 });
   const opened = await Promise.all(
     projects.map(async ({ id }) => new Files(service, (await service.key(id)).key)),

@@ -54,7 +54,8 @@ export const getAccount = defineRoute({
   },
   openapi: {
     id: "getAccount",
-    summary: "The signed-in account: whether it may make projects, its limits and what its projects use together",
+    summary:
+      "The signed-in account: whether it may make projects, its limits and what its projects use together",
     description: "Makes nothing, unlike the first `GET /projects`.",
     answer: account,
     errors: ACCOUNT_ERRORS,
