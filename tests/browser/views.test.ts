@@ -44,6 +44,8 @@ ${"a long command ".repeat(20)}
 `;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="20"/>`;
 
+const NO_MAKER = { projectMakers: "nobody", mayCreateProjects: false, reason: "operator_only" };
+
 const VIEWS: Readonly<Record<string, View>> = {
   "an empty project": at("files", (page) => page.getByText("There are no files yet.")),
   "a folder": async (visit) => {
@@ -151,14 +153,15 @@ const VIEWS: Readonly<Record<string, View>> = {
     return form.getByLabel("Name");
   },
   "the new project dialog where the operator makes projects": async (visit) => {
-    await visit.page.route("**/functions/v1/api/account", async (route) => {
-      const response = await route.fetch();
-      const { data, ...envelope } = await response.json();
-      const refused = { ...data, projectMakers: "nobody", mayCreateProjects: false, reason: "operator_only" };
-      await route.fulfill({ response, json: { ...envelope, data: refused } });
-    }, { times: 1 });
+    await answerOnce(visit, "account", NO_MAKER);
     const form = await inDialog("files", "New project", "New project")(visit);
     return form.getByText("Only whoever runs this service makes projects");
+  },
+  "no project": async (visit) => {
+    await answerOnce(visit, "projects", { projects: [] });
+    await answerOnce(visit, "account", NO_MAKER);
+    await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
+    return visit.page.getByText("Only whoever runs this service makes projects");
   },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
@@ -383,6 +386,15 @@ async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
     assertEquals(width, size.width, "the page is as wide as the window");
     assertEquals(await brokenWords(page), [], `words at ${size.width} pixels`);
   }
+}
+
+/** The next answer of this route has these fields instead of its own. */
+async function answerOnce({ page }: Visit, route: string, fields: object): Promise<void> {
+  await page.route(`**/functions/v1/api/${route}`, async (asked) => {
+    const response = await asked.fetch();
+    const { data, ...envelope } = await response.json();
+    await asked.fulfill({ response, json: { ...envelope, data: { ...data, ...fields } } });
+  }, { times: 1 });
 }
 
 function at(place: string, there: (page: Page) => Locator): View {

@@ -17,7 +17,10 @@ export function NoProject({ onReload }: { readonly onReload: () => void }) {
     <div class="signin-card">
       <h1>No project yet</h1>
       {account !== undefined
-        ? <WhyNoProject account={account} />
+        ? account.mayCreateProjects
+          // The operator has changed their mind since the projects were asked for.
+          ? <p>You may make projects now. Look again, and there is the first one.</p>
+          : <WhyNoProject account={account} />
         : error === undefined
         ? <Loading what="what you may do" />
         : <Problem error={error} />}
