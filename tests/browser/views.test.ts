@@ -36,6 +36,15 @@ Some **words**, a [link](a.md), \`code\`, a note[^1], <kbd>HTML</kbd>, ![drawing
 | --- | ---: | :---: |
 | 1 | 2 | 3 |
 
+\`\`\`ts
+/** All colours. */
+export class Shown<Kind> { static readonly of: Kind = new Shown(/a+/, "text", 42, null).name; }
+\`\`\`
+
+\`\`\`html
+<a href="#" class='b'>text</a> <!-- said -->
+\`\`\`
+
 \`\`\`sh
 ${"a long command ".repeat(20)}
 \`\`\`

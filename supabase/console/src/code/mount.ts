@@ -77,8 +77,8 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       parts.mark.of([]),
       common(),
       editing,
-      language,
-      Array.isArray(language) || onChange !== undefined ? [] : folding(),
+      language ?? [],
+      language === null || onChange !== undefined ? [] : folding(),
     ],
   });
   const view = new EditorView({ state, root, parent: place(root) });
@@ -181,7 +181,7 @@ export async function mountComparison(root: ShadowRoot, options: ComparisonOptio
   const language = await loadLanguage(mimeType);
   const side = (doc: string, label: string) => ({
     doc,
-    extensions: [lineNumbers(), common(), reading(label), language],
+    extensions: [lineNumbers(), common(), reading(label), language ?? []],
   });
   return new MergeView({
     a: side(before, labels[0]),
