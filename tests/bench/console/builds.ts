@@ -6,7 +6,7 @@ import { FIRST_LOAD_BYTES_MAX, measureLoad } from "../../support/browser/first_l
 import { type Bench, fewer } from "../bench.ts";
 import { timed } from "../measure.ts";
 import { atMost } from "../report.ts";
-import { Tab } from "./tab.ts";
+import { SIGN_IN_SIGHT, Tab } from "./tab.ts";
 
 const BUILD_MILLISECONDS_MAX = 15_000;
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
@@ -36,7 +36,7 @@ export async function builds({ stack, rounds, report }: Bench, browser: Browser)
 
   const tab = await Tab.open(browser, stack, null);
   await tab.page.goto(tab.start);
-  await tab.shows({ selector: "h1", text: "Sign in" });
+  await tab.shows(SIGN_IN_SIGHT);
   await tab.page.waitForLoadState("networkidle");
   const { bytes, names } = await measureLoad(tab.start, tab.fetched);
   await tab.close();

@@ -18,6 +18,9 @@ export interface Sight {
   readonly text?: string;
 }
 
+/** Where nobody is signed in. */
+export const SIGN_IN_SIGHT: Sight = { selector: "h1", text: "Sign in" };
+
 interface Addresses {
   readonly supabaseUrl: string;
   readonly baseUrl: string;

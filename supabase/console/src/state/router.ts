@@ -34,6 +34,8 @@ export interface FilePlace {
   readonly version?: number | undefined;
   /** Line of the text to show, from 1. */
   readonly line?: number | undefined;
+  /** The last of several lines; only with `line`, and greater. */
+  readonly lastLine?: number | undefined;
   /** The text as it is stored, where it would be shown in another form. */
   readonly show?: "source" | undefined;
   /** The heading of a document to show. */
@@ -156,13 +158,13 @@ export function hrefOf(next: Place): string {
       return `${start}${next.directory === "" ? "" : `/${encodePath(next.directory)}`}${query}`;
     }
     case "file": {
-      const { tab, version, line, show, heading, from, to, toPath, at, first } = next;
+      const { tab, version, show, heading, from, to, toPath, at, first } = next;
       const shown = tab === "content" ? undefined : tab;
       const follow = next.follow ? "true" : undefined;
       const query = queryText({
         tab: shown,
         version,
-        line,
+        line: linesText(next),
         show,
         heading,
         follow,
@@ -261,7 +263,7 @@ function fileQuery(query: URLSearchParams) {
   return {
     tab: TABS.find((one) => one === query.get("tab")) ?? "content",
     version: numberOf(query.get("version")),
-    line: numberOf(query.get("line")),
+    ...linesOf(query.get("line")),
     show: query.get("show") === "source" ? "source" as const : undefined,
     heading: query.get("heading") ?? undefined,
     follow: query.get("follow") === "true" || undefined,
@@ -280,6 +282,23 @@ function searchQuery(query: URLSearchParams) {
     glob: query.get("glob") ?? undefined,
     caseSensitive: query.get("caseSensitive") === "true",
   };
+}
+
+/** `12`, or `12-20`. */
+export function linesText({ line, lastLine }: Pick<FilePlace, "line" | "lastLine">): string | undefined {
+  if (line === undefined) return undefined;
+  return lastLine === undefined ? String(line) : `${line}-${lastLine}`;
+}
+
+/** Of both ends, whatever their order. */
+export function linesBetween(one: number, other = one): Pick<FilePlace, "line" | "lastLine"> {
+  const [line, last] = [Math.min(one, other), Math.max(one, other)];
+  return { line, lastLine: line === last ? undefined : last };
+}
+
+function linesOf(text: string | null): Pick<FilePlace, "line" | "lastLine"> {
+  const [line, last] = (text ?? "").split("-").map(numberOf);
+  return line === undefined ? { line } : linesBetween(line, last);
 }
 
 /** Undefined unless the text is a whole number of at least 1. */
