@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { SortField, SortOrder } from "../api/files.ts";
 import { encodePath } from "../format.ts";
+import { type Lines, linesBetween, linesText } from "./lines.ts";
 import { arrive, leave } from "./visits.ts";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
@@ -284,19 +285,8 @@ function searchQuery(query: URLSearchParams) {
   };
 }
 
-/** `12`, or `12-20`. */
-export function linesText({ line, lastLine }: Pick<FilePlace, "line" | "lastLine">): string | undefined {
-  if (line === undefined) return undefined;
-  return lastLine === undefined ? String(line) : `${line}-${lastLine}`;
-}
-
-/** Of both ends, whatever their order. */
-export function linesBetween(one: number, other = one): Pick<FilePlace, "line" | "lastLine"> {
-  const [line, last] = [Math.min(one, other), Math.max(one, other)];
-  return { line, lastLine: line === last ? undefined : last };
-}
-
-function linesOf(text: string | null): Pick<FilePlace, "line" | "lastLine"> {
+/** Nothing unless the text begins with a number of a line. */
+function linesOf(text: string | null): Lines {
   const [line, last] = (text ?? "").split("-").map(numberOf);
   return line === undefined ? { line } : linesBetween(line, last);
 }
