@@ -159,9 +159,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
   "a line of a file": at(`file/${ENCODED}?line=30`, (page) => page.locator(".cm-shownLine")),
+  "several lines of a file": at(`file/${ENCODED}?line=30-33`, (page) => page.locator(".cm-shownLine").nth(3)),
   "a document": async (visit) => {
     await visit.account.files.write("document.md", DOCUMENT);
     await visit.open("file/document.md");
+    // Of each language: what is loaded for its colours is looked at, too.
+    for (const language of ["ts", "html"]) {
+      await visit.page.getByRole("region", { name: `Code in ${language}` }).locator("span").first().waitFor();
+    }
     return visit.page.getByRole("img", { name: "drawing" });
   },
   "a table": async (visit) => {
