@@ -36,6 +36,15 @@ Some **words**, a [link](a.md), \`code\`, a note[^1], <kbd>HTML</kbd>, ![drawing
 | --- | ---: | :---: |
 | 1 | 2 | 3 |
 
+\`\`\`ts
+/** All colours. */
+export class Shown<Kind> { static readonly of: Kind = new Shown(/a+/, "text", 42, null).name; }
+\`\`\`
+
+\`\`\`html
+<a href="#" class='b'>text</a> <!-- said -->
+\`\`\`
+
 \`\`\`sh
 ${"a long command ".repeat(20)}
 \`\`\`
@@ -166,9 +175,14 @@ const VIEWS: Readonly<Record<string, View>> = {
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
   "a line of a file": at(`file/${ENCODED}?line=30`, (page) => page.locator(".cm-shownLine")),
+  "several lines of a file": at(`file/${ENCODED}?line=30-33`, (page) => page.locator(".cm-shownLine").nth(3)),
   "a document": async (visit) => {
     await visit.account.files.write("document.md", DOCUMENT);
     await visit.open("file/document.md");
+    // Of each language: what is loaded for its colours is looked at, too.
+    for (const language of ["ts", "html"]) {
+      await visit.page.getByRole("region", { name: `Code in ${language}` }).locator("span").first().waitFor();
+    }
     return visit.page.getByRole("img", { name: "drawing" });
   },
   "a table": async (visit) => {

@@ -60,6 +60,10 @@ export const TREE_ROWS_UNFOLDED = 200;
 export const TREE_LEVELS_UNFOLDED = 100;
 /** Paragraphs, lists and the like of a document that are drawn at a time. */
 export const DOCUMENT_BLOCKS_PER_STEP = 200;
+/** Lines that are marked where an address names several. */
+export const MARKED_LINES_MAX = 10_000;
+/** Longest code in a document that is highlighted, in characters; what is longer is plain. */
+export const CODE_HIGHLIGHT_CHARACTERS_MAX = 50_000;
 /** Rows that are drawn above and below those in view. */
 export const ROWS_OVERSCANNED = 12;
 /** Largest image that is shown. */
