@@ -93,7 +93,13 @@ export interface HostedDatabase {
  * What the database knows of letters: those of ASCII, as PGlite, or those of all scripts, as a hosted project. The tests
  * have the former, in which sorting and indexing are quicker, unless they are about the latter.
  */
-export type Letters = "ascii" | "unicode";
+export type Letters = keyof typeof LOCALES;
+
+const LOCALES = {
+  "ascii": "",
+  "unicode": "template template0 locale 'C.UTF-8'",
+  "unicode by ICU": "template template0 locale 'C.UTF-8' locale_provider icu icu_locale 'en-US'",
+};
 
 /** Makes such a database on `server`. */
 export async function createHostedLike(
@@ -103,8 +109,7 @@ export async function createHostedLike(
 ): Promise<HostedDatabase> {
   await withConnection(server.url, async (sql) => {
     await sql.unsafe(ROLES);
-    const locale = letters === "unicode" ? sql`template template0 locale 'C.UTF-8'` : sql``;
-    await sql`create database ${sql(name)} owner postgres ${locale}`;
+    await sql`create database ${sql(name)} owner postgres ${sql.unsafe(LOCALES[letters])}`;
   });
   const superuserUrl = server.urlOf("supabase_admin", name);
   await withConnection(superuserUrl, (sql) => sql.unsafe(DATABASE).simple());
