@@ -211,7 +211,7 @@ as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
   -- parts become a phrase.
-  v_words constant text := regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g');
+  v_words constant text := translate(regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'), 'ȺȾ', 'ⱥⱦ');
   v_split constant text := filestore.search_camel_split(v_words);
   v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
 begin

@@ -170,6 +170,34 @@ Deno.test("1 MB of any text is indexed within three times the work of plain text
   }
 });
 
+Deno.test("no word is longer in lower case than it was measured: Postgres would write beyond it", async () => {
+  const server = await startPostgres();
+  const database = await createMigrated(server, "search_long_words", "unicode");
+  const sql = postgres(database.superuserUrl, { max: 1, onnotice: () => {} });
+  try {
+    const longer = await sql`
+      select to_hex(n) as letter from generate_series(1, 1114111) n
+      cross join lateral filestore.search_split(chr(n)) s (text)
+      where n not between 55296 and 57343
+        and (select max(octet_length(l.lexeme)) from unnest(to_tsvector('simple', s.text)) l) > octet_length(s.text)`;
+    assertEquals([...longer], []);
+    for (const letters of [600, 700, 1000, 1023]) {
+      const text = Array.from({ length: 40 }, (_, n) => `x${n}${"Ⱥ".repeat(letters)}`).join(" ");
+      const [row] = await sql<{ words: number; query: number }[]>`
+        select length((filestore.search_content_words(${text})).words) as words,
+          numnode(filestore.search_tsquery(${text.slice(0, 1000)})) as query`;
+      assertEquals([letters, row?.words, row?.query], [
+        letters,
+        letters < 700 ? 40 : 0,
+        letters < 1000 ? 3 : 0,
+      ]);
+    }
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+});
+
 Deno.test("1 MB of any text is indexed within three times the work of plain text, on PGlite", async () => {
   const database = await openPglite();
   try {
