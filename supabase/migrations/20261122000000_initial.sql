@@ -1436,7 +1436,9 @@ create policy account_insert on filestore.account_windows for insert to filestor
   with check (account_id = (select filestore.current_account_id()));
 create policy account_update on filestore.account_windows for update to filestore_account
   using (account_id = (select filestore.current_account_id()));
-grant select on filestore.tiers to filestore_account;
+create policy account_select on filestore.account_grants for select to filestore_account
+  using (account_id = (select filestore.current_account_id()));
+grant select on filestore.tiers, filestore.account_grants to filestore_account;
 grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$
@@ -7534,24 +7536,38 @@ call filestore.grant_execute('filestore.enter_account', 'filestore_account');
 
 -- Projects of an account ----------------------------------------------------------------------------------------------
 
-create function filestore.is_project_maker(p_account_id uuid) returns boolean
+create function filestore.account_settings(p_account_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  v_makers constant text[] := (select s.project_makers from filestore.settings s);
+  v_settings constant filestore.settings := (select s from filestore.settings s);
+  v_makers constant text := case
+    when 'anyone' = any (v_settings.project_makers) then 'anyone'
+    when coalesce(cardinality(v_settings.project_makers), 0) = 0 then 'nobody'
+    else 'listed' end;
   v_email text;
+  v_is_confirmed boolean;
 begin
-  if 'anyone' = any (v_makers) then return true; end if;
-  if coalesce(cardinality(v_makers), 0) = 0 or to_regclass('auth.users') is null then return false; end if;
-  -- An address that nobody has confirmed is anybody's.
-  execute 'select lower(u.email) from auth.users u where u.id = $1 and u.email_confirmed_at is not null'
-  into v_email using p_account_id;
-  return coalesce(v_email = any (v_makers) or '@' || split_part(v_email, '@', 2) = any (v_makers), false);
+  if v_makers = 'listed' and to_regclass('auth.users') is not null then
+    execute 'select lower(nullif(u.email, '''')), u.email_confirmed_at is not null from auth.users u where u.id = $1'
+    into v_email, v_is_confirmed using p_account_id;
+  end if;
+  return jsonb_build_object(
+    'projectMakers', v_makers, 'sharedBytes', v_settings.account_bytes,
+    'reason', case
+      when v_makers = 'anyone' then null
+      when v_makers = 'nobody' then 'operator_only'
+      -- An address that nobody has confirmed is anybody's: it makes no project, and learns nothing of the list.
+      when v_email is not null and not v_is_confirmed then 'address_unconfirmed'
+      when v_email = any (v_settings.project_makers) or '@' || split_part(v_email, '@', 2) = any (
+        v_settings.project_makers) then null
+      else 'not_listed' end);
 end
 $$;
-comment on function filestore.is_project_maker is
-  'Whether the operator lets this account make projects. Runs as the role that applies migrations, which may read '
-  'auth.users.';
-call filestore.grant_execute('filestore.is_project_maker', 'filestore_account');
+comment on function filestore.account_settings is
+  'What the operator has set, as far as it concerns this account: {"projectMakers": "anyone", "listed" or "nobody", '
+  '"reason", "sharedBytes"}. The reason is why the account may make no projects, or null; who else may, nobody is '
+  'told. Runs as the role that applies migrations, which may read auth.users.';
+call filestore.grant_execute('filestore.account_settings', 'filestore_account');
 
 create function filestore.create_project(p_name text, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -7567,7 +7583,7 @@ begin
   if exists (select from filestore.projects p where p.owner_id = v_account_id and p.id = v_id) then
     return jsonb_build_object('value', filestore.account_project(v_id));
   end if;
-  if not filestore.is_project_maker(v_account_id) then
+  if filestore.account_settings(v_account_id) ->> 'reason' is not null then
     return filestore.refusal('PROJECT_LIMIT_REACHED', '{"limit": 0}');
   end if;
   if (select count(*) from filestore.projects p where p.owner_id = v_account_id) >= v_limit then
@@ -7629,6 +7645,61 @@ comment on function public.filestore_account_create_project is
   'Creates a free project of the account, or returns the one that was created with this id, which is not the '
   'project''s. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
+
+create function filestore.shared_bytes(p_account_id uuid) returns bigint
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id uuid;
+  v_bytes bigint := 0;
+begin
+  for v_project_id in
+    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
+    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
+  loop
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_bytes := v_bytes + (
+      select coalesce(sum(u.bytes + u.database_bytes), 0)
+      from filestore.project_usage u where u.project_id = v_project_id);
+  end loop;
+  perform set_config('filestore.project_id', '', true);
+  return v_bytes;
+end
+$$;
+comment on function filestore.shared_bytes is
+  'What the signed-in account''s projects that have the quota of their tier use together, content and rows.';
+call filestore.grant_execute('filestore.shared_bytes', 'filestore_account');
+
+create function public.filestore_account_describe() returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_entry constant jsonb := filestore.enter_account();
+  v_account_id constant uuid := filestore.current_account_id();
+  c_most constant integer := (filestore.limits()).account_projects_max;
+  v_settings jsonb;
+  v_projects bigint;
+  v_reason text;
+begin
+  if v_entry ? 'refusal' then return v_entry; end if;
+  v_settings := filestore.account_settings(v_account_id);
+  v_projects := (select count(*) from filestore.projects p where p.owner_id = v_account_id);
+  v_reason := coalesce(v_settings ->> 'reason', case when v_projects >= c_most then 'project_limit' end);
+  return v_entry || jsonb_build_object('value', jsonb_build_object(
+    'id', v_account_id,
+    'email', (select nullif(a.email, '') from filestore.find_account(v_account_id::text) a),
+    'projectMakers', v_settings -> 'projectMakers', 'mayCreateProjects', v_reason is null, 'reason', v_reason,
+    'limits', jsonb_build_object(
+      'requestsPerMinute', v_entry #> '{rate,limit}', 'maxProjects', c_most,
+      'maxSharedBytes', v_settings -> 'sharedBytes'),
+    'usage', jsonb_build_object(
+      'requestsThisMinute', (v_entry #>> '{rate,limit}')::integer - (v_entry #>> '{rate,remaining}')::integer,
+      'projects', v_projects, 'sharedBytes', filestore.shared_bytes(v_account_id),
+      'grantedBytes', (
+        select coalesce(sum(g.granted_bytes), 0) from filestore.account_grants g where g.account_id = v_account_id))));
+end
+$$;
+comment on function public.filestore_account_describe is
+  'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
+call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
 -- Keys of a project ---------------------------------------------------------------------------------------------------
 

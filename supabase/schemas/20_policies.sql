@@ -279,7 +279,9 @@ create policy account_insert on filestore.account_windows for insert to filestor
   with check (account_id = (select filestore.current_account_id()));
 create policy account_update on filestore.account_windows for update to filestore_account
   using (account_id = (select filestore.current_account_id()));
-grant select on filestore.tiers to filestore_account;
+create policy account_select on filestore.account_grants for select to filestore_account
+  using (account_id = (select filestore.current_account_id()));
+grant select on filestore.tiers, filestore.account_grants to filestore_account;
 grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$

@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(104);
+select plan(105);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -93,8 +93,8 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{administer,end_account,find_account,find_owner,fold_usage,is_account_active,is_project_maker,may_own,preview_retention,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
-  'what is behind them runs as its caller, but for what keys administer, what asks Auth about an account, what ends one, what erases or counts, and what finds candidates for a search or deletes contents');
+  '{account_settings,administer,end_account,find_account,find_owner,fold_usage,is_account_active,may_own,preview_retention,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
+  'what is behind them runs as its caller, but for what keys administer, what asks Auth or the settings about an account, what ends one, what erases or counts, and what finds candidates for a search or deletes contents');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,
   'no policy opens the bucket');

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(69);
+select plan(71);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -22,7 +22,7 @@ select is(
   array(select p.proname::text from pg_proc p
         where p.pronamespace = 'public'::regnamespace and p.proname like 'filestore\_%'
           and has_function_privilege('authenticated', p.oid, 'execute') order by 1),
-  '{filestore_account_administer,filestore_account_create_project,filestore_account_delete,filestore_account_projects,filestore_account_session}',
+  '{filestore_account_administer,filestore_account_create_project,filestore_account_delete,filestore_account_describe,filestore_account_projects,filestore_account_session}',
   'what is done with accounts is open to signed-in people, and nothing else');
 select is(
   array(select p.proname::text from pg_proc p
@@ -54,7 +54,7 @@ select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates
 from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) role, unnest(array['public', 'filestore']) schema;
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
-  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'),
+  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'), ('account_grants', '{SELECT}'), ('settings', '{}'),
   ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('directory_changes', '{SELECT}'), ('project_usage', '{SELECT}'),
   ('rate_counters', '{SELECT}'), ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
 ) t (name, privileges);

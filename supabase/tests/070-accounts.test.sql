@@ -1,6 +1,6 @@
 -- Accounts: what signed-in people do with their own projects and keys, and with nobody else's.
 begin;
-select plan(146);
+select plan(160);
 
 insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
 
@@ -61,12 +61,12 @@ from (values
 select is(pg_temp.ask('ann', call, role), '"42501"', role || ' is refused: ' || call)
 from unnest(array['anon', 'service_role']) role,
   unnest(array[
-    'public.filestore_account_projects()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
+    'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
     'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_session(gen_random_uuid(), ''00'')'
   ]) call;
 select is(pg_temp.code(pg_temp.ask('not an account of ours', call)), 'INVALID_SESSION', 'another issuer''s subject is nobody: ' || call)
 from unnest(array[
-  'public.filestore_account_projects()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
+  'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
   'public.filestore_account_administer(null, ''keys'', ''{}'')', 'public.filestore_account_session(gen_random_uuid(), ''00'')'
 ]) call;
 select is((select count(*) from filestore.projects where name in ('x', 'My project')), 0::bigint, 'which makes no project');
@@ -76,7 +76,30 @@ select is(pg_temp.ask('ann', 'public.filestore_account_projects()'), '{"value": 
 select is(
   pg_temp.ask('ann', $$public.filestore_account_create_project('Mine', gen_random_uuid())$$),
   '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 0}}}', 'nor any other');
-update filestore.settings set project_makers = '{anyone}';
+
+-- What an account is told of the operator's settings: what concerns itself.
+create function pg_temp.maker(p_user text, p_makers text) returns text language plpgsql as $$
+declare v_account jsonb;
+begin
+  update filestore.settings set project_makers = p_makers::text[];
+  v_account := pg_temp.ask(p_user, 'public.filestore_account_describe()') -> 'value';
+  return concat_ws(' ', v_account ->> 'projectMakers', v_account ->> 'mayCreateProjects', v_account ->> 'reason');
+end
+$$;
+select is(
+  pg_temp.ask('ann', 'public.filestore_account_describe()') -> 'value', jsonb_build_object(
+    'id', md5('ann')::uuid, 'email', 'ann@example.org', 'projectMakers', 'nobody', 'mayCreateProjects', false, 'reason', 'operator_only',
+    'limits', '{"requestsPerMinute": 120, "maxProjects": 20, "maxSharedBytes": 5368709120}'::jsonb,
+    'usage', '{"requestsThisMinute": 1, "projects": 0, "sharedBytes": 0, "grantedBytes": 0}'::jsonb), 'an account, told of itself');
+select is(pg_temp.maker('ann', '{}'), 'nobody false operator_only', 'the operator alone');
+select is(pg_temp.maker('ann', '{bob@example.org}'), 'listed false address_unconfirmed', 'an address that nobody confirmed');
+select is(pg_temp.maker('ann', '{ann@example.org,@example.org}'), 'listed false address_unconfirmed', 'is told the same where it is listed');
+update auth.users set email_confirmed_at = now() where id = md5('ann')::uuid;
+select is(pg_temp.maker('ann', '{ann@example.org}'), 'listed true', 'a listed address');
+select is(pg_temp.maker('ann', '{@example.org}'), 'listed true', 'an address of a listed domain');
+select is(pg_temp.maker('ann', '{bob@example.org,@ample.org}'), 'listed false not_listed', 'another address');
+select is(pg_temp.maker('ann', '{anyone}'), 'anyone true', 'anyone');
+select is(pg_temp.maker('bob', '{anyone}'), 'anyone true', 'also who has no confirmed address');
 
 -- The first project is made once, and each account has its own.
 select is(pg_temp.code(pg_temp.project('ann', 'project')), 'PROJECT_NOT_FOUND', 'before there is a project there is none to ask about');
@@ -119,6 +142,7 @@ select is(
   pg_temp.create_project('ann', 'the 21st'), '{"refusal": {"code": "PROJECT_LIMIT_REACHED", "details": {"limit": 20}}}', 'one more is refused');
 select is(pg_temp.create_project('ann', 'second', 'c0000000-0000-4000-8000-000000000000') #>> '{value,name}', 'second', 'but what is repeated is none more');
 select is(jsonb_array_length(pg_temp.ask('ann', 'public.filestore_account_projects()') -> 'value'), 20, 'there are 20');
+select is(pg_temp.maker('ann', '{anyone}'), 'anyone false project_limit', 'and the account says so');
 
 -- Another account's project is as one that is not there, whatever is done with it.
 create temporary table before as
@@ -220,7 +244,7 @@ on conflict (account_id) do update set window_start = excluded.window_start, req
 select is(pg_temp.code(pg_temp.project('ann', 'project')), null, 'the last call of an account in its minute');
 select is(pg_temp.code(pg_temp.ask('ann', call)), 'RATE_LIMIT_EXCEEDED', 'one more is refused: ' || call)
 from unnest(array[
-  'public.filestore_account_projects()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
+  'public.filestore_account_projects()', 'public.filestore_account_describe()', 'public.filestore_account_create_project(''x'', gen_random_uuid())',
   'public.filestore_account_administer(null, ''keys'', ''{}'')',
   'public.filestore_account_administer(null, ''revoke_key'', jsonb_build_object(''id'', gen_random_uuid()))',
   'public.filestore_account_session(gen_random_uuid(), ''00'')']) call;

@@ -43,6 +43,9 @@ export interface BenchStack extends StackAddresses {
   readonly supabase: SupabaseClient;
   /** A project of the tier enterprise; unless `hasLimit` is false with a limit of requests, which costs something. */
   project(hasLimit?: boolean): Promise<Project>;
+  setTier(projectId: string, tier: string): Promise<void>;
+  /** A new key of the project. */
+  key(projectId: string): Promise<string>;
   sql<Row = Record<string, unknown>>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>;
   script(sql: string): Promise<void>;
   /** Ends the function's process; the next one remembers nothing. */
@@ -80,6 +83,11 @@ export async function startBenchStack(
     if (!response.ok) throw new Error(await response.text());
     return await response.json();
   };
+  const key = async (projectId: string) => {
+    const { apiKey, stored } = await newKey();
+    await administration.createKey(projectId, "bench", stored);
+    return apiKey;
+  };
   return {
     ...addresses,
     hasOtherStorage: storage !== undefined,
@@ -91,10 +99,10 @@ export async function startBenchStack(
       if (hasLimit) {
         await administration.setTier(id, "enterprise", { requestsPerMinute: REQUESTS_PER_MINUTE_PLENTY });
       }
-      const { apiKey, stored } = await newKey();
-      await administration.createKey(id, "bench", stored);
-      return { id, key: apiKey };
+      return { id, key: await key(id) };
     },
+    setTier: async (projectId, tier) => void await administration.setTier(projectId, tier, {}),
+    key,
     sql: (sql, parameters = []) => ask("/exec", { sql, parameters }),
     script: (sql) => ask("/script", { sql }),
     async restartFunction() {

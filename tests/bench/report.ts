@@ -46,6 +46,13 @@ export class Report {
     printLine(`    ${text}`);
   }
 
+  /** Below a row: the middle half of its times in milliseconds and the slowest, and how busy the machine is. */
+  spread(times: Times): void {
+    const [low, high, slowest] = [0.25, 0.75, 1].map((share) => rounded(quantile(times, share)));
+    const load = Deno.loadavg()[0]?.toFixed(1);
+    this.remark(`  quartiles ${low} and ${high} ms, slowest ${slowest} ms of ${times.length}; load ${load}`);
+  }
+
   /** Two medians in milliseconds, their ratio, and how far it varies from round to round. */
   times(what: string, times: Times, baselineWhat: string, baseline: Times, bar: Bar | null): void {
     const [value, other] = [median(times), median(baseline)];

@@ -18,6 +18,7 @@ import { changes } from "./changes.ts";
 import { clients } from "./clients.ts";
 import { commits } from "./commits.ts";
 import { compactions } from "./compactions.ts";
+import { consoleViews } from "./console/console.ts";
 import { erasures } from "./erasures.ts";
 import { flushes } from "./flushes.ts";
 import { largeAppends, largeEdits } from "./large_files.ts";
@@ -46,6 +47,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   versions: longHistories,
   changes,
   start: startUp,
+  console: consoleViews,
   projects: largeProjects,
   clients,
   erasures,
@@ -58,8 +60,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
 const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity", "search"];
-/** Groups that count what Storage's own tables hold. */
-const ON_LOCAL_STORAGE = ["compactions"];
+/** Groups that count what Storage's own tables hold, or need the local stack's own gateway. */
+const ON_LOCAL_STORAGE = ["compactions", "console"];
 
 const ROUNDS_DEFAULT = 100;
 const ROUNDS_MAX = 10_000;
@@ -100,7 +102,7 @@ await run(async () => {
   for (const name of names) {
     if (!GROUPS[name]) throw new UsageError(`Unknown group '${name}'.`, USAGE);
     if (storage && ON_LOCAL_STORAGE.includes(name)) {
-      throw new UsageError(`'${name}' counts what the local Storage holds.`, USAGE);
+      throw new UsageError(`'${name}' needs the local Storage.`, USAGE);
     }
   }
   const report = new Report();

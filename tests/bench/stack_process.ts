@@ -30,6 +30,7 @@ export interface StackAddresses {
   readonly baseUrl: string;
   readonly supabaseUrl: string;
   readonly backendUrl: string;
+  readonly publishableKey: string;
   readonly secretKey: string;
   /** Where the bare calls are made inside a function. */
   readonly bareFunctionUrl: string;
@@ -78,6 +79,7 @@ async function main(options: StackProcessOptions): Promise<void> {
     baseUrl: stack.baseUrl,
     supabaseUrl: front?.url ?? stack.supabaseUrl,
     backendUrl,
+    publishableKey: stack.publishableKey,
     secretKey: stack.secretKey,
     bareFunctionUrl: `${gateway.url}/functions/v1/api`,
     controlUrl: `http://127.0.0.1:${control.addr.port}`,

@@ -42,8 +42,23 @@ ${HTML}
 \`\`\`html
 ${HTML}\`\`\`
 
+\`\`\`js"onmouseover='wasRun=true'
+${SCRIPT}; const markup = \`${HTML}\`;
+\`\`\`
+
+\`\`\`css
+@import "${STRANGER}/sheet"; pre { background: url("${STRANGER}/background") }
+\`\`\`
+
+\`\`\`md
+${HTML}
+![picture](${STRANGER}/markdown.png)
+\`\`\`
+
 [1]: <javascript:${SCRIPT}> "title"
 `;
+/** Of the fences above: what is in them is highlighted. */
+const CODE_LANGUAGES = ["html", `js"onmouseover='wasRun=true'`, "css", "md"];
 /** A value in every format that is shown as a table or a tree. */
 const CELLS = [`=HYPERLINK("${STRANGER}/formula")`, `=cmd|' /C calc'!A0`, HTML, `javascript:${SCRIPT}`];
 const CSV = `${["=1+1", "+2", "-3", "@x"].join(",")}\n${
@@ -107,6 +122,11 @@ test("preview: HTML, SVG, Markdown, CSV and JSON with scripts are shown and noth
     const document = page.getByRole("article", { name: "Content of notes.md" });
     await document.getByRole("img", { name: "drawing" }).waitFor();
     await document.getByText("page (image not shown: Its type is text/html.)").waitFor();
+    for (const language of CODE_LANGUAGES) {
+      const code = document.getByRole("region", { name: `Code in ${language}`, exact: true });
+      await code.scrollIntoViewIfNeeded();
+      await code.locator("span").first().waitFor();
+    }
     const seen = await document.evaluate((article) => ({
       elements: [...new Set([...article.querySelectorAll("*")].map(({ localName }) => localName))].sort(),
       handlers: [...article.querySelectorAll("*")].flatMap((one) => one.getAttributeNames())

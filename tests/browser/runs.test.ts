@@ -86,6 +86,8 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     const undo = dialog(page, /^Undo run/);
     await undo.getByText("2 files get back what was before").waitFor();
     await press(undo, "Undo the run");
+    // The notice of the first undo says the same, and may still be there.
+    await undo.waitFor({ state: "detached" });
     await says(page, "Undone: 2 files.");
     await page.getByRole("heading", { name: /^Run/ }).waitFor();
     assertEquals((await contents())["made.md"], "by the run\n");

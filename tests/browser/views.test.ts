@@ -36,6 +36,15 @@ Some **words**, a [link](a.md), \`code\`, a note[^1], <kbd>HTML</kbd>, ![drawing
 | --- | ---: | :---: |
 | 1 | 2 | 3 |
 
+\`\`\`ts
+/** All colours. */
+export class Shown<Kind> { static readonly of: Kind = new Shown(/a+/, "text", 42, null).name; }
+\`\`\`
+
+\`\`\`html
+<a href="#" class='b'>text</a> <!-- said -->
+\`\`\`
+
 \`\`\`sh
 ${"a long command ".repeat(20)}
 \`\`\`
@@ -43,6 +52,8 @@ ${"a long command ".repeat(20)}
 [^1]: The note.
 `;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="20"/>`;
+
+const NO_MAKER = { projectMakers: "nobody", mayCreateProjects: false, reason: "operator_only" };
 
 const VIEWS: Readonly<Record<string, View>> = {
   "an empty project": at("files", (page) => page.getByText("There are no files yet.")),
@@ -146,13 +157,32 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "natural order": at("files?sort=natural", (page) => page.getByLabel("Natural order")),
   "the new file dialog": inDialog("files", "New file", "New file"),
-  "the new project dialog": inDialog("files", "New project", "New project"),
+  "the new project dialog": async (visit) => {
+    const form = await inDialog("files", "New project", "New project")(visit);
+    return form.getByLabel("Name");
+  },
+  "the new project dialog where the operator makes projects": async (visit) => {
+    await answerOnce(visit, "account", NO_MAKER);
+    const form = await inDialog("files", "New project", "New project")(visit);
+    return form.getByText("Only whoever runs this service makes projects");
+  },
+  "no project": async (visit) => {
+    await answerOnce(visit, "projects", { projects: [] });
+    await answerOnce(visit, "account", NO_MAKER);
+    await visit.page.goto(`${visit.service.stack.supabaseUrl}/console/`);
+    return visit.page.getByText("Only whoever runs this service makes projects");
+  },
   "a file": at(`file/${ENCODED}`, (page) => page.getByLabel(`Content of ${FILE}`)),
   "the source of a file": at(`file/${ENCODED}?show=source`, (page) => page.getByText("Wrap lines")),
   "a line of a file": at(`file/${ENCODED}?line=30`, (page) => page.locator(".cm-shownLine")),
+  "several lines of a file": at(`file/${ENCODED}?line=30-33`, (page) => page.locator(".cm-shownLine").nth(3)),
   "a document": async (visit) => {
     await visit.account.files.write("document.md", DOCUMENT);
     await visit.open("file/document.md");
+    // Of each language: what is loaded for its colours is looked at, too.
+    for (const language of ["ts", "html"]) {
+      await visit.page.getByRole("region", { name: `Code in ${language}` }).locator("span").first().waitFor();
+    }
     return visit.page.getByRole("img", { name: "drawing" });
   },
   "a table": async (visit) => {
@@ -260,7 +290,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   "a search": at("search?q=item", (page) => page.getByRole("main").getByRole("link", { name: FILE })),
   "a search without a match": at("search?q=nowhere", (page) => page.getByText("Nothing matches")),
-  "the settings": at("settings", (page) => page.getByRole("heading", { name: "Account" })),
+  "the settings": at("settings", (page) => page.getByText("1 of 20")),
   "the usage by day": async ({ page, open }) => {
     await open("settings");
     await page.getByText("By day, as a table").click();
@@ -370,6 +400,15 @@ async function examine(page: Page, shown: Locator, desk = DESK): Promise<void> {
     assertEquals(width, size.width, "the page is as wide as the window");
     assertEquals(await brokenWords(page), [], `words at ${size.width} pixels`);
   }
+}
+
+/** The next answer of this route has these fields instead of its own. */
+async function answerOnce({ page }: Visit, route: string, fields: object): Promise<void> {
+  await page.route(`**/functions/v1/api/${route}`, async (asked) => {
+    const response = await asked.fetch();
+    const { data, ...envelope } = await response.json();
+    await asked.fulfill({ response, json: { ...envelope, data: { ...data, ...fields } } });
+  }, { times: 1 });
 }
 
 function at(place: string, there: (page: Page) => Locator): View {

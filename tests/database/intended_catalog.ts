@@ -108,7 +108,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_engine",
   ),
   "filestore.account_grants_of_others(p_session filestore.session)": engine,
-  "filestore.is_project_maker(p_account_id uuid)": { ...account, definer: true },
+  "filestore.account_settings(p_account_id uuid)": { ...account, definer: true },
+  "filestore.shared_bytes(p_account_id uuid)": account,
   "filestore.has_room(p_session filestore.session, p_cost bigint)": engine,
   "filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean)": internal(
     "filestore_admin",
@@ -339,6 +340,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_account_administer(p_project_id uuid, p_action text, p_parameters jsonb)":
     accountOperation,
   "public.filestore_account_create_project(p_name text, p_id uuid)": accountOperation,
+  "public.filestore_account_describe()": accountOperation,
   "public.filestore_account_projects()": accountOperation,
   "public.filestore_account_session(p_project_id uuid, p_token_hash text)": accountOperation,
   "filestore.queue_for_search()": engine,
@@ -533,7 +535,11 @@ export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
   project_deletions: table("filestore_account insert", "filestore_admin delete, insert, select, update"),
   account_windows: table("filestore_account insert, select, update"),
-  account_grants: table("filestore_admin delete, select, update", "filestore_engine insert, select, update"),
+  account_grants: table(
+    "filestore_account select",
+    "filestore_admin delete, select, update",
+    "filestore_engine insert, select, update",
+  ),
   settings: table("filestore_admin select, update", "filestore_engine select"),
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(name), update(path_prefix), update(revoked_at), update(scopes)",
@@ -661,7 +667,7 @@ const SEEN_RECEIPT = `(${OWN_ROWS} AND (({prefix} IS NULL) OR (filestore.place_h
   "FROM filestore.projects p WHERE (p.id = {project})), file_id, {prefix}) = ANY (place_hashes))))";
 const REQUESTS_ROWS = `(({project} IS NULL) OR ${OWN_ROWS})`;
 const OWNED = "(owner_id = filestore.current_account_id())";
-const OWN_WINDOW = "(account_id = filestore.current_account_id())";
+const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OPENED = "(id = {project})";
 
 const changingTables = ["directories", "edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
@@ -718,6 +724,7 @@ function isErased(name: string): boolean {
 }
 
 export const POLICIES: string[] = [
+  `account_grants: filestore_account select using ${OWN_ACCOUNT}`,
   "account_grants: filestore_admin delete using true",
   "account_grants: filestore_admin select using true",
   `account_grants: filestore_engine insert check (${OWN_ROWS} AND ${OF_ACCOUNT})`,
@@ -786,9 +793,9 @@ export const POLICIES: string[] = [
   "segments: filestore_admin select using true",
   "segments: filestore_admin update using true check true",
   "api_keys: filestore_admin delete using true",
-  `account_windows: filestore_account select using ${OWN_WINDOW}`,
-  `account_windows: filestore_account insert check ${OWN_WINDOW}`,
-  `account_windows: filestore_account update using ${OWN_WINDOW}`,
+  `account_windows: filestore_account select using ${OWN_ACCOUNT}`,
+  `account_windows: filestore_account insert check ${OWN_ACCOUNT}`,
+  `account_windows: filestore_account update using ${OWN_ACCOUNT}`,
   "health: filestore_admin all using true check true",
   `links: filestore_account select using ${OWN_ROWS}`,
   `links: filestore_account update using ${OWN_ROWS} check ${OWN_ROWS}`,

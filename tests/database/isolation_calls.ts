@@ -270,6 +270,7 @@ export const calls: readonly Call[] = [
   ...administer("regenerate", "regenerate_key", { keyHash: "03".repeat(32), prefix: "oa_new" }),
   ...administer("delete", "delete", { confirm: "own", deletionId: segmentId(OWN, 911) }),
   account("filestore_account_delete", "an account", `'${OWN_IDS.accountId}', '${segmentId(OWN, 912)}'`),
+  account("filestore_account_describe", "the account", ""),
   account("filestore_account_projects", "the account's projects", ""),
   account(
     "filestore_account_create_project",

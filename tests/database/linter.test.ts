@@ -85,6 +85,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "filestore_account_administer",
     "filestore_account_create_project",
     "filestore_account_delete",
+    "filestore_account_describe",
     "filestore_account_projects",
     "filestore_account_session",
   ],

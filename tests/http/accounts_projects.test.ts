@@ -181,6 +181,7 @@ test("429 RATE_LIMIT_EXCEEDED after 120 requests about projects and keys in a mi
   const before = await service.tables();
   for (
     const refused of [
+      await account.request("GET", "/account"),
       await account.request("GET", "/projects"),
       await account.request("POST", "/projects", { body: { name: "one more" } }),
       await account.request("POST", "/project/apikeys", { body: {} }),
@@ -225,7 +226,7 @@ test("401 INVALID_SESSION, one answer for every kind of bad token, on every rout
     service.request(null, "GET", path, {
       headers: { "x-project-id": good.projectId, ...token !== null && { authorization: `Bearer ${token}` } },
     });
-  for (const path of ["/projects", "/project/apikeys"]) {
+  for (const path of ["/account", "/projects", "/project/apikeys"]) {
     const answers = new Set<string>();
     for (const [name, token] of Object.entries({ ...tokens, ...malformed })) {
       const answer = await ask(path, token);
@@ -245,7 +246,7 @@ test("401 INVALID_SESSION, one answer for every kind of bad token, on every rout
   );
 });
 
-test("401 INVALID_SESSION: an API key is no account, for /projects", async () => {
+test("401 INVALID_SESSION: an API key is no account, for /projects and /account", async () => {
   const someone = await owner(service);
   const { key } = await someone.createKey({ scopes: ["admin"] });
   for (const headers of [{ "x-api-key": key }, { authorization: `Bearer ${key}` }]) {
@@ -254,6 +255,8 @@ test("401 INVALID_SESSION: an API key is no account, for /projects", async () =>
       "INVALID_SESSION",
       "list_projects",
     );
+    const told = await service.request(null, "GET", "/account", { headers });
+    assertRefused(told, "INVALID_SESSION", "get_account");
     const made = await service.request(null, "POST", "/projects", { headers, body: { name: "x" } });
     assertRefused(made, "INVALID_SESSION", "create_project");
   }

@@ -85,7 +85,7 @@ test("a secret key that the local stack does not know is 503 as well", async () 
 test("a publishable key that Supabase refuses is 503 for accounts, not a session to be opened again", async () => {
   const { token, projectId } = await owner(service);
   const refused = answering(() => "unregisteredApiKey");
-  for (const path of ["/projects", "/project", "/files"]) {
+  for (const path of ["/account", "/projects", "/project", "/files"]) {
     const headers = { authorization: `Bearer ${token}`, "x-project-id": projectId };
     const answer = await refused.ask(requestOf({ method: "GET", path, headers }, null));
     assertEquals([answer.status, codeOf(answer)], [503, "SERVICE_UNAVAILABLE"], path);

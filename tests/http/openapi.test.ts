@@ -375,6 +375,7 @@ function resolves(root: unknown, reference: string): boolean {
 
 /** The routes about accounts, and whether a key will do. */
 const ACCOUNT_ROUTES: readonly (readonly [string, string, boolean, readonly Code[]])[] = [
+  ["/account", "get", false, []],
   ["/projects", "get", false, []],
   ["/projects", "post", false, ["VALIDATION_ERROR", "PROJECT_NAME_TAKEN", "PROJECT_LIMIT_REACHED"]],
   ["/project", "get", true, ["PROJECT_NOT_FOUND"]],

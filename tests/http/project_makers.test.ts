@@ -1,9 +1,16 @@
-/** Who may make projects, and what an account's projects may use together: what the operator decides for all accounts. */
+/**
+ * Who may make projects, and what an account's projects may use together: what the operator decides for all accounts, and
+ * what GET /account tells each of it.
+ */
 import { assert, assertEquals } from "@std/assert";
 import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
-import { ACCOUNT_SHARE_BYTES, USAGE_SHARDS } from "../../supabase/functions/api/limits.ts";
+import {
+  ACCOUNT_PROJECTS_MAX,
+  ACCOUNT_SHARE_BYTES,
+  USAGE_SHARDS,
+} from "../../supabase/functions/api/limits.ts";
 import { type Account, claimsOf, signUp } from "../support/client/accounts.ts";
-import { assertRefused } from "../support/client/contract.ts";
+import { accountRecord, assertRefused, dataOf, rateOf } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
 import { costOf } from "../support/client/tariff.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -67,6 +74,114 @@ test("listed addresses and domains may make projects, in any case, once they are
     assertEquals((await ofDomain.projects()).length, 1);
   });
   await withSettings({ projectMakers: ["@ample.org", "@org"] }, () => assertMakesNone(other));
+});
+
+/** `listed true`, `nobody false operator_only`: what the account is told, which is what it is then answered. */
+async function toldAs(account: Account): Promise<string> {
+  const before = await account.describe();
+  const { projectMakers, mayCreateProjects, reason } = before;
+  const answer = await account.request("POST", "/projects", { body: { name: crypto.randomUUID() } });
+  assertEquals(answer.status, mayCreateProjects ? 200 : 422);
+  if (!mayCreateProjects) assertRefused(answer, "PROJECT_LIMIT_REACHED", "create_project");
+  assertEquals((await account.describe()).usage.projects, before.usage.projects + Number(mayCreateProjects));
+  return [projectMakers, mayCreateProjects, reason].filter((part) => part !== null).join(" ");
+}
+
+test("GET /account says whether POST /projects would be refused, and why, under every setting of the operator", async () => {
+  const account = await signUp(service);
+  const email = await emailOf(account);
+  const told: Record<string, string> = {};
+  for (
+    const [name, projectMakers] of Object.entries({
+      undecided: null,
+      none: [],
+      anyone: ["anyone"],
+      "its address": [email.toUpperCase()],
+      "its domain": ["@example.org"],
+      "another address": [`x${email}`],
+      "another domain": ["@ample.org", "@org"],
+    })
+  ) await withSettings({ projectMakers }, async () => void (told[name] = await toldAs(account)));
+  assertEquals(told, {
+    undecided: "nobody false operator_only",
+    none: "nobody false operator_only",
+    anyone: "anyone true",
+    "its address": "listed true",
+    "its domain": "listed true",
+    "another address": "listed false not_listed",
+    "another domain": "listed false not_listed",
+  });
+});
+
+test("GET /account tells nobody whom the operator has listed, also an address that is not confirmed", async () => {
+  const account = await signUp(service);
+  const email = await emailOf(account);
+  await service.sql("update auth.users set email_confirmed_at = null where id = $1", [idOf(account)]);
+  const answers = new Set<string>();
+  for (const projectMakers of [[email, "secret@example.com"], ["secret@example.com", "@example.net"]]) {
+    await withSettings({ projectMakers }, async () => {
+      assertEquals(await toldAs(account), "listed false address_unconfirmed");
+      const { usage: _, ...answer } = await account.describe();
+      answers.add(JSON.stringify(answer));
+    });
+  }
+  assertEquals(answers.size, 1);
+  assertEquals([...answers].filter((text) => /secret|example\.net/.test(text)), []);
+});
+
+test("GET /account: makes no project, and costs one call, which is counted", async () => {
+  const account = await signUp(service);
+  const calls = await service.proxy.during(async () => {
+    const answer = await account.request("GET", "/account");
+    const { id, email, limits, usage } = dataOf(answer, "get_account", accountRecord);
+    assertEquals([id, email], [idOf(account), await emailOf(account)]);
+    assertEquals(limits, { requestsPerMinute: 120, maxProjects: 20, maxSharedBytes: 5_368_709_120 });
+    assertEquals(usage, { requestsThisMinute: 1, projects: 0, sharedBytes: 0, grantedBytes: 0 });
+    assertEquals([rateOf(answer.headers).limit, rateOf(answer.headers).remaining], [120, 119]);
+  });
+  assertEquals(calls.map(({ path }) => path.split("/").at(-1)), ["filestore_account_describe"]);
+});
+
+test("GET /account: with as many projects as an account may have, the reason is project_limit", async () => {
+  const account = await signUp(service);
+  await service.sql(
+    `insert into filestore.projects (owner_id, name, tier) select $1, n::text, 'free' from generate_series(1, $2::integer) n`,
+    [idOf(account), ACCOUNT_PROJECTS_MAX],
+  );
+  assertEquals(await toldAs(account), "anyone false project_limit");
+});
+
+test("GET /account: sharedBytes is what the projects with the quota of their tier use, grantedBytes what no other gets", async () => {
+  const account = await signUp(service);
+  await account.projects();
+  for (const name of ["Second", "Own quota", "Without"]) await account.createProject(name);
+  const projects = await account.projects();
+  const [first, second, own, without] = projects;
+  if (!first || !second || !own || !without) throw new Error("four projects were expected");
+  await administration.setTier(own.id, "free", { maxProjectBytes: 1_000_000 });
+  await administration.setTier(without.id, "enterprise", {});
+  const cost = costOf({ newPath: "10.txt", stored: 1000 });
+  const opened = await Promise.all(
+    projects.map(async ({ id }) => new Files(service, (await service.key(id)).key)),
+  );
+  const limit = 3 * cost + 10;
+  const [one, two] = opened;
+  if (!one || !two) throw new Error("two keys were expected");
+  await withSettings({ accountBytes: limit }, async () => {
+    for (const files of opened) await files.write("10.txt", "x".repeat(1000));
+    const { limits, usage } = await account.describe();
+    assertEquals([limits.maxSharedBytes, usage.sharedBytes, usage.grantedBytes], [limit, 2 * cost, 2 * cost]);
+    await two.write("11.txt", "x".repeat(1000));
+    const refused = await one.post({ path: "11.txt", content: "x".repeat(1000) });
+    assertRefused(refused, "QUOTA_EXCEEDED", "write_file");
+    assertEquals((await account.describe()).usage.grantedBytes, 3 * cost);
+  });
+  await withSettings({ accountBytes: null }, async () => {
+    const { limits, usage } = await account.describe();
+    assertEquals([limits.maxSharedBytes, usage.sharedBytes], [null, 3 * cost]);
+  });
+  const stranger = await signUp(service);
+  assertEquals((await stranger.describe()).usage.grantedBytes, 0);
 });
 
 /** An account with two free projects. */

@@ -388,6 +388,7 @@ function isShut(outcome: Outcome): boolean {
 /** Whoever is signed in has projects of its own. */
 const OWN_DOORS = [
   "the function filestore_account_create_project",
+  "the function filestore_account_describe",
   "the function filestore_account_projects",
 ];
 

@@ -6,9 +6,19 @@ export const FOLDERS_LISTED_MAX = 1_000;
 export const FILES_PER_PAGE = 100;
 /** Versions on a page of a file's history. */
 export const VERSIONS_PER_PAGE = 50;
-/** Keys of a project that work, and projects of an account: the maxima of the API. */
+/** What the settings tell of the service's own limits. They are those of the API, by the same names. */
 export const PROJECT_KEYS_MAX = 100;
-export const ACCOUNT_PROJECTS_MAX = 20;
+export const ENDED_KEYS_KEPT_DAYS = 90;
+export const PROJECT_LINKS_MAX = 1_000;
+export const WRITE_LINK_SECONDS_MAX = 3_600;
+export const LINK_REQUESTS_PER_MINUTE = 60;
+export const CONTENT_LENGTH_MAX = 10_485_760;
+export const COMMIT_FILES_MAX = 1_000;
+export const EXPORT_FILES_MAX = 500;
+export const EXPORT_BYTES_MAX = 50 * 1024 * 1024;
+export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
+export const CHANGES_WAITERS_MAX = 20;
+export const USAGE_KEPT_DAYS = 400;
 /** Writes on a page of the activity. */
 export const ACTIVITY_ENTRIES = 50;
 /** Writes that stay on the first page of the activity while new ones come. */
@@ -50,6 +60,10 @@ export const TREE_ROWS_UNFOLDED = 200;
 export const TREE_LEVELS_UNFOLDED = 100;
 /** Paragraphs, lists and the like of a document that are drawn at a time. */
 export const DOCUMENT_BLOCKS_PER_STEP = 200;
+/** Lines that are marked where an address names several. */
+export const MARKED_LINES_MAX = 10_000;
+/** Longest code in a document that is highlighted, in characters; what is longer is plain. */
+export const CODE_HIGHLIGHT_CHARACTERS_MAX = 50_000;
 /** Rows that are drawn above and below those in view. */
 export const ROWS_OVERSCANNED = 12;
 /** Largest image that is shown. */

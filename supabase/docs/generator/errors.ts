@@ -38,7 +38,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   KEY_LIMIT_REACHED: "Revoke some.",
   LINK_LIMIT_REACHED: "Revoke some with `DELETE /links/{id}`.",
   NOT_TEXT: "Read it as base64 or as bytes; overwrite it instead of editing it.",
-  PROJECT_LIMIT_REACHED: "Use another account, or create projects on the command line.",
+  PROJECT_LIMIT_REACHED: "`GET /account` says why. Delete one, or ask the operator for one.",
   SEARCH_TOO_BROAD: "Use a longer literal, a directory or a glob; send fewer edits at once.",
   STRING_NOT_FOUND: "`details.nearest` and `details.differsOnlyBy` show near misses.",
   STRING_NOT_UNIQUE: "Add context to `oldString`, or set `replaceAll`.",

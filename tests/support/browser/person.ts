@@ -1,5 +1,6 @@
 /** Somebody with an account: signed up, with a session as the browser keeps it and a project to fill. */
 import * as z from "zod";
+import type { Stack } from "../../../supabase/local/stack/stack.ts";
 import { Files } from "../client/files.ts";
 import type { Service, Tier } from "../stack/service.ts";
 
@@ -10,12 +11,16 @@ const sessionShape = z.looseObject({
 });
 const projectsShape = z.object({ data: z.object({ projects: z.array(z.object({ id: z.string() })) }) });
 
-export interface Person {
+/** An account, and its first project. */
+export interface Account {
   readonly email: string;
   readonly password: string;
   /** As supabase-js keeps it in the browser. */
   readonly session: string;
   readonly projectId: string;
+}
+
+export interface Person extends Account {
   /** The project's files, by a key of its own. */
   readonly files: Files;
 }
@@ -24,10 +29,20 @@ export interface Person {
 export async function newPerson(
   service: Service,
   tier: Tier = "enterprise",
-  email = `${crypto.randomUUID()}@example.com`,
+  email?: string,
 ): Promise<Person> {
+  const account = await signUp(service.stack, email);
+  await service.setTier(account.projectId, tier);
+  const { key } = await service.key(account.projectId);
+  return { ...account, files: new Files(service, key) };
+}
+
+/** An account as a visitor makes it. */
+export async function signUp(
+  { supabaseUrl, publishableKey, baseUrl }: Pick<Stack, "supabaseUrl" | "publishableKey" | "baseUrl">,
+  email = `${crypto.randomUUID()}@example.com`,
+): Promise<Account> {
   const password = `p-${crypto.randomUUID()}`;
-  const { supabaseUrl, publishableKey, baseUrl } = service.stack;
   const answer = await fetch(`${supabaseUrl}/auth/v1/signup`, {
     method: "POST",
     headers: { apikey: publishableKey, "content-type": "application/json" },
@@ -39,14 +54,11 @@ export async function newPerson(
   });
   const [project] = projectsShape.parse(await listed.json()).data.projects;
   if (project === undefined) throw new Error("the account has no project");
-  await service.setTier(project.id, tier);
-  const { key } = await service.key(project.id);
   const expiresAt = Math.floor(Date.now() / 1000) + session.expires_in;
   return {
     email,
     password,
     session: JSON.stringify({ expires_at: expiresAt, ...session }),
     projectId: project.id,
-    files: new Files(service, key),
   };
 }

@@ -1,6 +1,6 @@
 /** Signed-in people: accounts of the local Auth, their access tokens, and what they ask of the service. */
 import { z } from "zod";
-import { type Answer, dataOf, newKeyRecord, projectList, projectRecord } from "./contract.ts";
+import { accountRecord, type Answer, dataOf, newKeyRecord, projectList, projectRecord } from "./contract.ts";
 import type { RequestOptions } from "./api.ts";
 import type { Service } from "../stack/service.ts";
 
@@ -22,6 +22,10 @@ export class Account {
   /** The same account about another project. */
   about(projectId: string | null): Account {
     return new Account(this.service, this.token, projectId);
+  }
+
+  async describe() {
+    return dataOf(await this.request("GET", "/account"), "get_account", accountRecord);
   }
 
   async projects() {

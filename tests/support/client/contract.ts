@@ -90,6 +90,7 @@ export const OPERATIONS = [
   "get_project",
   "update_project",
   "delete_project",
+  "get_account",
   "delete_account",
   "list_activity",
   "get_usage",
@@ -277,6 +278,21 @@ export const previewRecord = projectRecord.extend({
   }),
 });
 export const projectList = z.strictObject({ projects: z.array(projectRecord) });
+
+export const accountRecord = z.strictObject({
+  id: z.uuid(),
+  email: z.string().nullable(),
+  projectMakers: z.enum(["anyone", "listed", "nobody"]),
+  mayCreateProjects: z.boolean(),
+  reason: z.enum(["operator_only", "not_listed", "address_unconfirmed", "project_limit"]).nullable(),
+  limits: z.strictObject({ requestsPerMinute: size, maxProjects: size, maxSharedBytes: size.nullable() }),
+  usage: z.strictObject({
+    requestsThisMinute: size,
+    projects: size,
+    sharedBytes: size,
+    grantedBytes: size,
+  }),
+});
 
 export const keyRecord = z.strictObject({
   id: z.uuid(),

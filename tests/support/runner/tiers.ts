@@ -112,6 +112,7 @@ const LOCAL_REST = [
   "local/pglite_session.test.ts",
   "local/recorded_migrations.test.ts",
   "local/stack.test.ts",
+  "local/start_output.test.ts",
   "local/verify_command.test.ts",
 ];
 

@@ -66,7 +66,10 @@ Deno.test("addresses: relative to the file or the project, to the web, or nowher
   const cases: readonly (readonly [string, unknown])[] = [
     ["b.md", file("docs/a b/b.md")],
     ["../c%20d.md?x=1#the-end", file("docs/c d.md", { heading: "the-end" })],
-    ["/top.ts#L12-L14", file("top.ts", { line: 12 })],
+    ["/top.ts#L12", file("top.ts", { line: 12, lastLine: undefined })],
+    ["/top.ts#L12C3", file("top.ts", { line: 12, lastLine: undefined })],
+    ["/top.ts#L12-L14", file("top.ts", { line: 12, lastLine: 14 })],
+    ["/top.ts#L14-12", file("top.ts", { line: 12, lastLine: 14 })],
     ["../../../../../up.md", file("up.md")],
     ["#a%20b", file(PLACE.path, { heading: "a b" })],
     ["#user-content-fn-1", file(PLACE.path, { heading: "fn-1" })],

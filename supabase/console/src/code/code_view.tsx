@@ -12,18 +12,18 @@ import type { CodeOptions, ComparisonOptions, Mounted } from "./mount.ts";
 export function CodeView({ id, ...options }: CodeOptions & { readonly id: string }) {
   const latest = useRef(options);
   latest.current = options;
-  const { text, line, goes, firstLine, wraps } = options;
+  const { text, line, lastLine, goes, firstLine, wraps } = options;
   return (
     <Host
       id={id}
-      state={options.onChange ? [] : [text, line, goes, firstLine, wraps]}
+      state={options.onChange ? [] : [text, line, lastLine, goes, firstLine, wraps]}
       update={(mounted) => mounted.update?.(latest.current)}
       mount={async (root) => {
         const { mountCode } = await import("./mount.ts");
         const { onChange, onSave, onLine, ...fixed } = latest.current;
         return await mountCode(root, {
           ...fixed,
-          ...(onLine ? { onLine: (number) => latest.current.onLine?.(number) } : {}),
+          ...(onLine ? { onLine: (...clicked) => latest.current.onLine?.(...clicked) } : {}),
           ...(onChange ? { onChange: (text) => latest.current.onChange?.(text) } : {}),
           ...(onSave ? { onSave: () => latest.current.onSave?.() } : {}),
         });

@@ -1,7 +1,7 @@
 /** Syntax highlighting by media type; each language is loaded on first use. */
-import type { Extension } from "@codemirror/state";
+import type { LanguageSupport } from "@codemirror/language";
 
-type Loader = () => Promise<Extension>;
+type Loader = () => Promise<LanguageSupport>;
 
 const javascript = async (options: { jsx?: boolean; typescript?: boolean }) =>
   (await import("@codemirror/lang-javascript")).javascript(options);
@@ -24,7 +24,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   "text/x-python": async () => (await import("@codemirror/lang-python")).python(),
 };
 
-/** Returns an empty extension (plain text) for a media type without a language. */
-export async function loadLanguage(mimeType: string): Promise<Extension> {
-  return await LOADERS[mimeType]?.() ?? [];
+/** Null for a media type without a language. */
+export async function loadLanguage(mimeType: string): Promise<LanguageSupport | null> {
+  return await LOADERS[mimeType]?.() ?? null;
 }

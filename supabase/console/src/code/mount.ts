@@ -19,7 +19,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { SHORTCUTS } from "../components/shortcut_table.ts";
-import { DIFF_CONTEXT_LINES, DIFF_FOLD_LINES_MIN } from "../limits.ts";
+import { DIFF_CONTEXT_LINES, DIFF_FOLD_LINES_MIN, MARKED_LINES_MAX } from "../limits.ts";
 import { appearance } from "./appearance.ts";
 import { loadLanguage } from "./languages.ts";
 import { lineBreakOf } from "./line_breaks.ts";
@@ -38,6 +38,8 @@ export interface CodeOptions {
   readonly label: string;
   /** The line to show and mark; by default the beginning. Beyond the text, the last one. */
   readonly line?: number | undefined;
+  /** The last one to mark, if there are several. */
+  readonly lastLine?: number | undefined;
   /** Number of the first line, if the text is a part of a file; by default 1. */
   readonly firstLine?: number | undefined;
   /** Another number shows the line again. */
@@ -45,8 +47,8 @@ export interface CodeOptions {
   /** Begins at the end if no line is to be shown. */
   readonly startsAtEnd?: boolean | undefined;
   readonly wraps?: boolean | undefined;
-  /** Called with the number of a line that was clicked. */
-  readonly onLine?: ((line: number) => void) | undefined;
+  /** Called with the number of a line that was clicked, and whether with Shift: the other end of several. */
+  readonly onLine?: ((line: number, isOtherEnd: boolean) => void) | undefined;
   /** Read-only if missing. */
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
@@ -77,8 +79,8 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
       parts.mark.of([]),
       common(),
       editing,
-      language,
-      Array.isArray(language) || onChange !== undefined ? [] : folding(),
+      language ?? [],
+      language === null || onChange !== undefined ? [] : folding(),
     ],
   });
   const view = new EditorView({ state, root, parent: place(root) });
@@ -100,7 +102,8 @@ export async function mountCode(root: ShadowRoot, options: CodeOptions): Promise
         });
         if (next.line === before.line) keepInView(view, before, next);
       }
-      if (next.line !== before.line || next.goes !== before.goes) show(view, parts.mark, next);
+      const isElsewhere = next.line !== before.line || next.lastLine !== before.lastLine;
+      if (isElsewhere || next.goes !== before.goes) show(view, parts.mark, next);
     },
   };
 }
@@ -109,8 +112,9 @@ function numbers({ firstLine = 1, onLine }: CodeOptions): Extension {
   return lineNumbers({
     formatNumber: (line) => String(line + firstLine - 1),
     domEventHandlers: onLine === undefined ? {} : {
-      click: (view, { from }) => {
-        onLine(view.state.doc.lineAt(from).number + firstLine - 1);
+      click: (view, { from }, event) => {
+        const isOtherEnd = event instanceof MouseEvent && event.shiftKey;
+        onLine(view.state.doc.lineAt(from).number + firstLine - 1, isOtherEnd);
         return true;
       },
     },
@@ -148,21 +152,27 @@ function keepInView(view: EditorView, { firstLine: before = 1 }: CodeOptions, ne
   view.dispatch({ effects: EditorView.scrollIntoView(doc.line(added + 1).from, { y: "start" }) });
 }
 
-/** Marks the line and scrolls to it. */
-function show(view: EditorView, mark: Compartment, options: CodeOptions): void {
-  const { line: number, firstLine = 1, startsAtEnd = false } = options;
+/** Marks the lines and scrolls to the first. */
+function show(view: EditorView, marks: Compartment, options: CodeOptions): void {
+  const { line: number, lastLine = number, firstLine = 1, startsAtEnd = false } = options;
   const { doc } = view.state;
   if (number === undefined) {
     const end = EditorView.scrollIntoView(doc.length, { y: "end" });
-    view.dispatch({ effects: [mark.reconfigure([]), ...startsAtEnd ? [end] : []] });
+    view.dispatch({ effects: [marks.reconfigure([]), ...startsAtEnd ? [end] : []] });
     return;
   }
-  const { from } = doc.line(Math.min(Math.max(1, number - firstLine + 1), doc.lines));
-  const marked = Decoration.set(Decoration.line({ class: "cm-shownLine" }).range(from));
+  const within = (line: number) => Math.min(Math.max(1, line - firstLine + 1), doc.lines);
+  const start = within(number);
+  const { from } = doc.line(start);
+  const count = Math.min(within(lastLine ?? number) - start + 1, MARKED_LINES_MAX);
+  const mark = Decoration.line({ class: "cm-shownLine" });
+  const marked = Decoration.set(
+    Array.from({ length: count }, (_, index) => mark.range(doc.line(start + index).from)),
+  );
   view.dispatch({
     selection: { anchor: from },
     effects: [
-      mark.reconfigure(EditorView.decorations.of(marked)),
+      marks.reconfigure(EditorView.decorations.of(marked)),
       EditorView.scrollIntoView(from, { y: "center" }),
     ],
   });
@@ -181,7 +191,7 @@ export async function mountComparison(root: ShadowRoot, options: ComparisonOptio
   const language = await loadLanguage(mimeType);
   const side = (doc: string, label: string) => ({
     doc,
-    extensions: [lineNumbers(), common(), reading(label), language],
+    extensions: [lineNumbers(), common(), reading(label), language ?? []],
   });
   return new MergeView({
     a: side(before, labels[0]),

@@ -15,20 +15,27 @@ interface Properties extends Pick<Submission, "isBusy" | "submit"> {
   readonly children: ComponentChildren;
 }
 
-export function FormDialog(
-  { title, action, isDangerous = false, isBusy, submit, onClose, children }: Properties,
+export function FormDialog({ title, ...form }: Properties) {
+  return (
+    <Dialog title={title} onClose={form.onClose}>
+      <DialogForm {...form} />
+    </Dialog>
+  );
+}
+
+/** The form alone, for a dialog that does not always have one. */
+export function DialogForm(
+  { action, isDangerous = false, isBusy, submit, onClose, children }: Omit<Properties, "title">,
 ) {
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit} noValidate>
-        {children}
-        <footer class="dialog-foot">
-          <button type="button" autoFocus={isDangerous} onClick={onClose}>Cancel</button>
-          <button type="submit" class={isDangerous ? "danger solid" : "primary"} disabled={isBusy}>
-            {action}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <form onSubmit={submit} noValidate>
+      {children}
+      <footer class="dialog-foot">
+        <button type="button" autoFocus={isDangerous} onClick={onClose}>Cancel</button>
+        <button type="submit" class={isDangerous ? "danger solid" : "primary"} disabled={isBusy}>
+          {action}
+        </button>
+      </footer>
+    </form>
   );
 }

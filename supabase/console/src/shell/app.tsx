@@ -21,7 +21,7 @@ import {
   rememberProject,
 } from "../state/projects.ts";
 import { goTo, place, replaceWith } from "../state/router.ts";
-import { account, hasExpired, needsNewPassword, signOut } from "../session/session.ts";
+import { account, hasExpired, needsNewPassword } from "../session/session.ts";
 import { cancelAll } from "../state/transfers.ts";
 import { Frame } from "./frame.tsx";
 
@@ -56,19 +56,19 @@ export function App() {
   );
 }
 
-/** Where the operator alone gives projects out, or does not let this account make any. */
+/** Few people see it: its code is loaded for them. */
 function NoProject({ onReload }: { readonly onReload: () => void }) {
+  const { data: Card, error, reload } = useLoad(
+    "view no project",
+    async () => (await import("./no_project.tsx")).NoProject,
+  );
   return (
     <main class="signin">
-      <div class="signin-card">
-        <h1>No project yet</h1>
-        <p>
-          Whoever runs this service gives projects out. Ask them for one for{" "}
-          <strong>{account.value?.email}</strong> and look again.
-        </p>
-        <button type="button" class="primary" onClick={onReload}>Look again</button>
-        <button type="button" onClick={signOut}>Sign out</button>
-      </div>
+      {Card !== undefined
+        ? <Card onReload={onReload} />
+        : error === undefined
+        ? <Loading what="your projects" />
+        : <Problem error={error} onRetry={reload} />}
     </main>
   );
 }

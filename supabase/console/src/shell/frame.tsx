@@ -20,7 +20,6 @@ import { ActivityView } from "../views/activity/activity_view.tsx";
 import { RunView } from "../views/runs/run_view.tsx";
 import { RunsView } from "../views/runs/runs_view.tsx";
 import { SearchView } from "../views/search_view.tsx";
-import { SettingsView } from "../views/settings_view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TopBar } from "./top_bar.tsx";
 import { TransferPanel } from "./transfer_panel.tsx";
@@ -94,12 +93,16 @@ function View() {
     case "search":
       return <SearchView place={here} />;
     case "settings":
-      return <SettingsView />;
+      return <LazyView what="the settings" projectId={here.projectId} load={loadSettings} />;
   }
 }
 
 async function loadConnect() {
   return (await import("../views/connect/connect_view.tsx")).ConnectView;
+}
+
+async function loadSettings() {
+  return (await import("../views/settings_view.tsx")).SettingsView;
 }
 
 async function loadReference() {

@@ -1,12 +1,11 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
-/** What opens in front of every view; the command palette and the list of shortcuts are loaded when they are asked for. */
+/** What opens in front of every view, loaded when it is asked for. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { overlay } from "../state/overlay.ts";
 import { notifyProblem } from "../state/notices.ts";
-import { NewProjectDialog } from "./project_switcher.tsx";
 
 /** The letters that are typed next belong to the palette: its code is asked for with the first of the two keys. */
 function loadPalette() {
@@ -21,6 +20,10 @@ export function Overlays({ project }: { readonly project: Project }) {
     open === "shortcuts",
     async () => (await import("./shortcut_list.tsx")).ShortcutList,
   );
+  const NewProject = useLoaded(
+    open === "project",
+    async () => (await import("./new_project_dialog.tsx")).NewProjectDialog,
+  );
   useEffect(() => {
     const onModifier = ({ key }: KeyboardEvent) => {
       if (key !== "Control" && key !== "Meta") return;
@@ -33,7 +36,7 @@ export function Overlays({ project }: { readonly project: Project }) {
   return (
     <>
       {Palette && <Palette key={project.id} {...{ project }} isOpen={open === "palette"} onClose={close} />}
-      {open === "project" && <NewProjectDialog onClose={close} />}
+      {NewProject && open === "project" && <NewProject onClose={close} />}
       {List && open === "shortcuts" && <List onClose={close} />}
     </>
   );

@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { SortField, SortOrder } from "../api/files.ts";
 import { encodePath } from "../format.ts";
+import { type Lines, linesBetween, linesText } from "./lines.ts";
 import { arrive, leave } from "./visits.ts";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
@@ -34,6 +35,8 @@ export interface FilePlace {
   readonly version?: number | undefined;
   /** Line of the text to show, from 1. */
   readonly line?: number | undefined;
+  /** The last of several lines; only with `line`, and greater. */
+  readonly lastLine?: number | undefined;
   /** The text as it is stored, where it would be shown in another form. */
   readonly show?: "source" | undefined;
   /** The heading of a document to show. */
@@ -156,13 +159,13 @@ export function hrefOf(next: Place): string {
       return `${start}${next.directory === "" ? "" : `/${encodePath(next.directory)}`}${query}`;
     }
     case "file": {
-      const { tab, version, line, show, heading, from, to, toPath, at, first } = next;
+      const { tab, version, show, heading, from, to, toPath, at, first } = next;
       const shown = tab === "content" ? undefined : tab;
       const follow = next.follow ? "true" : undefined;
       const query = queryText({
         tab: shown,
         version,
-        line,
+        line: linesText(next),
         show,
         heading,
         follow,
@@ -261,7 +264,7 @@ function fileQuery(query: URLSearchParams) {
   return {
     tab: TABS.find((one) => one === query.get("tab")) ?? "content",
     version: numberOf(query.get("version")),
-    line: numberOf(query.get("line")),
+    ...linesOf(query.get("line")),
     show: query.get("show") === "source" ? "source" as const : undefined,
     heading: query.get("heading") ?? undefined,
     follow: query.get("follow") === "true" || undefined,
@@ -280,6 +283,12 @@ function searchQuery(query: URLSearchParams) {
     glob: query.get("glob") ?? undefined,
     caseSensitive: query.get("caseSensitive") === "true",
   };
+}
+
+/** Nothing unless the text begins with a number of a line. */
+function linesOf(text: string | null): Lines {
+  const [line, last] = (text ?? "").split("-").map(numberOf);
+  return line === undefined ? { line } : linesBetween(line, last);
 }
 
 /** Undefined unless the text is a whole number of at least 1. */

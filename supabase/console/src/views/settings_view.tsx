@@ -11,6 +11,7 @@ import { TextField } from "../components/field.tsx";
 import { FormProblem, Problem } from "../components/states.tsx";
 import { useSubmit } from "../components/use_submit.ts";
 import { UsageBars } from "../components/usage_bars.tsx";
+import { AccountCard } from "./settings/account_card.tsx";
 import { LimitsCard } from "./settings/limits_card.tsx";
 import { RetentionCard } from "./settings/retention_card.tsx";
 import { UsageCard } from "./settings/usage_card.tsx";
@@ -49,6 +50,7 @@ export function SettingsView() {
         </p>
         <button type="button" class="danger" onClick={() => setDeleting("project")}>Delete project</button>
       </section>
+      <AccountCard />
       <section class="card" aria-labelledby="account-title">
         <h2 id="account-title">Account</h2>
         <p>Signed in as {account.value?.email}.</p>

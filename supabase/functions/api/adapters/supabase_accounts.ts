@@ -13,6 +13,10 @@ export class SupabaseAccounts implements Accounts {
   /** `client` has the publishable key, which alone may call none of these functions. */
   constructor(private readonly client: () => SupabaseClient, private readonly parts: CallParts) {}
 
+  describe(accessToken: string): Promise<AccountAnswer<unknown>> {
+    return this.call(accessToken, "filestore_account_describe", {});
+  }
+
   projects(accessToken: string): Promise<AccountAnswer<unknown>> {
     return this.call(accessToken, "filestore_account_projects", {});
   }

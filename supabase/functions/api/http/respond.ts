@@ -43,6 +43,7 @@ export type Operation =
   | "get_project"
   | "update_project"
   | "delete_project"
+  | "get_account"
   | "delete_account"
   | "list_api_keys"
   | "create_api_key"

@@ -29,6 +29,8 @@ export type AccountAnswer<T> =
  * when the back end stays out of reach. Values are validated by the caller.
  */
 export interface Accounts {
+  /** What the account may do and what it uses; see `filestore_account_describe`. Makes nothing. */
+  describe(accessToken: string): Promise<AccountAnswer<unknown>>;
   /** The account's projects, oldest first. The first call creates one where the account may make any. */
   projects(accessToken: string): Promise<AccountAnswer<unknown>>;
   createProject(accessToken: string, name: string): Promise<AccountAnswer<unknown>>;

@@ -1,4 +1,5 @@
 /** All routes. Their order does not matter: no two match the same method and path. */
+import { getAccount } from "./account.ts";
 import { append } from "./append.ts";
 import { batch } from "./batch.ts";
 import { changes } from "./changes.ts";
@@ -62,6 +63,7 @@ export const ROUTES: readonly Route[] = [
   deleteProject,
   activity,
   usage,
+  getAccount,
   deleteAccount,
   listKeys,
   createKey,

@@ -6,6 +6,7 @@ import type { FileRecord } from "../../../api/records.ts";
 import { Loading, Problem } from "../../../components/states.tsx";
 import { formatNumber } from "../../../format.ts";
 import { LINE_CHARACTERS_MAX } from "../../../limits.ts";
+import { linesBetween } from "../../../state/lines.ts";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
 import type { Form } from "./form.ts";
 import { Source } from "./source.tsx";
@@ -30,8 +31,8 @@ export function LargeText({ place, record, form, notText }: Properties) {
   if (isCode(error, "NOT_TEXT")) return <>{notText}</>;
   if (error !== undefined) return <Problem error={error} onRetry={retry} />;
   if (window === undefined) return <Loading what="the lines" />;
-  const go = (number: number) => {
-    replaceWith({ ...place, line: number });
+  const go = (number: number, last?: number) => {
+    replaceWith({ ...place, ...linesBetween(number, last) });
     setGoes(goes + 1);
   };
   // While the lines around another one are loaded, there is nothing to scroll to.
@@ -42,7 +43,7 @@ export function LargeText({ place, record, form, notText }: Properties) {
       <ReadingTools {...{ place, form }} isSource text={window.text} onGo={go} />
       <Position {...{ lines, window, place, go }} />
       <Source
-        place={isThere ? place : { ...place, line: undefined }}
+        place={isThere ? place : { ...place, line: undefined, lastLine: undefined }}
         id={`${record.version} ${window.origin}`}
         text={window.text}
         firstLine={window.startLine}

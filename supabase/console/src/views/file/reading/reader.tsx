@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import type { FileRecord } from "../../../api/records.ts";
 import { Empty, Loading, Problem } from "../../../components/states.tsx";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../../limits.ts";
+import { linesBetween } from "../../../state/lines.ts";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
 import { useLoad } from "../../../state/use_load.ts";
 import { ImagePreview } from "../image_preview.tsx";
@@ -39,10 +40,10 @@ export function Reader({ place, record, bytes, text }: Properties) {
   const isSource = asksForSource(place, form) || problem !== null;
   const isTable = form === "csv" || form === "tsv" || form === "jsonl";
   const counted = isTable && !isSource ? "row" : "line";
-  const go = (number: number) => {
+  const go = (number: number, last?: number) => {
     setGoes(goes + 1);
     if (counted === "row") setRow({ number, goes });
-    else replaceWith({ ...place, line: number, heading: undefined });
+    else replaceWith({ ...place, ...linesBetween(number, last), heading: undefined });
   };
   const note = problem !== null && form !== "source" && <p class="note" role="status">{problem}</p>;
   if (isSource && record.size > TEXT_PREVIEW_BYTES_MAX) {

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /** A text as it is stored, with the numbers of its lines. */
 import { CodeView } from "../../../code/code_view.tsx";
+import { linesBetween } from "../../../state/lines.ts";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
 import { wrapsLines } from "../../../state/wrapping.ts";
 
@@ -23,8 +24,14 @@ export function Source({ place, id, ...options }: Properties) {
       id={`${place.path} ${id}`}
       label={`Content of ${place.path}`}
       line={place.line}
+      lastLine={place.lastLine}
       wraps={wrapsLines.value}
-      onLine={(line) => replaceWith({ ...place, line, heading: undefined })}
+      onLine={(line, isOtherEnd) =>
+        replaceWith({
+          ...place,
+          ...linesBetween(line, isOtherEnd ? place.line : undefined),
+          heading: undefined,
+        })}
       {...options}
     />
   );

@@ -17,12 +17,12 @@ interface Properties {
   readonly text?: string | undefined;
   /** What the number counts: rows of a table. */
   readonly counted?: "line" | "row";
-  /** Called with the number of the line, or row, to go to. */
-  readonly onGo: (number: number) => void;
+  /** Called with the number of the line, or row, to go to, and of the last of several lines. */
+  readonly onGo: (number: number, last?: number) => void;
 }
 
 export function ReadingTools({ place, form, isSource, text, counted = "line", onGo }: Properties) {
-  const { path, line } = place;
+  const { path, line, lastLine } = place;
   return (
     <div class="reading-tools">
       {form !== "source" && <Forms {...{ place, isSource }} name={FORM_NAMES[form]} />}
@@ -41,7 +41,7 @@ export function ReadingTools({ place, form, isSource, text, counted = "line", on
       {line !== undefined && (
         <CopyButton
           text={new URL(hrefOf(place), globalThis.location.href).href}
-          what={`to line ${line}`}
+          what={lastLine === undefined ? `to line ${line}` : `to lines ${line} to ${lastLine}`}
           label="Copy link"
         />
       )}
@@ -78,9 +78,7 @@ function Forms({ place, isSource, name }: FormsProperties) {
 }
 
 /** The field takes the focus at Ctrl-G. */
-function GoTo(
-  { counted, onGo }: { readonly counted: "line" | "row"; readonly onGo: (number: number) => void },
-) {
+function GoTo({ counted = "line", onGo }: Pick<Properties, "counted" | "onGo">) {
   const field = useRef<HTMLInputElement>(null);
   const [value, setValue] = useState("");
   useEffect(() => {
@@ -99,8 +97,8 @@ function GoTo(
       class="go-to"
       onSubmit={(event) => {
         event.preventDefault();
-        const number = Number(value);
-        if (Number.isSafeInteger(number) && number >= 1) onGo(number);
+        const [number = 0, last] = value.split("-").map(Number);
+        if (number >= 1) onGo(number, last);
       }}
     >
       <input
@@ -108,8 +106,8 @@ function GoTo(
         aria-label={`Go to ${counted}`}
         title={keyNames(SHORTCUTS.goTo.keys[0]).join("-")}
         placeholder={counted === "line" ? "Line" : "Row"}
-        inputMode="numeric"
-        pattern="[1-9][0-9]{0,9}"
+        inputMode={counted === "line" ? "text" : "numeric"}
+        pattern={counted === "line" ? "[1-9][0-9]{0,9}(-[1-9][0-9]{0,9})?" : "[1-9][0-9]{0,9}"}
         autoComplete="off"
         required
         value={value}

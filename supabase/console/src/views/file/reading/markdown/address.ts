@@ -1,5 +1,6 @@
 /** What a link or an image in a document leads to. */
 import { directoryOf, encodePath } from "../../../../format.ts";
+import { linesBetween } from "../../../../state/lines.ts";
 import type { FilePlace, FilesPlace } from "../../../../state/router.ts";
 
 export type Address =
@@ -45,10 +46,10 @@ function fileAt({ projectId, path: own, version }: FilePlace, path: string): Fil
   return { name: "file", projectId, path, tab: "content", version: path === own ? version : undefined };
 }
 
-/** `#L12` is a line of the source, anything else a heading. */
-function partOf(fragment: string): Pick<FilePlace, "line" | "heading"> {
-  const line = /^L([1-9]\d{0,8})/.exec(fragment)?.[1];
-  if (line !== undefined) return { line: Number(line) };
+/** `#L12` is a line of the source and `#L12-L20` several, as on GitHub, anything else a heading. */
+function partOf(fragment: string): Pick<FilePlace, "line" | "lastLine" | "heading"> {
+  const [, line, last] = /^L([1-9]\d{0,8})(?:C\d+)?(?:-L?([1-9]\d{0,8}))?/.exec(fragment) ?? [];
+  if (line !== undefined) return linesBetween(Number(line), last === undefined ? undefined : Number(last));
   const heading = fragment.replace(/^user-content-/, "");
   return heading === "" ? {} : { heading };
 }

@@ -1,13 +1,14 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** An image of the project, loaded with the person's session when it comes into view. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../../../api/failure.ts";
 import { readLatest } from "../../../../api/files.ts";
 import { IMAGE_PREVIEW_BYTES_MAX } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
 import { useLoad } from "../../../../state/use_load.ts";
 import { shownType } from "../../shown_type.ts";
+import { useSeen } from "./use_seen.ts";
 
 interface Properties {
   readonly place: FilePlace;
@@ -17,15 +18,7 @@ interface Properties {
 
 export function ProjectImage({ place, alt, title }: Properties) {
   const { projectId, path } = place;
-  const room = useRef<HTMLSpanElement>(null);
-  const [isSeen, setSeen] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
-    }, { rootMargin: "400px" });
-    if (room.current !== null) observer.observe(room.current);
-    return () => observer.disconnect();
-  }, []);
+  const { room, isSeen } = useSeen<HTMLSpanElement>();
   const { data: blob, error } = useLoad(
     `image ${projectId} ${path} ${isSeen}`,
     async (signal) => isSeen ? await loadImage(projectId, path, signal) : null,

@@ -1,0 +1,70 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Makes a project, or says why this person may not, before they have typed anything. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { readAccount } from "../api/account.ts";
+import { reasonFor } from "../api/failure.ts";
+import { createProject } from "../api/projects.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form_dialog.tsx";
+import { FormProblem, Loading } from "../components/states.tsx";
+import { useSubmit } from "../components/use_submit.ts";
+import { WhyNoProject } from "../components/why_no_project.tsx";
+import { notify } from "../state/notices.ts";
+import { updateProject } from "../state/projects.ts";
+import { goTo } from "../state/router.ts";
+import { useLoad } from "../state/use_load.ts";
+
+interface Properties {
+  readonly onClose: () => void;
+}
+
+export function NewProjectDialog({ onClose }: Properties) {
+  const { data: account, isLoading, error } = useLoad("account", readAccount);
+  const isRefused = account?.mayCreateProjects === false;
+  return (
+    <Dialog title="New project" onClose={onClose}>
+      {account === undefined && isLoading && error === undefined
+        ? <Loading what="what you may do" />
+        : isRefused
+        ? (
+          <div role="status">
+            <WhyNoProject account={account} />
+          </div>
+        )
+        // Where it is not known the service decides.
+        : <NewProjectForm onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function NewProjectForm({ onClose }: Properties) {
+  const [name, setName] = useState("");
+  const { isBusy, error, submit } = useSubmit(async () => {
+    const made = await createProject(name);
+    updateProject(made);
+    onClose();
+    goTo({ name: "files", projectId: made.id, directory: "" });
+    notify(`Project ${made.name} is ready.`);
+  });
+  const form = useRef<HTMLDivElement>(null);
+  // The dialog was open before there was a field to have the focus.
+  useEffect(() => form.current?.querySelector("input")?.focus(), []);
+  const problem = reasonFor(error, "name", "PROJECT_NAME_TAKEN");
+  return (
+    <div ref={form}>
+      <DialogForm action="Create project" {...{ isBusy, submit, onClose }}>
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          hint="A project has its own files, keys and limits."
+          problem={problem}
+          input={{ autoComplete: "off" }}
+        />
+        {problem === undefined && <FormProblem error={error} fields={["name"]} />}
+      </DialogForm>
+    </div>
+  );
+}

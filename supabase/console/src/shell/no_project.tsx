@@ -1,0 +1,31 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** Where the operator alone gives projects out, or does not let this account make any. */
+import { readAccount } from "../api/account.ts";
+import { Loading, Problem } from "../components/states.tsx";
+import { WhyNoProject } from "../components/why_no_project.tsx";
+import { signOut } from "../session/session.ts";
+import { useLoad } from "../state/use_load.ts";
+
+export function NoProject({ onReload }: { readonly onReload: () => void }) {
+  const { data: account, error, reload } = useLoad("account", readAccount);
+  const lookAgain = () => {
+    reload();
+    onReload();
+  };
+  return (
+    <div class="signin-card">
+      <h1>No project yet</h1>
+      {account !== undefined
+        ? account.mayCreateProjects
+          // The operator has changed their mind since the projects were asked for.
+          ? <p>You may make projects now. Look again, and there is the first one.</p>
+          : <WhyNoProject account={account} />
+        : error === undefined
+        ? <Loading what="what you may do" />
+        : <Problem error={error} />}
+      <button type="button" class="primary" onClick={lookAgain}>Look again</button>
+      <button type="button" onClick={signOut}>Sign out</button>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+/// <reference lib="dom" />
+/** What a person is told of the operator's settings, before they try what is refused. */
+import { assertEquals } from "@std/assert";
+import { browserSuite, type Visit } from "../support/browser/browser.ts";
+import { dialog, press, says } from "../support/browser/page_actions.ts";
+
+const { service, test } = await browserSuite();
+
+/** A person's address is confirmed, and `{email}` stands for it. */
+async function withMakers(
+  { account }: Visit,
+  makers: readonly string[],
+  work: (email: string) => Promise<void>,
+): Promise<void> {
+  const [owner] = await service.sql<{ email: string }>(
+    "select u.email from auth.users u join filestore.projects p on p.owner_id = u.id where p.id = $1",
+    [account.projectId],
+  );
+  const email = owner?.email ?? "";
+  const listed = makers.map((maker) => maker.replace("{email}", email));
+  await service.sql("update filestore.settings set project_makers = $1", [listed]);
+  try {
+    await work(email);
+  } finally {
+    await service.sql("update filestore.settings set project_makers = '{anyone}'");
+  }
+}
+
+interface Case {
+  readonly setting: string;
+  readonly makers: readonly string[];
+  /** What the settings say. */
+  readonly told: RegExp;
+  /** Null: a project can be made. */
+  readonly refused: RegExp | null;
+}
+
+const NOBODY = /^Only whoever runs this service makes projects, .* Ask them for one for \S+@\S+\.$/;
+const NOT_LISTED =
+  /^Only e-mail addresses that .* has listed may make projects, and \S+@\S+ is not among them\./;
+
+const CASES: readonly Case[] = [
+  {
+    setting: "anyone",
+    makers: ["anyone"],
+    told: /^Anyone who signs up here may make projects/,
+    refused: null,
+  },
+  { setting: "a list with this person", makers: ["{email}"], told: /Yours is one of them\.$/, refused: null },
+  { setting: "a list without", makers: ["x@example.com"], told: NOT_LISTED, refused: NOT_LISTED },
+  { setting: "nobody", makers: [], told: NOBODY, refused: NOBODY },
+];
+
+for (const { setting, makers, told, refused } of CASES) {
+  test(`who may make projects, ${setting}: the settings say it, and so does the place where one would be made`, async (visit) => {
+    const { page, step, open, calls } = visit;
+    await withMakers(visit, makers, async () => {
+      await step("the settings", async () => {
+        await open("settings");
+        const card = page.getByRole("region", { name: "All of your projects" });
+        await card.getByText(told).waitFor();
+        await card.getByText("deno task projects makers").waitFor();
+        await card.getByText("1 of 20").waitFor();
+      });
+      await step("a new project", async () => {
+        await press(page, "New project");
+        const form = dialog(page, "New project");
+        if (refused === null) {
+          await form.getByLabel("Name").and(page.locator(":focus")).fill("second");
+          await page.keyboard.press("Enter");
+          await says(page, "Project second is ready.");
+        } else {
+          await form.getByText(refused).waitFor();
+          assertEquals(await form.getByRole("textbox").count(), 0);
+          await page.keyboard.press("Escape");
+          await page.getByRole("button", { name: "New project" }).and(page.locator(":focus")).waitFor();
+        }
+        assertEquals(calls.filter((call) => call === "POST /projects").length, refused === null ? 1 : 0);
+      });
+    });
+  });
+}
+
+test(
+  "where it cannot be told who may make projects, the form is there, and the service decides",
+  async (visit) => {
+    const { page, open } = visit;
+    await page.route("**/functions/v1/api/account", (route) => route.fulfill({ status: 500, body: "" }));
+    await open("files");
+    await press(page, "New project");
+    const form = dialog(page, "New project");
+    await form.getByLabel("Name").fill("second");
+    await press(form, "Create project");
+    await says(page, "Project second is ready.");
+  },
+  { expectsProblems: true },
+);
+
+test("an account without a project is told that its address is not listed, or not confirmed", async (visit) => {
+  const { page, step, account } = visit;
+  await withMakers(visit, ["x@example.com"], async (email) => {
+    await service.sql("update filestore.projects set owner_id = null where id = $1", [account.projectId]);
+    await step("not listed", async () => {
+      await page.goto(`${service.stack.supabaseUrl}/console/`);
+      await page.getByText(NOT_LISTED).waitFor();
+    });
+    await step("not confirmed", async () => {
+      await service.sql("update auth.users set email_confirmed_at = null where email = $1", [email]);
+      await press(page, "Look again");
+      await page.getByText(`${email} is not confirmed.`).waitFor();
+    });
+    await step("once it is listed and confirmed, there is a project", async () => {
+      await service.sql("update auth.users set email_confirmed_at = now() where email = $1", [email]);
+      await service.sql("update filestore.settings set project_makers = $1", [[email]]);
+      await press(page, "Look again");
+      await page.getByText("There are no files yet.").waitFor();
+    });
+  });
+});
+
+test(
+  "what the projects share is shown with what is used and set aside, and how it is raised",
+  async (visit) => {
+    const { page, step, open, account: { files } } = visit;
+    await files.write("a.txt", "x".repeat(100_000));
+    const card = page.getByRole("region", { name: "All of your projects" });
+    try {
+      await step("what is used of it", async () => {
+        await open("settings");
+        await card.getByText(/^\d+ KB of 5 GB$/).waitFor();
+        await card.getByText(/\d MB of the rest are set aside for the next writes/).waitFor();
+        await card.getByText("deno task projects account-quota").waitFor();
+      });
+      await step("where the operator has set none", async () => {
+        await service.sql("update filestore.settings set account_bytes = null");
+        await page.reload();
+        await card.getByText("Shared storage no limit").waitFor();
+        await card.getByText("Each project may use the storage that it has by itself.").waitFor();
+      });
+    } finally {
+      await service.sql("update filestore.settings set account_bytes = 5368709120");
+    }
+  },
+  { tier: "free" },
+);
