@@ -194,6 +194,7 @@ create type filestore.limits as (
   redact_remaining_max integer,
   search_shared_bytes_min integer,
   search_path_words_max integer,
+  search_trigrams_max integer,
   search_words_max_base integer,
   search_bytes_per_word_min integer,
   search_pending_max integer,
@@ -282,6 +283,8 @@ begin
   v_limits.search_shared_bytes_min := 512;
   -- A path is found by so many of its words, the last ones.
   v_limits.search_path_words_max := 48;
+  -- Numbers that stand for trigrams in their index, for all texts together: a power of two.
+  v_limits.search_trigrams_max := 65536;
   -- Different words of a text that are indexed: this many, and one more for each so many bytes.
   v_limits.search_words_max_base := 600;
   v_limits.search_bytes_per_word_min := 32;
@@ -1070,25 +1073,66 @@ comment on column filestore.search_chunks.hash is
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
 
+-- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
+-- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
+-- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
+-- callers need no access to the schema of the extension; without it nothing has a trigram.
+do $$
+declare
+  v_schema constant text := (
+    select quote_ident(n.nspname)
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'pg_trgm');
+  -- The cost keeps the planner from computing them for each row where it could use the index.
+  v_create constant text :=
+    'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
+    'begin atomic select ';
+  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
+begin
+  execute format(v_create, 'search_trigrams(p_text text)')
+    || case when v_schema is null then '''{}''::integer[]; end'
+      else format('array(select %s from unnest(%s.show_trgm(p_text)) t (trigram)); end', v_number, v_schema) end;
+  execute format(v_create, 'search_trigrams_within(p_literal text)')
+    || case when v_schema is null then '''{}''::integer[]; end'
+      else format(
+        'array(select distinct %1$s from (select unnest(%2$s.show_trgm(p_literal)) '
+        'except select unnest(%2$s.show_trgm(left(p_literal, 2))) '
+        'except select unnest(%2$s.show_trgm(right(p_literal, 2)))) t (trigram)); end', v_number, v_schema) end;
+end
+$$;
+comment on function filestore.search_trigrams is
+  'The numbers of a text''s trigrams, in any order, some of them more than once.';
+comment on function filestore.search_trigrams_within is
+  'The numbers of trigrams that every text has which contains the literal: not those at the beginning or end of a word '
+  'where the literal begins or ends, too, since there the word may go on.';
+call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
+call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
+
 -- An index, or a column of one, whose extension is missing is left out.
 do $$
 declare
   v_schemas constant jsonb := (
     select coalesce(jsonb_object_agg(e.extname, quote_ident(n.nspname)), '{}')
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
-  v_trgm constant text := v_schemas ->> 'pg_trgm';
   v_vector constant text := v_schemas ->> 'vector';
   v_dimensions integer;
+  v_index text;
   v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
   -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
-  if v_trgm is not null then
+  if v_schemas ? 'pg_trgm' then
     execute format(
-      'create index search_texts_by_trigram on filestore.search_texts using gin (%s content %s.gin_trgm_ops) '
-      'where content_hash is null', v_project, v_trgm);
+      'create index search_texts_by_trigram on filestore.search_texts '
+      'using gin (%s filestore.search_trigrams(content)) where content_hash is null', v_project);
     execute format(
       'create index search_contents_by_trigram on filestore.search_contents '
-      'using gin (%s content %s.gin_trgm_ops) with (fastupdate = off)', v_project, v_trgm);
+      'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
+    -- Statistics of an expression would take the trigrams of thousands of texts, and decide nothing.
+    foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
+      execute format(
+        'alter index filestore.%I alter column %s set statistics 0', v_index,
+        case when v_project = '' then 1 else 2 end);
+    end loop;
   end if;
   execute format(
     'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
@@ -9052,13 +9096,14 @@ call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
 create function filestore.search_split(p_text text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
-  return translate(p_text, '<&~/.@_+-', ',,,,,,,,,');
+  return translate(p_text, '<&~/.@_+-ȺȾ', ',,,,,,,,,ⱥⱦ');
 end
 $$;
 comment on function filestore.search_split is
   'The text with a comma for each character at which Postgres''s parser of text search looks ahead: for hosts, '
   'addresses, paths, numbers, hyphens and tags. It may look to the end of the text from each of them, which takes '
-  'quadratic time. Texts and queries are split alike.';
+  'quadratic time. Texts and queries are split alike. The two letters whose lower case is longer in UTF-8 are in lower '
+  'case: Postgres measures a word before, stores it after, and crashes where it then has more than 2,047 bytes.';
 call filestore.grant_execute('filestore.search_split', 'filestore_engine', 'filestore_search');
 
 create function filestore.search_camel_split(p_text text) returns text
@@ -9623,17 +9668,25 @@ declare
   v_limits constant filestore.limits := filestore.limits();
   v_clause jsonb;
   v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
-  -- A text x is in the file's row, or one that files share, which are looked up apart or along the paths.
-  v_own constant text := ' from filestore.search_texts t cross join lateral (select t.content) x' || v_filter
-    || ' and t.content_hash is null';
-  v_shared constant text := ' from filestore.search_contents x join filestore.search_texts t'
-    ' on t.project_id = x.project_id and t.content_hash = x.hash' || v_filter || ' and x.project_id = $1';
+  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
+  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
+  v_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
+    ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
+    ' cross join lateral (select t.content) x' || replace(v_filter, '%', '%%');
+  v_shared constant text := ' from (select t.file_id, t.path, c.content from ('
+    ' select c.hash, c.content from filestore.search_contents c where c.project_id = $1'
+    ' and filestore.search_trigrams(c.content) @> %1$L::integer[] offset 0) c'
+    ' join filestore.search_texts t on t.content_hash = c.hash' || replace(v_filter, '%', '%%') || ' offset 0'
+    ') t cross join lateral (select t.content) x where true';
   v_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
     ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
     ')) as content offset 0) x' || v_filter;
   v_likes text[];
+  v_trigrams text[];
   v_first text[];
-  v_is_indexed boolean := false;
+  v_first_trigrams text[];
+  v_all_trigrams integer[] := '{}';
+  v_is_indexed boolean;
   v_others text := '';
   v_files constant integer := p_query ->> 'files';
   v_skip constant integer := p_query ->> 'skip';
@@ -9646,21 +9699,34 @@ declare
   v_is_found boolean;
   v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
 begin
-  -- Each clause is a list of literals, one of which a matching text contains. The first clause is the most selective;
-  -- `v_first` has a condition for each of its literals.
-  for v_clause in select c.value from jsonb_array_elements(p_query -> 'clauses') c loop
+  -- Each clause is a list of literals, one of which a matching text contains, the most selective clause first. The
+  -- first one that the index has trigrams of, else the first one, is looked up: `v_first` has a condition for each of
+  -- its literals. Another clause of a single literal adds its trigrams.
+  for v_clause in
+    select c.value from jsonb_array_elements(p_query -> 'clauses') with ordinality c
+    cross join lateral (
+      select bool_and(filestore.search_trigrams_within(l.literal) <> '{}') as is_indexed
+      from jsonb_array_elements_text(c.value) l (literal)
+    ) i
+    order by i.is_indexed desc, c.ordinality
+  loop
     v_likes := array(
       select format(
         'x.content %s %L', v_like,
         '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
-      from jsonb_array_elements_text(v_clause) l (literal));
+      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
+    v_trigrams := array(
+      select filestore.search_trigrams_within(l.literal)::text
+      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
     if v_first is null then
       v_first := v_likes;
-      v_is_indexed := (select min(length(l.literal)) >= 3 from jsonb_array_elements_text(v_clause) l (literal));
+      v_first_trigrams := v_trigrams;
     else
       v_others := v_others || ' and (' || array_to_string(v_likes, ' or ') || ')';
+      if cardinality(v_trigrams) = 1 then v_all_trigrams := v_all_trigrams || v_trigrams[1]::integer[]; end if;
     end if;
   end loop;
+  v_is_indexed := '{}' <> all (v_first_trigrams);
 
   -- fence: usually few files match; then they are looked up in the trigram index and sorted. The planner, which takes
   -- rare texts for common ones, would walk along the paths until enough have matched, so it is left no other plan.
@@ -9668,8 +9734,10 @@ begin
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
       select string_agg(
-        '(select t.file_id, t.path' || s.source || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
-      from unnest(v_first) l (condition), unnest(array[v_own, v_shared]) s (source)) || ') c'
+        '(select t.file_id, t.path' || format(s.source, l.trigrams::integer[] || v_all_trigrams)
+        || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
+      from unnest(v_first, v_first_trigrams) l (condition, trigrams)
+      cross join unnest(array[v_own, v_shared]) s (source)) || ') c'
     into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
     if v_count <= v_limits.search_found_at_once_max then
@@ -9678,7 +9746,7 @@ begin
       return;
     end if;
   elsif v_first is not null then
-    -- No index has shorter literals: texts are read one by one along the paths, and not more than so many bytes.
+    -- No index has literals without trigrams: texts are read one by one along the paths, not more than so many bytes.
     open v_texts for execute
       'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
       || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
@@ -9781,7 +9849,7 @@ as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
   -- parts become a phrase.
-  v_words constant text := regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g');
+  v_words constant text := translate(regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'), 'ȺȾ', 'ⱥⱦ');
   v_split constant text := filestore.search_camel_split(v_words);
   v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
 begin

@@ -81,6 +81,7 @@ create type filestore.limits as (
   redact_remaining_max integer,
   search_shared_bytes_min integer,
   search_path_words_max integer,
+  search_trigrams_max integer,
   search_words_max_base integer,
   search_bytes_per_word_min integer,
   search_pending_max integer,
@@ -169,6 +170,8 @@ begin
   v_limits.search_shared_bytes_min := 512;
   -- A path is found by so many of its words, the last ones.
   v_limits.search_path_words_max := 48;
+  -- Numbers that stand for trigrams in their index, for all texts together: a power of two.
+  v_limits.search_trigrams_max := 65536;
   -- Different words of a text that are indexed: this many, and one more for each so many bytes.
   v_limits.search_words_max_base := 600;
   v_limits.search_bytes_per_word_min := 32;

@@ -105,25 +105,66 @@ comment on column filestore.search_chunks.hash is
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
 
+-- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
+-- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
+-- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
+-- callers need no access to the schema of the extension; without it nothing has a trigram.
+do $$
+declare
+  v_schema constant text := (
+    select quote_ident(n.nspname)
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'pg_trgm');
+  -- The cost keeps the planner from computing them for each row where it could use the index.
+  v_create constant text :=
+    'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
+    'begin atomic select ';
+  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
+begin
+  execute format(v_create, 'search_trigrams(p_text text)')
+    || case when v_schema is null then '''{}''::integer[]; end'
+      else format('array(select %s from unnest(%s.show_trgm(p_text)) t (trigram)); end', v_number, v_schema) end;
+  execute format(v_create, 'search_trigrams_within(p_literal text)')
+    || case when v_schema is null then '''{}''::integer[]; end'
+      else format(
+        'array(select distinct %1$s from (select unnest(%2$s.show_trgm(p_literal)) '
+        'except select unnest(%2$s.show_trgm(left(p_literal, 2))) '
+        'except select unnest(%2$s.show_trgm(right(p_literal, 2)))) t (trigram)); end', v_number, v_schema) end;
+end
+$$;
+comment on function filestore.search_trigrams is
+  'The numbers of a text''s trigrams, in any order, some of them more than once.';
+comment on function filestore.search_trigrams_within is
+  'The numbers of trigrams that every text has which contains the literal: not those at the beginning or end of a word '
+  'where the literal begins or ends, too, since there the word may go on.';
+call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
+call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
+
 -- An index, or a column of one, whose extension is missing is left out.
 do $$
 declare
   v_schemas constant jsonb := (
     select coalesce(jsonb_object_agg(e.extname, quote_ident(n.nspname)), '{}')
     from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
-  v_trgm constant text := v_schemas ->> 'pg_trgm';
   v_vector constant text := v_schemas ->> 'vector';
   v_dimensions integer;
+  v_index text;
   v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
 begin
   -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
-  if v_trgm is not null then
+  if v_schemas ? 'pg_trgm' then
     execute format(
-      'create index search_texts_by_trigram on filestore.search_texts using gin (%s content %s.gin_trgm_ops) '
-      'where content_hash is null', v_project, v_trgm);
+      'create index search_texts_by_trigram on filestore.search_texts '
+      'using gin (%s filestore.search_trigrams(content)) where content_hash is null', v_project);
     execute format(
       'create index search_contents_by_trigram on filestore.search_contents '
-      'using gin (%s content %s.gin_trgm_ops) with (fastupdate = off)', v_project, v_trgm);
+      'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
+    -- Statistics of an expression would take the trigrams of thousands of texts, and decide nothing.
+    foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
+      execute format(
+        'alter index filestore.%I alter column %s set statistics 0', v_index,
+        case when v_project = '' then 1 else 2 end);
+    end loop;
   end if;
   execute format(
     'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',

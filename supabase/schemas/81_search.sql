@@ -30,17 +30,25 @@ declare
   v_limits constant filestore.limits := filestore.limits();
   v_clause jsonb;
   v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
-  -- A text x is in the file's row, or one that files share, which are looked up apart or along the paths.
-  v_own constant text := ' from filestore.search_texts t cross join lateral (select t.content) x' || v_filter
-    || ' and t.content_hash is null';
-  v_shared constant text := ' from filestore.search_contents x join filestore.search_texts t'
-    ' on t.project_id = x.project_id and t.content_hash = x.hash' || v_filter || ' and x.project_id = $1';
+  -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
+  -- fence: trigrams come from the index, since to compute them takes long, and the text is read last.
+  v_own constant text := ' from (select t.* from filestore.search_texts t where t.project_id = $1'
+    ' and t.content_hash is null and filestore.search_trigrams(t.content) @> %1$L::integer[] offset 0) t'
+    ' cross join lateral (select t.content) x' || replace(v_filter, '%', '%%');
+  v_shared constant text := ' from (select t.file_id, t.path, c.content from ('
+    ' select c.hash, c.content from filestore.search_contents c where c.project_id = $1'
+    ' and filestore.search_trigrams(c.content) @> %1$L::integer[] offset 0) c'
+    ' join filestore.search_texts t on t.content_hash = c.hash' || replace(v_filter, '%', '%%') || ' offset 0'
+    ') t cross join lateral (select t.content) x where true';
   v_along constant text := ' from filestore.search_texts t cross join lateral (select coalesce(t.content, ('
     ' select c.content from filestore.search_contents c where c.project_id = $1 and c.hash = t.content_hash'
     ')) as content offset 0) x' || v_filter;
   v_likes text[];
+  v_trigrams text[];
   v_first text[];
-  v_is_indexed boolean := false;
+  v_first_trigrams text[];
+  v_all_trigrams integer[] := '{}';
+  v_is_indexed boolean;
   v_others text := '';
   v_files constant integer := p_query ->> 'files';
   v_skip constant integer := p_query ->> 'skip';
@@ -53,21 +61,34 @@ declare
   v_is_found boolean;
   v_like constant text := case when (p_query ->> 'caseSensitive')::boolean then 'like' else 'ilike' end;
 begin
-  -- Each clause is a list of literals, one of which a matching text contains. The first clause is the most selective;
-  -- `v_first` has a condition for each of its literals.
-  for v_clause in select c.value from jsonb_array_elements(p_query -> 'clauses') c loop
+  -- Each clause is a list of literals, one of which a matching text contains, the most selective clause first. The
+  -- first one that the index has trigrams of, else the first one, is looked up: `v_first` has a condition for each of
+  -- its literals. Another clause of a single literal adds its trigrams.
+  for v_clause in
+    select c.value from jsonb_array_elements(p_query -> 'clauses') with ordinality c
+    cross join lateral (
+      select bool_and(filestore.search_trigrams_within(l.literal) <> '{}') as is_indexed
+      from jsonb_array_elements_text(c.value) l (literal)
+    ) i
+    order by i.is_indexed desc, c.ordinality
+  loop
     v_likes := array(
       select format(
         'x.content %s %L', v_like,
         '%' || replace(replace(replace(l.literal, '\', '\\'), '%', '\%'), '_', '\_') || '%')
-      from jsonb_array_elements_text(v_clause) l (literal));
+      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
+    v_trigrams := array(
+      select filestore.search_trigrams_within(l.literal)::text
+      from jsonb_array_elements_text(v_clause) with ordinality l (literal) order by l.ordinality);
     if v_first is null then
       v_first := v_likes;
-      v_is_indexed := (select min(length(l.literal)) >= 3 from jsonb_array_elements_text(v_clause) l (literal));
+      v_first_trigrams := v_trigrams;
     else
       v_others := v_others || ' and (' || array_to_string(v_likes, ' or ') || ')';
+      if cardinality(v_trigrams) = 1 then v_all_trigrams := v_all_trigrams || v_trigrams[1]::integer[]; end if;
     end if;
   end loop;
+  v_is_indexed := '{}' <> all (v_first_trigrams);
 
   -- fence: usually few files match; then they are looked up in the trigram index and sorted. The planner, which takes
   -- rare texts for common ones, would walk along the paths until enough have matched, so it is left no other plan.
@@ -75,8 +96,10 @@ begin
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     execute 'select array_agg(c.file_id order by c.path), count(*) from (' || (
       select string_agg(
-        '(select t.file_id, t.path' || s.source || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
-      from unnest(v_first) l (condition), unnest(array[v_own, v_shared]) s (source)) || ') c'
+        '(select t.file_id, t.path' || format(s.source, l.trigrams::integer[] || v_all_trigrams)
+        || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
+      from unnest(v_first, v_first_trigrams) l (condition, trigrams)
+      cross join unnest(array[v_own, v_shared]) s (source)) || ') c'
     into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
     if v_count <= v_limits.search_found_at_once_max then
@@ -85,7 +108,7 @@ begin
       return;
     end if;
   elsif v_first is not null then
-    -- No index has shorter literals: texts are read one by one along the paths, and not more than so many bytes.
+    -- No index has literals without trigrams: texts are read one by one along the paths, not more than so many bytes.
     open v_texts for execute
       'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
       || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
@@ -188,7 +211,7 @@ as $$
 declare
   -- As filestore.search_split, except that a hyphen which begins a word means not. What was one word stays one: its
   -- parts become a phrase.
-  v_words constant text := regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g');
+  v_words constant text := translate(regexp_replace(p_words, '[<&~/.@_+]|(?<=\S)-', ',', 'g'), 'ȺȾ', 'ⱥⱦ');
   v_split constant text := filestore.search_camel_split(v_words);
   v_query tsquery := websearch_to_tsquery('pg_catalog.english', v_words);
 begin

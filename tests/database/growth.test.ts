@@ -20,7 +20,7 @@ import {
 } from "../support/postgres/postgres_filestore.ts";
 import { storeTexts } from "../support/postgres/search_texts.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
-import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
+import { connect, createMigrated, type Letters } from "../support/postgres/postgres_hosted.ts";
 
 const GROWTH_BYTES_MAX = 64 * 1024;
 const FILES = 40;
@@ -114,9 +114,55 @@ const TEXTS: Readonly<Record<string, (bytes: number) => string>> = {
   "words of eight random letters": words(8),
 };
 
-Deno.test("a text takes at most six times its bytes of the database, and its copies 64 KB each", async (t) => {
+/** Letters from one code point up to another, any of them as likely. */
+const letters = (first: number, last: number) => (bytes: number) => {
+  const numbers = crypto.getRandomValues(new Uint32Array(16_384));
+  const size = new TextEncoder().encode(String.fromCodePoint(first)).length;
+  const letter = (n: number) => {
+    const from = numbers[n % numbers.length] ?? 0;
+    // As many numbers as one call gives, taken in an order that does not come again.
+    const number = (from ^ Math.imul(n, 0x9e3779b1)) >>> 0;
+    return String.fromCodePoint(first + number % (last - first + 1));
+  };
+  return Array.from({ length: Math.floor(bytes / size) }, (_, n) => letter(n)).join("");
+};
+const chinese = letters(0x4e00, 0x9fa5);
+
+/** Of most of them nearly every trigram is another one, and a database that knows their letters makes trigrams of them. */
+const SCRIPTS: Readonly<Record<string, (bytes: number) => string>> = {
+  "Chinese characters": chinese,
+  "short words of Chinese characters": (bytes) => chinese(bytes * 6 / 7).replaceAll(/../gu, "$& "),
+  "Hangul": letters(0xac00, 0xd7a3),
+  "Cyrillic letters": letters(0x430, 0x44f),
+  "words of Cyrillic letters": (bytes) => letters(0x430, 0x44f)(bytes * 8 / 9).replaceAll(/.{4}/gu, "$& "),
+  "letters of many alphabets": letters(0xc0, 0x24f),
+  "letters of four bytes": letters(0x20000, 0x2a6d0),
+  "emoji": letters(0x1f300, 0x1f5ff),
+  "letters and digits of ASCII": random("abcdefghijklmnopqrstuvwxyz0123456789"),
+};
+
+interface Growing {
+  readonly change: (
+    kind: CommitKind,
+    change: Omit<Commit, "segments">,
+    content: string,
+  ) => Promise<FileRecord>;
+  /** Fails where `work` adds more than a request for so many files may that sends so much text; returns how much. */
+  readonly assertGrowth: (
+    what: string,
+    files: number,
+    textBytes: number,
+    work: () => Promise<void>,
+  ) => Promise<number>;
+}
+
+async function withGrowth(
+  name: string,
+  letters: Letters,
+  work: (growing: Growing & { sql: postgres.Sql; project: Project }) => Promise<void>,
+): Promise<void> {
   const server = await startPostgres();
-  const { superuserUrl } = await createMigrated(server, "growth_of_texts");
+  const { superuserUrl } = await createMigrated(server, name, letters);
   const sql = connect(superuserUrl, 1);
   try {
     const project = await makeProject(sql, "growth of texts");
@@ -132,7 +178,6 @@ Deno.test("a text takes at most six times its bytes of the database, and its cop
       assertEquals(await storeTexts(sql, [{ project, fileId, path, version, content }]), 1);
       return file;
     };
-    /** Fails where `work` adds more than a request for so many files may that sends so much text. */
     const assertGrowth = async (
       what: string,
       files: number,
@@ -144,8 +189,18 @@ Deno.test("a text takes at most six times its bytes of the database, and its cop
       const grown = await settledBytes() - before;
       const most = files * GROWTH_BYTES_MAX + TEXT_FACTOR * textBytes;
       assert(grown <= most, `${what}: ${grown} bytes, at most ${most} may be`);
+      return grown;
     };
-    // The trigrams of letters and digits, of which there are 50,000, are entries of the index once, for all projects.
+    await work({ change, assertGrowth, sql, project });
+  } finally {
+    await sql.end();
+    await server.stop();
+  }
+}
+
+Deno.test("a text takes at most six times its bytes of the database, and its copies 64 KB each", async (t) => {
+  await withGrowth("growth_of_texts", "ascii", async ({ change, assertGrowth, sql, project }) => {
+    // The numbers of trigrams are entries of the index once, for all projects.
     await change("write", { path: "trigrams" }, words(8)(1_000_000));
 
     for (const [name, make] of Object.entries(TEXTS)) {
@@ -208,8 +263,29 @@ Deno.test("a text takes at most six times its bytes of the database, and its cop
         await assertGrowth("copied", COPIES, 0, copy);
       });
     }
-  } finally {
-    await sql.end();
-    await server.stop();
-  }
+  });
+});
+
+Deno.test("so does a text of any script where the database knows the letters of all", async (t) => {
+  await withGrowth("growth_of_scripts", "unicode", async ({ change, assertGrowth }) => {
+    for (const [name, make] of Object.entries(SCRIPTS)) {
+      for (const bytes of [1_000_000, 100_000, 10_000]) {
+        await t.step(`${name}, ${bytes}`, async () => {
+          const texts = Array.from({ length: 1_000_000 / bytes }, () => make(bytes));
+          const textBytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+          // Of large texts without the 64 KB of each file, which are for its rows.
+          const files = bytes >= 100_000 ? 0 : texts.length;
+          const grown = await assertGrowth("written", files, textBytes, async () => {
+            for (const [n, text] of texts.entries()) {
+              await change("write", { path: `${n} ${name}, ${bytes}` }, text);
+            }
+          });
+          // deno-lint-ignore no-console -- figures that the test was run for
+          console.log(
+            `${name}, ${texts.length} of ${bytes}: ${(grown / textBytes).toFixed(2)} times their bytes`,
+          );
+        });
+      }
+    }
+  });
 });

@@ -375,6 +375,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)": searchCandidates,
   "filestore.search_by_pattern(p_session filestore.session, p_scope text, p_query jsonb)": engine,
   "filestore.search_scope(p_prefix text, p_directory text)": engine,
+  "filestore.search_trigrams(p_text text)": internal("filestore_search"),
+  "filestore.search_trigrams_within(p_literal text)": internal("filestore_search"),
   "filestore.search_tsquery(p_words text)": internal("filestore_search"),
   "filestore.search_path_words(p_path text)": search,
   "filestore.search_content_words(p_content text, OUT words tsvector, OUT is_cut boolean)": search,

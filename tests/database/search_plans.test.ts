@@ -151,9 +151,9 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
       "a text too short for the index, in no file or in one, reads a part of them and goes on",
       async () => {
         // By the statistics, since a plan that is read by a cursor is not told.
-        const page = (after?: string) =>
+        const page = (after?: string, literal = "Q7") =>
           sql.begin(async (transaction) => {
-            const query = { ...base, kind: "scan", clauses: [["Q7"]], caseSensitive: false };
+            const query = { ...base, kind: "scan", clauses: [[literal]], caseSensitive: false };
             const whole = JSON.stringify(after === undefined ? query : { ...query, after });
             const before = await rowsReadSoFar(transaction);
             const [row] = await transaction<{ answer: { value: Page } }[]>`
@@ -161,6 +161,10 @@ Deno.test(`plans of search: ${LARGE} files, and ${SMALL} beside them`, async (t)
             if (row === undefined) throw new Error("no answer");
             return { ...row.answer.value, rows: await rowsReadSoFar(transaction) - before };
           });
+        // Signs are in no trigram, however many they are.
+        const { rows, next, files } = await page(undefined, "::====>>");
+        assert(rows <= SEARCH_WALK_FILES_MAX + ROWS_MAX && next !== null, `${rows} rows were read`);
+        assertEquals(files, []);
         for (const holder of [[], [LARGE - 1], [0]]) {
           for (const n of holder) {
             await sql`

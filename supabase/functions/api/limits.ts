@@ -438,6 +438,8 @@ export const SEARCH_TEXT_BYTES_MAX = 1024 * 1024;
 export const SEARCH_SHARED_BYTES_MIN = 512;
 /** A path is found by so many of its words, the last ones. In SQL. */
 export const SEARCH_PATH_WORDS_MAX = 48;
+/** Numbers that stand for trigrams in their index, for all texts together: a power of two. In SQL. */
+export const SEARCH_TRIGRAMS_MAX = 65_536;
 /**
  * Different words of a text that are indexed: this many, and one more for each SEARCH_BYTES_PER_WORD_MIN bytes. Prose
  * and code have fewer; of texts of random words only the beginning is found by its words. In SQL.

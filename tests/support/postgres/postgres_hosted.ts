@@ -89,11 +89,27 @@ export interface HostedDatabase {
   readonly superuserUrl: string;
 }
 
+/**
+ * What the database knows of letters: those of ASCII, as PGlite, or those of all scripts, as a hosted project. The tests
+ * have the former, in which sorting and indexing are quicker, unless they are about the latter.
+ */
+export type Letters = keyof typeof LOCALES;
+
+const LOCALES = {
+  "ascii": "",
+  "unicode": "template template0 locale 'C.UTF-8'",
+  "unicode by ICU": "template template0 locale 'C.UTF-8' locale_provider icu icu_locale 'en-US'",
+};
+
 /** Makes such a database on `server`. */
-export async function createHostedLike(server: PostgresServer, name: string): Promise<HostedDatabase> {
+export async function createHostedLike(
+  server: PostgresServer,
+  name: string,
+  letters: Letters = "ascii",
+): Promise<HostedDatabase> {
   await withConnection(server.url, async (sql) => {
     await sql.unsafe(ROLES);
-    await sql`create database ${sql(name)} owner postgres`;
+    await sql`create database ${sql(name)} owner postgres ${sql.unsafe(LOCALES[letters])}`;
   });
   const superuserUrl = server.urlOf("supabase_admin", name);
   await withConnection(superuserUrl, (sql) => sql.unsafe(DATABASE).simple());
@@ -101,8 +117,12 @@ export async function createHostedLike(server: PostgresServer, name: string): Pr
 }
 
 /** One that has every migration. */
-export async function createMigrated(server: PostgresServer, name: string): Promise<HostedDatabase> {
-  const database = await createHostedLike(server, name);
+export async function createMigrated(
+  server: PostgresServer,
+  name: string,
+  letters: Letters = "ascii",
+): Promise<HostedDatabase> {
+  const database = await createHostedLike(server, name, letters);
   await withConnection(database.url, (sql) => applyMigrations(sql));
   return database;
 }

@@ -47,8 +47,8 @@ export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAn
   let page = await nextPage(searcher, plan, { wanted: limit + 1 + offset - skip, skip, known: [] });
   if (page.unsearched) await live.read(page.unsearched);
   let calls = 1;
-  if (skip > 0 && live.known.length > 0) {
-    // The database has skipped without those that were read.
+  if (skip > 0 && (live.known.length > 0 || page.walked)) {
+    // The database has skipped without those that were read, or only among the first texts.
     skip = 0;
     calls++;
     page = await nextPage(searcher, plan, { wanted: limit + 1 + offset, skip, known: live.known });
