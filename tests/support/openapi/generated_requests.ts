@@ -83,9 +83,12 @@ export class RequestGenerator {
     return this.#operations.map(({ operation }) => operation.operationId);
   }
 
-  next(): GeneratedRequest {
+  /** Of any operation, or of this one. */
+  next(id?: string): GeneratedRequest {
     const { random } = this;
-    const { method, template, operation } = random.pick(this.#operations);
+    const { method, template, operation } = random.pick(
+      this.#operations.filter(({ operation }) => id === undefined || operation.operationId === id),
+    );
     const { operationId, security, parameters, requestBody } = operation;
     // What is odd, if anything: a parameter, a header, or the body.
     const odd = random.below(2) === 0 ? random.below(parameters.length + (requestBody ? 3 : 1)) : -1;
