@@ -34,7 +34,6 @@ const SNAPSHOT_TABLES = [
   "filestore.projects",
   "filestore.files",
   "filestore.file_versions",
-  "filestore.segments",
   "filestore.directories",
   "filestore.directory_changes",
   "filestore.project_usage",
@@ -44,19 +43,26 @@ const SNAPSHOT_TABLES = [
 /**
  * Every row that is inserted or updated gets a transaction number (`xmin`) greater than all before it, and a deletion
  * makes the rows fewer: their number, the greatest and the sum show every change, and a table of many rows is read quickly.
+ */
+const STATE_OF_ROWS = "concat_ws(' ', count(*), max(xmin::text::bigint), sum(xmin::text::bigint))";
+
+/**
  * Keys record when they were last used, and objects when they were last read (by the indexing of an earlier test, for
  * one): everything else of them is compared.
  */
 const SNAPSHOT = `select jsonb_build_object(${
-  SNAPSHOT_TABLES.map((table) =>
-    `'${table}', (select concat_ws(' ', count(*), max(xmin::text::bigint), sum(xmin::text::bigint)) from ${table})`
-  ).join()
-}, 'filestore.api_keys', (
+  SNAPSHOT_TABLES.map((table) => `'${table}', (select ${STATE_OF_ROWS} from ${table})`).join()
+}, 'filestore.segments', (
+  select ${STATE_OF_ROWS} from filestore.segments s
+  where not exists (select from filestore.dead_segments d where d.segment_id = s.id)
+), 'filestore.api_keys', (
   select coalesce(md5(string_agg(line, ',' order by line)), '')
   from (select (to_jsonb(k) - 'last_used_at' - 'has_written')::text as line from filestore.api_keys k) lines), 'storage.objects', (
   select concat_ws(' ', count(*), sum(hashtextextended(
     concat_ws(' ', o.id, o.bucket_id, o.name, o.owner, o.version, o.metadata, o.created_at, o.updated_at), 0)::numeric))
-  from storage.objects o)) as states`;
+  from storage.objects o
+  where not exists (select from filestore.dead_segments d where d.segment_id::text = split_part(o.name, '/', 3))
+)) as states, array(select d.segment_id from filestore.dead_segments d) as dead`;
 
 export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
   return new Service(
@@ -160,12 +166,15 @@ export class Service implements Api {
 
   /**
    * What differs as soon as anything stored was changed, whoever's it is: the state of each table, and the objects on
-   * disk. Left out is what a refused request may change: the rate window and when a key was last used.
+   * disk. Left out is what a refused request may change: the rate window and when a key was last used. And segments that
+   * nothing needs any more: the function sweeps them away after responses, at any time.
    */
   async tables(): Promise<Record<string, string>> {
-    const [row] = await this.sql<{ states: Record<string, string> }>(SNAPSHOT);
+    const [row] = await this.sql<{ states: Record<string, string>; dead: readonly string[] }>(SNAPSHOT);
     if (!row) throw new Error("no snapshot");
-    return { ...row.states, "objects on disk": this.objectsOnDisk().join("\n") };
+    const dead = new Set(row.dead);
+    const objects = this.objectsOnDisk().filter((name) => !name.split("/").some((part) => dead.has(part)));
+    return { ...row.states, "objects on disk": objects.join("\n") };
   }
 
   /** The names of the stored segments, as the bucket's folder holds them. */
