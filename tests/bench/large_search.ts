@@ -84,7 +84,12 @@ async function spaceOfDocuments(stack: BenchStack, report: Report): Promise<void
 
 /** Rows as those of files that were written and indexed, without their versions and bytes. */
 async function store(stack: BenchStack, projectId: string, files: readonly File[]): Promise<void> {
-  const texts = JSON.stringify(files).replaceAll("\\u0000", "").replaceAll("'", "''");
+  // What JSON of Postgres cannot hold.
+  const held = files.map(({ path, content }) => ({
+    path,
+    content: content.replaceAll("\0", "").toWellFormed(),
+  }));
+  const texts = JSON.stringify(held).replaceAll("'", "''");
   await stack.script(`
     -- Nothing is queued: it is indexed here.
     set local session_replication_role = replica;
