@@ -45,6 +45,7 @@ const HTTP_REST = ["http/openapi_tools.test.ts", "http/packages.test.ts", "http/
  */
 const HTTP_BREADTH = [
   "accounts_console",
+  "accounts_scopes",
   "bad_input",
   "bad_values",
   "content_types",
