@@ -60,6 +60,7 @@ const HTTP_BREADTH = [
   "project_deletion",
   "raw_read",
   "raw_write",
+  "search_walk",
   "segment_lists",
   "thousand_files",
   "usage",

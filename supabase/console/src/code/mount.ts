@@ -154,7 +154,7 @@ function keepInView(view: EditorView, { firstLine: before = 1 }: CodeOptions, ne
 
 /** Marks the lines and scrolls to the first. */
 function show(view: EditorView, marks: Compartment, options: CodeOptions): void {
-  const { line: number, lastLine = number, firstLine = 1, startsAtEnd = false } = options;
+  const { line: number, lastLine, firstLine = 1, startsAtEnd = false } = options;
   const { doc } = view.state;
   if (number === undefined) {
     const end = EditorView.scrollIntoView(doc.length, { y: "end" });

@@ -21,13 +21,12 @@ interface Properties {
 }
 
 export function NewProjectDialog({ onClose }: Properties) {
-  const { data: account, isLoading, error } = useLoad("account", readAccount);
-  const isRefused = account?.mayCreateProjects === false;
+  const { data: account, error } = useLoad("account", readAccount);
   return (
     <Dialog title="New project" onClose={onClose}>
-      {account === undefined && isLoading && error === undefined
+      {account === undefined && error === undefined
         ? <Loading what="what you may do" />
-        : isRefused
+        : account?.mayCreateProjects === false
         ? (
           <div role="status">
             <WhyNoProject account={account} />
