@@ -88,6 +88,11 @@ async function fill(account: Owner, word: string): Promise<Files> {
   }
   // The console writes, too.
   await account.request("POST", "/files", { body: { path: `console ${word}.md`, content: word } });
+  // A text that is being indexed would put the end of the project off by a minute.
+  await eventually("nothing is being indexed", async () => {
+    const waiting = "select from filestore.search_queue where project_id = $1 limit 1";
+    return (await service.sql(waiting, [account.projectId])).length === 0;
+  });
   return own;
 }
 
