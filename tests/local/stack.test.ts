@@ -76,6 +76,15 @@ Deno.test("startStack() runs the function on the Deno inside Supabase's edge run
     });
   }));
 
+Deno.test("startStack() prepares the roles of the back end before the first request", () =>
+  withScratchDirectory(async (dataDir) => {
+    const stack = await startStack({ dataDir, port: 0, demo: false });
+    // Several first requests at the same time would each do it, and on Postgres all but one would fail.
+    const prepared = await stack.exec("select from pg_default_acl limit 1");
+    await stack.stop();
+    assertEquals(prepared.length, 1);
+  }));
+
 Deno.test("startStack() says which migration fails, and leaves nothing behind", () =>
   withScratchDirectory(async (dataDir) => {
     const migrationsDirectory = `${dataDir}/migrations`;

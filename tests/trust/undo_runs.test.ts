@@ -6,6 +6,7 @@ import { assertEquals } from "@std/assert";
 import { z } from "zod";
 import { encodePath, type Files } from "../support/client/files.ts";
 import { type Random, randomFrom } from "../support/random.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { figures, IS_BRIEF, rounds } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -229,41 +230,47 @@ async function tree(own: Files): Promise<Record<string, string>> {
   return Object.fromEntries(entries);
 }
 
-test("undo does what a model does, after any interleaving of runs, undos and redos", async () => {
+/** One interleaving, in a project of its own; returns how many undos were carried out. */
+async function interleaving(seed: number): Promise<number> {
+  const own = await files();
+  const random = randomFrom(seed);
+  const model = new Model();
+  const runs: string[] = ["r1", "r2"];
   let undone = 0;
-  for (let seed = 1; seed <= ROUNDS; seed++) {
-    const own = await files();
-    const random = randomFrom(seed);
-    const model = new Model();
-    const runs: string[] = ["r1", "r2"];
-    try {
-      for (let step = 0; step < 12; step++) {
-        if (step > 3 && random.below(3) === 0) {
-          if (await undo(own, model, random, runs)) undone++;
-        } else {
-          await change(own, model, random);
-        }
-      }
-      assertEquals(await tree(own), model.tree());
-      // Undone and redone at once: nothing has come between.
-      const run = random.pick(runs);
-      if (!model.isKnown(run)) continue;
-      const expected = model.plan(run, "skip");
-      const back = await own.request("POST", `/runs/${run}/undo`, {
-        body: { dryRun: false, onConflict: "skip" },
-        headers: { "x-run-id": "back" },
-      });
-      assertEquals(back.status, 200);
-      if (expected.actions.length === 0) continue;
-      const again = await own.request("POST", "/runs/back/undo", { body: { dryRun: false } });
-      assertEquals(again.status, 200, again.text);
-      assertEquals(await tree(own), model.tree(), "undo twice is the state before");
-    } catch (error) {
-      if (error instanceof Error) error.message = `seed ${seed}: ${error.message}`;
-      throw error;
+  for (let step = 0; step < 12; step++) {
+    if (step > 3 && random.below(3) === 0) {
+      if (await undo(own, model, random, runs)) undone++;
+    } else {
+      await change(own, model, random);
     }
   }
-  figures(`${ROUNDS} interleavings, ${undone} undos carried out`);
+  assertEquals(await tree(own), model.tree());
+  // Undone and redone at once: nothing has come between.
+  const run = random.pick(runs);
+  if (!model.isKnown(run)) return undone;
+  const expected = model.plan(run, "skip");
+  const back = await own.request("POST", `/runs/${run}/undo`, {
+    body: { dryRun: false, onConflict: "skip" },
+    headers: { "x-run-id": "back" },
+  });
+  assertEquals(back.status, 200);
+  if (expected.actions.length === 0) return undone;
+  const again = await own.request("POST", "/runs/back/undo", { body: { dryRun: false } });
+  assertEquals(again.status, 200, again.text);
+  assertEquals(await tree(own), model.tree(), "undo twice is the state before");
+  return undone;
+}
+
+test("undo does what a model does, after any interleaving of runs, undos and redos", async () => {
+  const seeds = Array.from({ length: ROUNDS }, (_, index) => index + 1);
+  const undone = await inParallel(seeds, 4, async (seed) => {
+    try {
+      return await interleaving(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+  });
+  figures(`${ROUNDS} interleavings, ${undone.reduce((sum, one) => sum + one, 0)} undos carried out`);
 });
 
 // git revert ----------------------------------------------------------------------------------------------------------

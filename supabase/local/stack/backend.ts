@@ -53,6 +53,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
   try {
     const app = await createApp(database, options);
     await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));
+    await prepareRoles(app, options.secrets);
     const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
     const server = Deno.serve(listen, async (request, info) => {
       const { pathname } = new URL(request.url);
@@ -108,6 +109,18 @@ async function createApp(database: Database, options: BackendOptions) {
     throw new StartupError(`The database cannot be prepared: ${messageOf(error)}`);
   }
   return app;
+}
+
+/**
+ * With the first statement @supabase/lite grants its roles what they need. If several requests came first at the same
+ * time, each would, and on Postgres all but one would fail.
+ */
+async function prepareRoles(app: App, { secretKey }: Secrets): Promise<void> {
+  const headers = { apikey: secretKey, "content-type": "application/json" };
+  const url = "http://127.0.0.1/rest/v1/rpc/filestore_health_probe";
+  const request = new Request(url, { method: "POST", headers, body: "{}" });
+  const response = await quietly(() => app.fetch(request, { peerAddress: "127.0.0.1" }));
+  await response.body?.cancel();
 }
 
 /** Accepts the new keys and the legacy ones, like the gateway of the hosted platform. */
