@@ -42,19 +42,27 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
     assertEquals(made.sort(), [...asked, ...tree].sort());
     assertEquals(await table.getByRole("row").count(), FILES_PER_PAGE + 1, "rows, with the header");
   });
-  await step("the next page and the one before cost one request each, by cursor", async () => {
-    const next = await during(async () => {
-      await press(page, "Next");
-      await link(199).waitFor();
-      await says(page, "101–200 of 10,000");
+  await step("the rest comes as one scrolls, one request a page, by cursor", async () => {
+    const asked = (number: number) => `${list}&sortBy=path&sortOrder=asc&after=${FOLDER}/${nameOf(number)}`;
+    const made = await during(async () => {
+      for (const end of [200, 300]) {
+        await link(end - 101).scrollIntoViewIfNeeded();
+        await says(page, `1–${end} of 10,000`);
+      }
     });
-    assertEquals(next, [`${list}&sortBy=path&sortOrder=asc&after=${FOLDER}/${nameOf(99)}`]);
-    const previous = await during(async () => {
-      await press(page, "Previous");
-      await link(0).waitFor();
-      await says(page, "1–100 of 10,000");
+    assertEquals(made, [asked(99), asked(199)]);
+    assertEquals(await table.getByRole("row").count(), 3 * FILES_PER_PAGE + 1, "nothing went");
+    assertEquals(await during(() => link(0).scrollIntoViewIfNeeded()), []);
+  });
+  await step("with the keyboard, too: after the last row comes the next one", async () => {
+    const made = await during(async () => {
+      await link(250).focus();
+      await page.keyboard.press("End");
+      await says(page, "1–400 of 10,000");
+      await page.keyboard.press("ArrowDown");
+      await link(300).and(page.locator(":focus")).waitFor();
     });
-    assertEquals(previous, [`${list}&sortBy=path&sortOrder=asc`]);
+    assertEquals(made.length, 1);
   });
   await step("sorting is over all files, not over the page", async () => {
     const [largest] = await service.sql<{ path: string }>(

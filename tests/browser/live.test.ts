@@ -2,6 +2,7 @@
 /** What agents write appears by itself: in lists, in the open file, beside the editor, at the end of a log. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page, Request } from "playwright-core";
+import { populate } from "../bench/populate.ts";
 import { browserSuite, isFollow, type Visit } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
 import { eventually } from "../support/eventually.ts";
@@ -64,6 +65,46 @@ test("live: a folder takes in what is written, changed and deleted, without a re
     });
     assertEquals(calls.slice(before).map((call) => call.split("?")[0]), ["GET /files"]);
   });
+});
+
+test("live: a folder that was scrolled takes in what happens on any of its pages", async (visit) => {
+  const { page, step, open, calls, service, account: { files, projectId } } = visit;
+  await populate(service.stack, [{ id: projectId }], { files: 320, filesPerDirectory: 320 });
+  const folder = "top-0/sub-00000";
+  const name = (number: number) => `file-${String(number).padStart(7, "0")}.txt`;
+  const row = (name: string) =>
+    page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+  await open(`files/${folder}`);
+  for (const end of [200, 300]) {
+    await row(name(end - 101)).scrollIntoViewIfNeeded();
+    await says(page, `1–${end} of 320`);
+  }
+  await row(name(250)).scrollIntoViewIfNeeded();
+  await page.waitForURL(/first=200/);
+  await isFollowing(visit);
+  const before = calls.length;
+  await step("what an agent writes and deletes, without a request", async () => {
+    await files.write(`${folder}/file-0000050a.txt`, "new");
+    await says(page, "1–301 of 321");
+    assertEquals(await row(name(50)).locator("+ tr").getByRole("link").innerText(), "file-0000050a.txt");
+    await files.remove(`${folder}/${name(150)}`);
+    await row(name(150)).waitFor({ state: "detached" });
+    await says(page, "1–300 of 320");
+    assertEquals(calls.slice(before), []);
+  });
+  await step(
+    "what the person deletes: one list, of the page in view, and everything else stays",
+    async () => {
+      await press(row(name(10)), `Delete ${name(10)}`);
+      await says(page, `Deleted ${name(10)}.`);
+      await row(name(10)).waitFor({ state: "detached" });
+      await says(page, "1–299 of 319");
+      await page.getByRole("button", { name: "Undo" }).click();
+      await row(name(10)).waitFor();
+      assertEquals(await row(name(10)).locator("+ tr").getByRole("link").innerText(), name(11));
+      await says(page, "1–300 of 320");
+    },
+  );
 });
 
 test("live: a sorted folder keeps its order, the filter knows what has come", async ({ page, part, open, account }) => {

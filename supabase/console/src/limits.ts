@@ -4,6 +4,12 @@
 export const FOLDERS_LISTED_MAX = 1_000;
 /** Files on a page of a list: the maximum of the API. */
 export const FILES_PER_PAGE = 100;
+/** Files of a folder that are shown at a time, loaded page by page as one scrolls. */
+export const FOLDER_FILES_SHOWN_MAX = 5_000;
+/** How near the end of the list has to be for the next page to be loaded. */
+export const NEXT_PAGE_PIXELS = 1_000;
+/** Pause after the last scrolling before the page in view is noted in the address. */
+export const SCROLL_SETTLED_MILLISECONDS = 150;
 /** Versions on a page of a file's history. */
 export const VERSIONS_PER_PAGE = 50;
 /** What the settings tell of the service's own limits. They are those of the API, by the same names. */

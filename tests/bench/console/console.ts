@@ -66,8 +66,8 @@ async function largeFolder({ stack, rounds, report }: Bench, browser: Browser): 
     const turned: number[] = [];
     for (let end = 2 * FILES_PER_PAGE; end <= FOLDER_FILES; end += FILES_PER_PAGE) {
       const started = performance.now();
-      await tab.page.getByRole("button", { name: "Next", exact: true }).click();
-      await tab.shows({ ...rows, text: nameOf(end - 1) });
+      await tab.page.evaluate(() => globalThis.scrollTo(0, document.body.scrollHeight));
+      await tab.shows({ ...rows, count: end });
       turned.push(performance.now() - started);
     }
     requests.first = Math.max(requests.first, first);
@@ -93,7 +93,7 @@ async function largeFolder({ stack, rounds, report }: Bench, browser: Browser): 
   report.spread(loaded);
   report.times("the first screen, from another view", shown, floorName, floor, bar);
   report.spread(shown);
-  report.times("each next page of 100", turned, floorName, floor, bar);
+  report.times("each next page of 100, scrolled to", turned, floorName, floor, bar);
   report.spread(turned);
   report.value("all of the other pages, to the end", median(toEnd), "ms", null);
   const window = await stack.sql<{ requests_per_minute: number }>(

@@ -10,6 +10,7 @@ import {
   mergeChanges,
   type Sort,
 } from "../../../supabase/console/src/views/folder/merge_changes.ts";
+import { pageOf, type PageStart, withPage } from "../../../supabase/console/src/views/folder/shown_files.ts";
 import {
   compareNaturally,
   inNaturalOrder,
@@ -49,6 +50,72 @@ Deno.test("changes: a folder of one page becomes what a new list of it would be,
       },
     ),
     { numRuns: 500 },
+  );
+});
+
+Deno.test("pages: what is shown has no gap and no file twice, whichever pages are loaded, and again", () => {
+  const step = fc.record({
+    // Mostly near what is shown: below it, above it, or a part of it once more.
+    turn: fc.constantFrom("below", "above", "again" as const),
+    at: fc.nat(30),
+    change: fc.option(fc.record({ name: fc.nat(40), isDeletion: fc.boolean() })),
+  });
+  const order = fc.constantFrom<Sort["order"]>("asc", "desc");
+  fc.assert(
+    fc.property(fc.nat(20), fc.array(step, { maxLength: 20 }), order, (first, steps, order) => {
+      const sort: Sort = { by: "path", order };
+      let names = new Set(Array.from({ length: 30 }, (_, index) => index));
+      const folder = () =>
+        [...names].map((name) => file(`a/${String(name).padStart(2, "0")}`)).sort(comparison(sort));
+      const load = ({ first, after }: PageStart, limit = 4): FileList => {
+        const all = folder();
+        // As the console asks: by cursor only in this order.
+        const isByCursor = after !== undefined && order === "asc";
+        const from = isByCursor ? all.findIndex(({ path }) => after < path) : first;
+        const files = from < 0 ? [] : all.slice(from, from + limit);
+        return listOf(files, { total: all.length, hasMore: from >= 0 && from + limit < all.length });
+      };
+      let shown = withPage(null, load({ first }), { first }, sort);
+      const paths = () => shown.list.files.map(({ path }) => path);
+      let isSame = true;
+      for (const { turn, at, change } of steps) {
+        if (change !== null) {
+          isSame = false;
+          names = new Set(names);
+          if (change.isDeletion) names.delete(change.name);
+          else names.add(change.name);
+        }
+        const count = shown.list.files.length;
+        const above = Math.max(0, shown.first - 4);
+        if (turn === "above" && shown.first === 0) continue;
+        const start = turn === "below"
+          ? { first: shown.first + count, after: shown.list.files.at(-1)?.path }
+          : turn === "above"
+          ? { first: above }
+          : pageOf(shown, at % Math.max(count, 1), 4);
+        const page = load(start, turn === "above" ? shown.first - above : 4);
+        shown = withPage(shown, page, start, sort);
+        assertEquals(new Set(paths()).size, paths().length, "no file twice");
+        for (const { path } of page.files) assert(paths().includes(path), path);
+        assertEquals(paths(), [...shown.list.files].sort(comparison(sort)).map(({ path }) => path));
+        if (!isSame) continue;
+        const expected = folder().slice(shown.first, shown.first + shown.list.files.length);
+        assertEquals(paths(), expected.map(({ path }) => path));
+        assertEquals(shown.list.hasMore, shown.first + shown.list.files.length < folder().length);
+      }
+      // Each page once more, from the first one on: all as it is now.
+      let start: PageStart = { first: 0 };
+      shown = { first: 0, list: { ...shown.list, files: shown.first === 0 ? shown.list.files : [] } };
+      for (;;) {
+        const page = load(start);
+        shown = withPage(shown, page, start, sort);
+        if (!page.hasMore) break;
+        start = { first: start.first + page.files.length, after: page.files.at(-1)?.path };
+      }
+      assertEquals(paths(), folder().map(({ path }) => path));
+      assertEquals(shown.list.hasMore, false);
+    }),
+    { numRuns: 2_000 },
   );
 });
 

@@ -26,19 +26,19 @@ export function PickAll({ selection, what }: { readonly selection: Selection; re
 }
 
 interface PickProperties {
-  readonly selection: Selection;
-  readonly id: string;
   readonly name: string;
+  readonly isChosen: boolean;
+  readonly onChoose: (isRange: boolean) => void;
 }
 
-export function Pick({ selection, id, name }: PickProperties) {
+export function Pick({ name, isChosen, onChoose }: PickProperties) {
   return (
     <td class="pick">
       <input
         type="checkbox"
         aria-label={`Choose ${name}`}
-        checked={selection.has(id)}
-        onClick={({ shiftKey }) => selection.choose(id, shiftKey)}
+        checked={isChosen}
+        onClick={({ shiftKey }) => onChoose(shiftKey)}
       />
     </td>
   );

@@ -97,7 +97,11 @@ function Table({ projectId, files, selection }: TableProperties) {
         <tbody onKeyDown={selection.onKeyDown}>
           {files.map(({ path, version, updatedAt }) => (
             <tr key={path} data-key={path}>
-              <Pick id={path} name={path} selection={selection} />
+              <Pick
+                name={path}
+                isChosen={selection.has(path)}
+                onChoose={(isRange) => selection.choose(path, isRange)}
+              />
               <td class="name">
                 <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
                   <Icon name={fileIcon({ path })} />

@@ -1,12 +1,14 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
+import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
 import type { SortField } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { formatBytes, joinPath, nameOf } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
-import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
+import { isMarked } from "../../state/marks.ts";
 import { goTo, hrefOf } from "../../state/router.ts";
 import { download } from "../../state/transfers.ts";
 import { isPressed } from "../../components/shortcut_table.ts";
@@ -41,6 +43,7 @@ export function FileTable(
   { projectId, directory, folders, files, sort, onSort, onDelete, selection, onFolder, onDeleteKey }:
     Properties,
 ) {
+  const rowOf = useRows(projectId, selection, onDelete);
   return (
     <table class="list files">
       <caption class="visually-hidden">Files in {directory === "" ? "the project" : directory}</caption>
@@ -70,7 +73,7 @@ export function FileTable(
             path={joinPath(directory, name)}
           />
         ))}
-        {files.map((file) => <Row key={file.path} {...{ projectId, file, onDelete, selection }} />)}
+        {files.map(rowOf)}
       </tbody>
     </table>
   );
@@ -110,7 +113,11 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
   const key = folderKey(path);
   return (
     <tr data-key={key}>
-      <Pick id={key} name={`${name}, folder`} selection={selection} />
+      <Pick
+        name={`${name}, folder`}
+        isChosen={selection.has(key)}
+        onChoose={(isRange) => selection.choose(key, isRange)}
+      />
       <td class="name">
         <a class="row-link" href={hrefOf({ name: "files", projectId, directory: path })}>
           <Icon name="folder" />
@@ -128,23 +135,52 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
   );
 }
 
-interface RowProperties {
-  readonly projectId: string;
-  readonly selection: Selection;
-  readonly file: FileRecord;
-  readonly onDelete: (file: FileRecord) => void;
+/** Makes the row of a file, the same one while nothing of it has changed: of thousands, few are drawn again. */
+function useRows(projectId: string, selection: Selection, onDelete: (file: FileRecord) => void) {
+  const rows = useRef<WeakMap<FileRecord, RowProperties & { readonly row: VNode }>>(new WeakMap());
+  const latest = useRef({ selection, onDelete });
+  latest.current = { selection, onDelete };
+  return (file: FileRecord): VNode => {
+    const isChosen = selection.has(file.path);
+    const isChanged = isMarked(file.id);
+    const known = rows.current.get(file);
+    if (known?.isChosen === isChosen && known.isChanged === isChanged && known.projectId === projectId) {
+      return known.row;
+    }
+    const properties: RowProperties = {
+      projectId,
+      file,
+      isChosen,
+      isChanged,
+      onChoose: (isRange) => latest.current.selection.choose(file.path, isRange),
+      onDelete: () => latest.current.onDelete(file),
+    };
+    const row = <Row key={file.path} {...properties} />;
+    rows.current.set(file, { ...properties, row });
+    return row;
+  };
 }
 
-function Row({ projectId, file, onDelete, selection }: RowProperties) {
-  const { id, path, size, version, updatedAt } = file;
+interface RowProperties {
+  readonly projectId: string;
+  readonly file: FileRecord;
+  readonly isChosen: boolean;
+  /** It has just changed. */
+  readonly isChanged: boolean;
+  readonly onChoose: (isRange: boolean) => void;
+  readonly onDelete: () => void;
+}
+
+function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowProperties) {
+  const { path, size, version, updatedAt } = file;
   const name = nameOf(path);
   return (
     <tr
-      class={changedClass(id)}
+      class={isChanged ? "changed" : undefined}
       data-key={path}
       onDblClick={() => goTo({ name: "file", projectId, path, tab: "content" })}
     >
-      <Pick id={path} name={name} selection={selection} />
+      <Pick {...{ name, isChosen, onChoose }} />
       <td class="name">
         <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content" })} title={path}>
           <Icon name={fileIcon(file)} />
@@ -154,7 +190,7 @@ function Row({ projectId, file, onDelete, selection }: RowProperties) {
       <td class="number">{formatBytes(size)}</td>
       <td class="when">
         <Age iso={updatedAt} />
-        <ChangedMark fileId={id} />
+        {isChanged && <span class="visually-hidden">, has just changed</span>}
       </td>
       <td class="number version">{version}</td>
       <td class="actions">
@@ -172,7 +208,7 @@ function Row({ projectId, file, onDelete, selection }: RowProperties) {
           class="icon-button"
           aria-label={`Delete ${name}`}
           title="Delete"
-          onClick={() => onDelete(file)}
+          onClick={onDelete}
         >
           <Icon name="trash" />
         </button>

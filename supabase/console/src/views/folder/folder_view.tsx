@@ -5,7 +5,6 @@ import { useRef, useState } from "preact/hooks";
 import { keepFocus } from "../../components/selection_parts.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { enterList } from "../../components/list_navigation.ts";
-import { Pager } from "../../components/pager.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { formatNumber } from "../../format.ts";
 import { FOLDERS_LISTED_MAX } from "../../limits.ts";
@@ -17,6 +16,7 @@ import { FolderMenu, type FolderQuestion, FolderQuestionDialog } from "./folder_
 import { FolderTools } from "./folder_tools.tsx";
 import { FilterField, ScanProgress, useFilter } from "./name_filter.tsx";
 import { pathOfFolder, useChosen, useSelectedActions } from "./selected_actions.tsx";
+import { EarlierFiles, MoreFiles } from "./more_files.tsx";
 import { NaturalOrderChoice } from "./natural_order_choice.tsx";
 import { uploadAll, useDropPlace } from "./uploading.ts";
 import { type Sort, sortOf, useListing } from "./use_listing.ts";
@@ -27,7 +27,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
   const { filter, setFilter, keepFilter } = useFilter(place);
   const list = useRef<HTMLDivElement>(null);
   const listing = useListing(place, filter);
-  const { files, folders, first, scan } = listing;
+  const { files, folders, scan } = listing;
   const chosen = useChosen(directory, folders, files);
   const actions = useSelectedActions(projectId, directory, chosen);
   const [question, ask] = useState<FolderQuestion | null>(null);
@@ -75,6 +75,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
         <NaturalOrderChoice place={place} isWhole={listing.isWhole} />
       </div>
       {scan && <ScanProgress {...{ scan, filter }} total={listing.total} count={listing.foundCount} />}
+      {filter === "" && <EarlierFiles listing={listing} />}
       <div ref={list} aria-busy={listing.isLoading}>
         {listing.error !== undefined
           ? <Problem error={listing.error} onRetry={listing.reload} />
@@ -96,15 +97,7 @@ export function FolderView({ place }: { readonly place: FilesPlace }) {
       {folders.length === FOLDERS_LISTED_MAX && (
         <p class="hint">Only the first {formatNumber(FOLDERS_LISTED_MAX)} folders are shown.</p>
       )}
-      {filter === "" && (
-        <Pager
-          label="Pages of files"
-          {...{ first, count: listing.count, total: listing.total }}
-          hasNext={listing.data?.hasMore ?? false}
-          onPrevious={listing.previous}
-          onNext={listing.next}
-        />
-      )}
+      {filter === "" && <MoreFiles {...{ listing, list }} />}
       {actions.bar}
       {question && (
         <FolderQuestionDialog

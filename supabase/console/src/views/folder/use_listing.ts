@@ -1,24 +1,24 @@
 /// <reference lib="dom" />
-/** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever the page. */
+/** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever is shown. */
 import { useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
-import type { FileRecord } from "../../api/records.ts";
+import type { FileList, FileRecord } from "../../api/records.ts";
 import { directoryOf, nameOf } from "../../format.ts";
 import { FILES_PER_PAGE, FILTER_FILES_MAX, LIVE_CHANGES_KEPT } from "../../limits.ts";
 import { useChanges } from "../../state/changes.ts";
-import { setFolders } from "../../state/folders.ts";
-import { changesSince, type LiveChange, liveCount, useLive } from "../../state/live.ts";
+import { type LiveChange, useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
-import { type FilesPlace, goTo } from "../../state/router.ts";
+import { type FilesPlace, replaceWith } from "../../state/router.ts";
 import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { cursorBefore } from "../../api/cursor_before.ts";
-import { usePatched } from "../../state/use_patched.ts";
 import { useSettled } from "../../state/use_settled.ts";
 import { comparison, mergeChanges, type Sort } from "./merge_changes.ts";
 import { inNaturalOrder } from "./natural_order.ts";
+import type { PageStart } from "./shown_files.ts";
 import { useNameScan } from "./use_name_scan.ts";
+import { usePages } from "./use_pages.ts";
 
 export type { Sort };
 
@@ -31,17 +31,10 @@ export function useListing(place: FilesPlace, filter: string) {
   const { projectId, directory, first = 0, after } = place;
   const { by, order } = sortOf(place);
   const isByCursor = by === "path" && order === "asc";
-  const page = { directory, sort: { by, order }, isFirst: first === 0 };
-  const load = useLoad(`${projectId} ${directory} ${by} ${order} ${first} ${after}`, async (signal) => {
-    const start = isByCursor && (after !== undefined || first === 0) ? { after } : { offset: first };
-    const query = { directory, sortBy: by, sortOrder: order, ...start };
-    const told = liveCount();
-    const loaded = await listFiles(projectId, query, signal);
-    const { list } = mergeChanges(loaded, changesSince(projectId, told), page);
-    setFolders(projectId, directory, list.directories ?? []);
-    return list;
-  });
-  const [data, patch] = usePatched(load.data);
+  const pages = usePages({ projectId, directory, sort: { by, order } }, { first, after });
+  const { load, patch, shown } = pages;
+  const data = shown?.list;
+  const page = (isFirst: boolean) => ({ directory, sort: { by, order }, isFirst });
   const files = data?.files ?? [];
   const total = data?.total ?? 0;
   const isLarge = total > FILES_PER_PAGE;
@@ -66,6 +59,7 @@ export function useListing(place: FilesPlace, filter: string) {
     if (path !== undefined) {
       own.current.add(path);
       setDeleted(withPath(deleted, path, isDeleted ?? false));
+      if (isDeleted) patch((list) => withoutFile(list, path));
     }
     reload();
   });
@@ -77,11 +71,10 @@ export function useListing(place: FilesPlace, filter: string) {
       here.reduce((paths, { path = "", deleted }) => withPath(paths, path, deleted ?? false), before)
     );
     setTold((before) => withRecords(before, here));
-    patch((list) => {
-      if (list === undefined) return list;
-      const merged = mergeChanges(list, changes, page);
+    patch((list, isFirst) => {
+      const merged = mergeChanges(list, changes, page(isFirst));
       const others = changes.filter(({ path = "" }) => !own.current.delete(path));
-      if (merged.isStale && mergeChanges(list, others, page).isStale) refresh();
+      if (merged.isStale && mergeChanges(list, others, page(isFirst)).isStale) refresh();
       return merged.list;
     });
   });
@@ -89,35 +82,40 @@ export function useListing(place: FilesPlace, filter: string) {
     ? files
     : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })
       .filter(({ path }) => !deleted.has(path));
-  const foldersFound = filter === "" && first > 0
+  const isFromStart = shown?.first === 0;
+  const foldersFound = filter === "" && !isFromStart
     ? []
     : (data?.directories ?? []).filter((name) => contains(name, filter));
-  const isWhole = data === undefined ? undefined : first === 0 && !data.hasMore;
+  const isWhole = data === undefined ? undefined : isFromStart && !data.hasMore && !isLarge;
   const isNatural = place.sort === "natural" && isWhole === true;
-  const shown = filter === "" ? found : found.slice(0, FILTER_FILES_MAX);
-  const pages = useRef(new Map<number, string | undefined>());
-  pages.current.set(first, after);
-  const turnTo = (next: number, cursor: string | undefined) =>
-    goTo({ ...place, first: next, after: isByCursor ? cursor : undefined });
+  const listed = filter === "" ? found : found.slice(0, FILTER_FILES_MAX);
+  const placeOf = (start: PageStart): FilesPlace => ({
+    ...place,
+    first: start.first === 0 ? undefined : start.first,
+    after: isByCursor ? start.after : undefined,
+  });
   return {
     ...load,
     data,
     reload,
-    files: isNatural ? inNaturalOrder(shown, ({ path }) => nameOf(path), order) : shown,
+    files: isNatural ? inNaturalOrder(listed, ({ path }) => nameOf(path), order) : listed,
     foundCount: found.length,
     folders: isNatural ? inNaturalOrder(foldersFound, (name) => name, order) : foldersFound,
-    /** All files of the folder are on this page. Undefined until it is loaded. */
+    /** All files of the folder are on one page. Undefined until it is loaded. */
     isWhole,
-    /** Null unless a filter looks further than this page. */
+    /** Null unless a filter looks further than what is shown. */
     scan: isLarge && filter !== "" ? scan : null,
     isSearching: isLarge && (filter !== settled || scan.isRunning),
-    first,
+    first: shown?.first ?? first,
     count: files.length,
     total,
-    next: () => turnTo(first + files.length, files.at(-1)?.path),
-    previous: () => {
-      const before = Math.max(0, first - FILES_PER_PAGE);
-      turnTo(before, pages.current.get(before));
+    pages,
+    /** Where the next page begins, for an address. */
+    next: placeOf(pages.below),
+    /** Notes in the address which page is in view, without a step of its own in the browser's history. */
+    look: (path: string) => {
+      const start = pages.pageOf(path);
+      if (start !== undefined && start.first !== first) replaceWith(placeOf(start));
     },
   };
 }
@@ -135,6 +133,11 @@ function useNamesThatBegin(projectId: string, directory: string, text: string) {
 function matching(files: readonly FileRecord[], filter: string, sort: Sort): readonly FileRecord[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   return [...byPath.values()].filter(({ path }) => contains(nameOf(path), filter)).sort(comparison(sort));
+}
+
+function withoutFile(list: FileList, path: string): FileList {
+  const files = list.files.filter((file) => file.path !== path);
+  return files.length === list.files.length ? list : { ...list, files, total: list.total - 1 };
 }
 
 function withRecords(

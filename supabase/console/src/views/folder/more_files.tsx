@@ -1,0 +1,108 @@
+/** @jsxImportSource preact */
+/// <reference lib="dom" />
+/** The ends of a list that is loaded as one scrolls. */
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { keyAt } from "../../components/selection.ts";
+import { Problem } from "../../components/states.tsx";
+import { formatNumber } from "../../format.ts";
+import { FILES_PER_PAGE, NEXT_PAGE_PIXELS, SCROLL_SETTLED_MILLISECONDS } from "../../limits.ts";
+import { hrefOf } from "../../state/router.ts";
+import type { useListing } from "./use_listing.ts";
+
+type Listing = ReturnType<typeof useListing>;
+
+/** Above the list, where it begins in the middle of the folder: after going back, or by an address that was kept. */
+export function EarlierFiles({ listing: { first, data, pages } }: { readonly listing: Listing }) {
+  if (data === undefined || first === 0) return null;
+  return (
+    <nav class="pager" aria-label="Earlier files">
+      <button type="button" disabled={pages.isTurning} onClick={() => void pages.addAbove()}>
+        Earlier files
+      </button>
+    </nav>
+  );
+}
+
+interface Properties {
+  readonly listing: Listing;
+  /** Has the rows. */
+  readonly list: RefObject<HTMLElement | null>;
+}
+
+/** Below the list: what is shown of how many, and the next page, which is loaded when one comes near. */
+export function MoreFiles({ listing, list }: Properties) {
+  const { first, count, total, data, pages, look } = listing;
+  const end = useRef<HTMLElement>(null);
+  const hasMore = data?.hasMore ?? false;
+  const isAuto = hasMore && !pages.isFull && !pages.isTurning && pages.turnError === undefined;
+  const add = useRef(pages.addBelow);
+  add.current = pages.addBelow;
+  useEffect(() => {
+    if (!isAuto || end.current === null) return;
+    // Tells at once whether it is near already.
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) void add.current();
+    }, { rootMargin: `${NEXT_PAGE_PIXELS}px` });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [isAuto, count]);
+  useLookedAt(list, look);
+  if (first === 0 && !hasMore && count <= FILES_PER_PAGE) return null;
+  return (
+    <>
+      {pages.turnError !== undefined && (
+        <Problem
+          error={pages.turnError}
+          onRetry={() => void pages.addBelow()}
+        />
+      )}
+      <nav class="pager" aria-label="More files" ref={end}>
+        <span role="status">
+          {formatNumber(first + 1)}–{formatNumber(first + count)} of {formatNumber(total)}
+        </span>
+        {hasMore && (pages.isFull
+          ? <a class="button" href={hrefOf(listing.next)}>Next files</a>
+          : (
+            <button type="button" disabled={pages.isTurning} onClick={() => void pages.addBelow()}>
+              More files
+            </button>
+          ))}
+      </nav>
+    </>
+  );
+}
+
+/** Tells the key of the first row in view, after scrolling. */
+function useLookedAt(list: RefObject<HTMLElement | null>, look: (key: string) => void): void {
+  const latest = useRef(look);
+  latest.current = look;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tell = () => {
+      const rows = [...list.current?.querySelectorAll("tr[data-key]") ?? []];
+      const key = keyAt(firstInView(rows) ?? null);
+      if (key !== undefined) latest.current(key);
+    };
+    const onScroll = () => {
+      clearTimeout(timer);
+      timer = setTimeout(tell, SCROLL_SETTLED_MILLISECONDS);
+    };
+    addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("scroll", onScroll);
+    };
+  }, []);
+}
+
+/** Rows are in order, so that few of thousands have to be measured. */
+function firstInView(rows: readonly Element[]): Element | undefined {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rows[middle]?.getBoundingClientRect().bottom ?? 0) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return rows[low];
+}

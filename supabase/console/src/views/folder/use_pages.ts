@@ -1,0 +1,101 @@
+/// <reference lib="dom" />
+/** Loads a folder page by page, as one scrolls. What is loaded again is the page in view, whose place is in the address. */
+import { useRef, useState } from "preact/hooks";
+import { listFiles } from "../../api/files.ts";
+import type { FileList } from "../../api/records.ts";
+import { FILES_PER_PAGE, FOLDER_FILES_SHOWN_MAX } from "../../limits.ts";
+import { setFolders } from "../../state/folders.ts";
+import { changesSince, liveCount } from "../../state/live.ts";
+import { useLoad } from "../../state/use_load.ts";
+import { usePatched } from "../../state/use_patched.ts";
+import { mergeChanges, type Sort } from "./merge_changes.ts";
+import { isShown, pageOf, type PageStart, type ShownFiles, withPage } from "./shown_files.ts";
+
+interface Folder {
+  readonly projectId: string;
+  readonly directory: string;
+  readonly sort: Sort;
+}
+
+/** `start`: of the page in view. */
+export function usePages(folder: Folder, start: PageStart) {
+  const { projectId, directory, sort } = folder;
+  const key = `${projectId} ${directory} ${sort.by} ${sort.order}`;
+  const latest = useRef<{ readonly key: string; readonly shown: ShownFiles } | null>(null);
+  const touched = (page: PageStart) =>
+    latest.current?.key === key && isShown(latest.current.shown, page) ? latest.current.shown : null;
+  const origin = useRef({ key, first: start.first });
+  if (origin.current.key !== key || (origin.current.first !== start.first && touched(start) === null)) {
+    origin.current = { key, first: start.first };
+  }
+  const load = useLoad(`${key} ${origin.current.first}`, async (signal) => {
+    const page = await readPage(folder, start, FILES_PER_PAGE, signal);
+    return withPage(touched(start), page, start, sort);
+  });
+  const [shown, patch] = usePatched(load.data);
+  latest.current = shown === undefined ? null : { key, shown };
+  const [turning, setTurning] = useState<{ readonly key: string; readonly error?: unknown } | null>(null);
+  const isTurning = useRef(false);
+  const count = shown?.list.files.length ?? 0;
+  const add = async (page: PageStart, limit: number) => {
+    if (isTurning.current) return;
+    isTurning.current = true;
+    setTurning({ key });
+    try {
+      const loaded = await readPage(folder, page, limit);
+      if (latest.current?.key === key) {
+        patch((before) => {
+          if (before === undefined) return before;
+          const next = withPage(before, loaded, page, sort);
+          latest.current = { key, shown: next };
+          return next;
+        });
+      }
+      setTurning(null);
+    } catch (error) {
+      setTurning({ key, error });
+    } finally {
+      isTurning.current = false;
+    }
+  };
+  const below: PageStart = { first: (shown?.first ?? 0) + count, after: shown?.list.files.at(-1)?.path };
+  const above = Math.max(0, (shown?.first ?? 0) - FILES_PER_PAGE);
+  return {
+    load,
+    shown,
+    /** Changes the list that is shown. */
+    patch: (change: (list: FileList, isFirst: boolean) => FileList) =>
+      patch((before) => {
+        if (before === undefined) return before;
+        const list = change(before.list, before.first === 0);
+        return list === before.list ? before : { ...before, list };
+      }),
+    /** Where the next page begins. */
+    below,
+    isFull: count >= FOLDER_FILES_SHOWN_MAX,
+    addBelow: () => add(below, FILES_PER_PAGE),
+    addAbove: () => add({ first: above }, (shown?.first ?? 0) - above),
+    isTurning: turning?.key === key && turning.error === undefined,
+    turnError: turning?.key === key ? turning.error : undefined,
+    /** Where the page begins that has the file; of what is no file, the first one. */
+    pageOf: (path: string) =>
+      shown && pageOf(shown, shown.list.files.findIndex((file) => file.path === path), FILES_PER_PAGE),
+  };
+}
+
+async function readPage(
+  { projectId, directory, sort }: Folder,
+  { first, after }: PageStart,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<FileList> {
+  const isByCursor = sort.by === "path" && sort.order === "asc" && (after !== undefined || first === 0);
+  const start = isByCursor ? { after } : { offset: first };
+  const told = liveCount();
+  const query = { limit, directory, sortBy: sort.by, sortOrder: sort.order, ...start };
+  const loaded = await listFiles(projectId, query, signal);
+  const page = { directory, sort, isFirst: first === 0 };
+  const { list } = mergeChanges(loaded, changesSince(projectId, told), page);
+  setFolders(projectId, directory, list.directories ?? []);
+  return list;
+}
