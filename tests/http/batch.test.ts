@@ -96,6 +96,39 @@ test("every kind of operation, each seeing what the earlier ones did", async () 
   ]);
 });
 
+test("an edit of what a restore brings back: a version of before, or one that the batch has made", async () => {
+  const own = await files();
+  await own.write("old", "old 1");
+  await own.write("old", "old 2");
+  const edit = (path: string, oldString: string) => ({ op: "edit", path, oldString, newString: "new" });
+  await batch(own, [
+    write("made", "made 1"),
+    { op: "overwrite", path: "made", content: "made 2" },
+    { op: "restore", path: "made", version: 1 },
+    edit("made", "made 1"),
+    { op: "delete", path: "made" },
+    { op: "restore", path: "made", version: 4 },
+    { op: "append", path: "made", content: "!" },
+    edit("made", "new!"),
+    { op: "overwrite", path: "old", content: "old 3" },
+    { op: "restore", path: "old", version: 1 },
+    edit("old", "old 1"),
+  ]);
+  assertEquals([(await own.read("made")).content, (await own.read("old")).content], ["new", "new"]);
+  assertEquals((await own.versions("made")).total, 8);
+});
+
+test("copies to and fro before an edit: each operation is looked at once, and others are answered meanwhile", async () => {
+  const own = await files();
+  await own.write("a", "text");
+  const copies = Array.from({ length: BATCH_OPERATIONS_MAX - 1 }, (_, index) => {
+    const [path, destination] = index % 2 === 0 ? ["a", "b"] : ["b", "a"];
+    return { op: "copy", path, destination, overwrite: true };
+  });
+  await batch(own, [...copies, { op: "edit", path: "b", oldString: "text", newString: "texts" }]);
+  assertEquals((await own.read("b")).content, "texts");
+});
+
 const REFUSED: readonly (readonly [what: string, code: Code, operation: Operation])[] = [
   ["a file that does not exist", "FILE_NOT_FOUND", { op: "append", path: "no", content: "x" }],
   ["a string that does not occur", "STRING_NOT_FOUND", {

@@ -104,7 +104,8 @@ class OpenBatch {
   private stored: readonly (readonly Segment[])[] | undefined;
   /** Of the edits of the latest try, by index. */
   private edited: Segment[][] = [];
-  private readonly made = new Map<number, State>();
+  /** What the operations of this try leave, by index and path. */
+  private readonly left = new Map<string, State>();
   private readonly read = new Map<string, State>();
   private readonly work: Work = editWork();
   /** What the edit at which the latest try ended failed with. */
@@ -117,7 +118,7 @@ class OpenBatch {
     const { gate, metadata } = this.context;
     this.stored ??= await this.store();
     this.failure = undefined;
-    this.made.clear();
+    this.left.clear();
     this.read.clear();
     const operations: BatchOperation[] = [];
     for (let index = 0; index < this.operations.length && this.failure === undefined; index++) {
@@ -227,7 +228,10 @@ class OpenBatch {
       this.edited.push(segments);
       const known = new Map([...base.segments, ...segments].map((segment) => [segment.id, segment]));
       const all = segmentIds.flatMap((id) => known.get(id) ?? []);
-      this.made.set(index, { live: { segments: all, mimeType: base.mimeType }, version: version + 1 });
+      this.left.set(`${index}:${path}`, {
+        live: { segments: all, mimeType: base.mimeType },
+        version: version + 1,
+      });
       return { kind: "edit", segments, baseSegmentIds, segmentIds, extra: { replacements } } as const;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
@@ -257,13 +261,27 @@ class OpenBatch {
   }
 
   private async stateAfter(index: number, operation: Operation, path: string): Promise<State> {
-    const made = this.made.get(index);
-    if (made) return made;
+    // Computed once: a chain of copies to and fro would take twice as long with each.
+    const name = `${index}:${path}`;
+    const known = this.left.get(name);
+    if (known) return known;
     const before = await this.stateAt(path, index);
-    return {
-      version: before.version + 1,
-      live: await this.contentAfter(index, operation, path, before.live),
-    };
+    const live = await this.contentAfter(index, operation, path, before.live);
+    const state = { version: before.version + 1, live };
+    this.left.set(name, state);
+    return state;
+  }
+
+  /** What was at a path in a version, which operations before `end` may have made. */
+  private async versionAt(path: string, version: number, end: number): Promise<State["live"]> {
+    for (let index = end - 1; index >= 0; index--) {
+      const operation = this.operations[index];
+      if (!operation || !touches(operation, path)) continue;
+      const state = await this.stateAfter(index, operation, path);
+      if (state.version === version) return state.live;
+      if (state.version < version) break;
+    }
+    return (await this.current(path, version)).live;
   }
 
   private async contentAfter(
@@ -281,7 +299,7 @@ class OpenBatch {
       case "append":
         return before && { ...before, segments: [...before.segments, ...segments] };
       case "restore":
-        return (await this.current(path, operation.version)).live;
+        return await this.versionAt(path, operation.version, index);
       case "copy":
       case "move":
         return operation.destination === path ? (await this.stateAt(operation.path, index)).live : null;

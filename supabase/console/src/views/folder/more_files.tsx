@@ -16,11 +16,14 @@ type Listing = ReturnType<typeof useListing>;
 export function EarlierFiles({ listing: { first, data, pages } }: { readonly listing: Listing }) {
   if (data === undefined || first === 0) return null;
   return (
-    <nav class="pager" aria-label="Earlier files">
-      <button type="button" disabled={pages.isTurning} onClick={() => void pages.addAbove()}>
-        Earlier files
-      </button>
-    </nav>
+    <>
+      <TurnProblem {...{ pages }} where="above" />
+      <nav class="pager" aria-label="Earlier files">
+        <button type="button" disabled={isUnderWay(pages)} onClick={() => void pages.addAbove()}>
+          Earlier files
+        </button>
+      </nav>
+    </>
   );
 }
 
@@ -35,7 +38,7 @@ export function MoreFiles({ listing, list }: Properties) {
   const { first, count, total, data, pages, look } = listing;
   const end = useRef<HTMLElement>(null);
   const hasMore = data?.hasMore ?? false;
-  const isAuto = hasMore && !pages.isFull && !pages.isTurning && pages.turnError === undefined;
+  const isAuto = hasMore && !pages.isFull && pages.turn === null;
   const add = useRef(pages.addBelow);
   add.current = pages.addBelow;
   useEffect(() => {
@@ -51,12 +54,7 @@ export function MoreFiles({ listing, list }: Properties) {
   if (first === 0 && !hasMore && count <= FILES_PER_PAGE) return null;
   return (
     <>
-      {pages.turnError !== undefined && (
-        <Problem
-          error={pages.turnError}
-          onRetry={() => void pages.addBelow()}
-        />
-      )}
+      <TurnProblem {...{ pages }} where="below" />
       <nav class="pager" aria-label="More files" ref={end}>
         <span role="status">
           {formatNumber(first + 1)}–{formatNumber(first + count)} of {formatNumber(total)}
@@ -64,13 +62,29 @@ export function MoreFiles({ listing, list }: Properties) {
         {hasMore && (pages.isFull
           ? <a class="button" href={hrefOf(listing.next)}>Next files</a>
           : (
-            <button type="button" disabled={pages.isTurning} onClick={() => void pages.addBelow()}>
+            <button type="button" disabled={isUnderWay(pages)} onClick={() => void pages.addBelow()}>
               More files
             </button>
           ))}
       </nav>
     </>
   );
+}
+
+function isUnderWay({ turn }: Listing["pages"]): boolean {
+  return turn !== null && turn.error === undefined;
+}
+
+interface TurnProblemProperties {
+  readonly pages: Listing["pages"];
+  readonly where: "above" | "below";
+}
+
+/** Why the next page is missing. */
+function TurnProblem({ pages, where }: TurnProblemProperties) {
+  if (pages.turn?.where !== where || pages.turn.error === undefined) return null;
+  const onRetry = where === "above" ? pages.addAbove : pages.addBelow;
+  return <Problem error={pages.turn.error} onRetry={() => void onRetry()} />;
 }
 
 /** Tells the key of the first row in view, after scrolling. */

@@ -15,9 +15,9 @@ export interface ShownFiles extends PageStart {
   readonly list: FileList;
 }
 
-/** Whether a page that begins there touches what is shown. */
+/** Whether a page that begins there is a part of what is shown. */
 export function isShown({ first, list }: ShownFiles, start: PageStart): boolean {
-  return start.first >= first && start.first <= first + list.files.length;
+  return start.first === first || (start.first > first && start.first < first + list.files.length);
 }
 
 /** Takes in a page that was loaded: in the place of what was shown there, below it, or above it. */

@@ -17,30 +17,37 @@ interface Folder {
   readonly sort: Sort;
 }
 
+interface Turn {
+  readonly key: string;
+  readonly where: "above" | "below";
+  readonly error?: unknown;
+}
+
 /** `start`: of the page in view. */
 export function usePages(folder: Folder, start: PageStart) {
   const { projectId, directory, sort } = folder;
   const key = `${projectId} ${directory} ${sort.by} ${sort.order}`;
   const latest = useRef<{ readonly key: string; readonly shown: ShownFiles } | null>(null);
-  const touched = (page: PageStart) =>
-    latest.current?.key === key && isShown(latest.current.shown, page) ? latest.current.shown : null;
+  const around = () =>
+    latest.current?.key === key && isShown(latest.current.shown, start) ? latest.current.shown : null;
+  /** Another place begins a list of its own, unless it is in this one. */
   const origin = useRef({ key, first: start.first });
-  if (origin.current.key !== key || (origin.current.first !== start.first && touched(start) === null)) {
+  if (origin.current.key !== key || (origin.current.first !== start.first && around() === null)) {
     origin.current = { key, first: start.first };
   }
   const load = useLoad(`${key} ${origin.current.first}`, async (signal) => {
     const page = await readPage(folder, start, FILES_PER_PAGE, signal);
-    return withPage(touched(start), page, start, sort);
+    return withPage(around(), page, start, sort);
   });
   const [shown, patch] = usePatched(load.data);
   latest.current = shown === undefined ? null : { key, shown };
-  const [turning, setTurning] = useState<{ readonly key: string; readonly error?: unknown } | null>(null);
+  const [turn, setTurn] = useState<Turn | null>(null);
   const isTurning = useRef(false);
   const count = shown?.list.files.length ?? 0;
-  const add = async (page: PageStart, limit: number) => {
+  const add = async (where: Turn["where"], page: PageStart, limit: number) => {
     if (isTurning.current) return;
     isTurning.current = true;
-    setTurning({ key });
+    setTurn({ key, where });
     try {
       const loaded = await readPage(folder, page, limit);
       if (latest.current?.key === key) {
@@ -51,9 +58,9 @@ export function usePages(folder: Folder, start: PageStart) {
           return next;
         });
       }
-      setTurning(null);
+      setTurn(null);
     } catch (error) {
-      setTurning({ key, error });
+      setTurn({ key, where, error });
     } finally {
       isTurning.current = false;
     }
@@ -73,10 +80,10 @@ export function usePages(folder: Folder, start: PageStart) {
     /** Where the next page begins. */
     below,
     isFull: count >= FOLDER_FILES_SHOWN_MAX,
-    addBelow: () => add(below, FILES_PER_PAGE),
-    addAbove: () => add({ first: above }, (shown?.first ?? 0) - above),
-    isTurning: turning?.key === key && turning.error === undefined,
-    turnError: turning?.key === key ? turning.error : undefined,
+    addBelow: () => add("below", below, FILES_PER_PAGE),
+    addAbove: () => add("above", { first: above }, (shown?.first ?? 0) - above),
+    /** A page is being added, or could not be. */
+    turn: turn?.key === key ? turn : null,
     /** Where the page begins that has the file; of what is no file, the first one. */
     pageOf: (path: string) =>
       shown && pageOf(shown, shown.list.files.findIndex((file) => file.path === path), FILES_PER_PAGE),
