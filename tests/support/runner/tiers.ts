@@ -40,12 +40,13 @@ const PRIVATE_STACK = [
  */
 const HTTP_REST = ["http/openapi_tools.test.ts", "http/packages.test.ts", "http/sizes.test.ts"];
 /**
- * What takes long because it tries many forms of the same (pages, ranges, bodies, differences, lists of segments, and the
- * console as one more client). With HTTP_REST as deployed alone.
+ * What takes long because it tries many forms of the same (pages, ranges, bodies, differences, moments, archives, lists of
+ * segments, and the console as one more client). With HTTP_REST as deployed alone.
  */
 const HTTP_BREADTH = [
   "accounts_console",
   "accounts_scopes",
+  "at",
   "bad_input",
   "bad_values",
   "content_types",
@@ -53,6 +54,7 @@ const HTTP_BREADTH = [
   "edit_turns",
   "empty_conditions",
   "erased_answers",
+  "export",
   "lines",
   "memory",
   "paging",
@@ -103,13 +105,14 @@ const BRIEF = { TEST_BRIEF: "1" };
 /** Crashes, races, faults and odd requests, in brief; in `rest` as usual. */
 const TRUST_TEST = ["crash", "concurrency", "faults", "openapi_fuzz"].map((name) => `trust/${name}.test.ts`);
 
-/** What takes seconds and is no promise of the service: the documents' commands, folders of other versions, older Denos. */
+/** What takes seconds each: the documents' commands, the way from a fresh clone, folders of other versions, older Denos. */
 const LOCAL_REST = [
   "local/docs_commands.test.ts",
   "local/docs_storage_format.test.ts",
   "local/embeddings.test.ts",
   "local/erase_command.test.ts",
   "local/files_command.test.ts",
+  "local/first_hour.test.ts",
   "local/npx.test.ts",
   "local/pglite_session.test.ts",
   "local/recorded_migrations.test.ts",
