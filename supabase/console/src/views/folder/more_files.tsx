@@ -19,7 +19,7 @@ export function EarlierFiles({ listing: { first, data, pages } }: { readonly lis
     <>
       <TurnProblem {...{ pages }} where="above" />
       <nav class="pager" aria-label="Earlier files">
-        <button type="button" disabled={isUnderWay(pages)} onClick={() => void pages.addAbove()}>
+        <button type="button" aria-disabled={isUnderWay(pages)} onClick={() => void pages.addAbove()}>
           Earlier files
         </button>
       </nav>
@@ -62,7 +62,7 @@ export function MoreFiles({ listing, list }: Properties) {
         {hasMore && (pages.isFull
           ? <a class="button" href={hrefOf(listing.next)}>Next files</a>
           : (
-            <button type="button" disabled={isUnderWay(pages)} onClick={() => void pages.addBelow()}>
+            <button type="button" aria-disabled={isUnderWay(pages)} onClick={() => void pages.addBelow()}>
               More files
             </button>
           ))}
