@@ -112,6 +112,8 @@ export const FOLLOW_FAILURES_PAUSE_MILLISECONDS = 1_000;
 export const FOLLOW_FAILURES_PAUSE_MILLISECONDS_MAX = 60_000;
 /** Changes that are remembered, for lists that were under way and for who wrote a version. */
 export const LIVE_CHANGES_KEPT = 2_000;
+/** How long after a page was read anew the count of a longer list is read again where the feed changes it. */
+export const TOTAL_IN_DOUBT_MILLISECONDS = 5_000;
 /** How long a row that has changed is marked. */
 export const MARK_MILLISECONDS = 5_000;
 /** Rows that are marked at a time. */

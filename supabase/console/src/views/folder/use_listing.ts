@@ -5,7 +5,12 @@ import { recordOf } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
 import type { FileList, FileRecord } from "../../api/records.ts";
 import { directoryOf, nameOf } from "../../format.ts";
-import { FILES_PER_PAGE, FILTER_FILES_MAX, LIVE_CHANGES_KEPT } from "../../limits.ts";
+import {
+  FILES_PER_PAGE,
+  FILTER_FILES_MAX,
+  LIVE_CHANGES_KEPT,
+  TOTAL_IN_DOUBT_MILLISECONDS,
+} from "../../limits.ts";
 import { useChanges } from "../../state/changes.ts";
 import { type LiveChange, useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
@@ -61,11 +66,19 @@ export function useListing(place: FilesPlace, filter: string) {
       setDeleted(withPath(deleted, path, isDeleted ?? false));
       if (isDeleted) patch((list) => withoutFile(list, path));
     }
+    doubtTotal();
     reload();
   });
   const refresh = usePacedCall(projectId, load.reload);
+  /** A page that is read anew may count, for the whole folder, what the feed tells of other pages only afterwards. */
+  const totalInDoubtUntil = useRef(0);
+  const doubtTotal = () => totalInDoubtUntil.current = performance.now() + TOTAL_IN_DOUBT_MILLISECONDS;
+  const refreshStale = () => {
+    doubtTotal();
+    refresh();
+  };
   useLive(projectId, (changes) => {
-    if (changes === null) return refresh();
+    if (changes === null) return refreshStale();
     const here = changes.filter(({ path = "" }) => path !== "" && directoryOf(path) === directory);
     setDeleted((before) =>
       here.reduce((paths, { path = "", deleted }) => withPath(paths, path, deleted ?? false), before)
@@ -74,10 +87,13 @@ export function useListing(place: FilesPlace, filter: string) {
     patch((list, isFirst) => {
       const merged = mergeChanges(list, changes, page(isFirst));
       const others = changes.filter(({ path = "" }) => !own.current.delete(path));
-      if (merged.isStale && mergeChanges(list, others, page(isFirst)).isStale) refresh();
+      if (merged.isStale && mergeChanges(list, others, page(isFirst)).isStale) refreshStale();
+      else if (merged.list.total !== list.total && isTotalInDoubt(list)) refresh();
       return merged.list;
     });
   });
+  const isTotalInDoubt = (list: FileList) =>
+    list.files.length > FILES_PER_PAGE && performance.now() < totalInDoubtUntil.current;
   const found = filter === ""
     ? files
     : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })
