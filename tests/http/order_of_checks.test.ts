@@ -12,7 +12,8 @@ const own = await files("free");
 await own.write("f.txt", "kept");
 const exhausted = await service.project("free");
 
-type Key = "good" | "junk" | "none" | "over its limit";
+/** `new`: as good, and unknown to the isolate, which then asks the database first. */
+type Key = "good" | "new" | "junk" | "none" | "over its limit";
 
 interface Row {
   readonly wrong: string;
@@ -202,6 +203,14 @@ const ROWS: readonly Row[] = [
     code: "VALIDATION_ERROR",
   },
   {
+    wrong: "no bytes, missing file (raw append)",
+    key: "good",
+    method: "PUT",
+    path: "/files/append/none?raw",
+    body: "",
+    code: "VALIDATION_ERROR",
+  },
+  {
     wrong: "fields, missing file (edit)",
     key: "good",
     method: "PUT",
@@ -259,18 +268,29 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-for (const { wrong, key, method, path, body, type, code } of ROWS) {
-  test(`${STATUS_OF[code]} ${code}: wrong are ${wrong}`, async () => {
+const WITH_NEW_KEYS = ROWS.flatMap((row) =>
+  row.key === "good" ? [row, { ...row, key: "new" as const }] : [row]
+);
+
+for (const { wrong, key, method, path, body, type, code } of WITH_NEW_KEYS) {
+  test(`${STATUS_OF[code]} ${code}: wrong are ${wrong}${key === "new" ? ", with a new key" : ""}`, async () => {
+    const { key: unknown } = await service.key(own.project.id);
     await service.freezeWindow(own.project.id);
     await service.freezeWindow(exhausted.id, 100);
     const before = await service.tables();
-    const keys = { "good": own.key, "over its limit": exhausted.key, "junk": "oa_junk", "none": null };
+    const keys = {
+      "good": own.key,
+      "new": unknown,
+      "over its limit": exhausted.key,
+      "junk": "oa_junk",
+      "none": null,
+    };
     const answer = await service.request(keys[key], method, path, {
       ...(body !== undefined && { body }),
       ...(type !== undefined && { headers: { "content-type": type } }),
     });
     assertRefused(answer, code);
-    if (key === "good") assertEquals(rateOf(answer.headers).remaining, 99, "counted once");
+    if (key === "good" || key === "new") assertEquals(rateOf(answer.headers).remaining, 99, "counted once");
     assertEquals(await service.tables(), before);
   });
 }

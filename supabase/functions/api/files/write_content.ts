@@ -162,10 +162,12 @@ async function storeChunks(
 async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> {
   const { gate, deadline, request: { headers } } = writer;
   const authorization = mayStoreUnauthorized(writer) ? undefined : await authorize(writer, request);
-  ensureExists(authorization);
+  // The same order whether or not this isolate knows the key, and so what exists.
   ensureUnencoded(headers);
-  const before = existingBytes(request, authorization);
   const declared = declaredBytes(headers);
+  if (request.kind === "append" && declared === 0) throwNothingToAppend();
+  ensureExists(authorization);
+  const before = existingBytes(request, authorization);
   ensureWithinTier(gate, before + (declared ?? 0));
   const body = isLargeBody(headers)
     ? await openBody(writer, Math.min(declared ?? RAW_UPLOAD_BYTES, RAW_UPLOAD_BYTES))
