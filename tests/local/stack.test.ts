@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartupError } from "../../supabase/local/startup_error.ts";
 import { startStack } from "../../supabase/local/stack/stack.ts";
+import { startPostgres } from "../support/postgres/postgres.ts";
 import { isAlive } from "../support/stack/command.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 
@@ -76,13 +77,18 @@ Deno.test("startStack() runs the function on the Deno inside Supabase's edge run
     });
   }));
 
-Deno.test("startStack() prepares the roles of the back end before the first request", () =>
+Deno.test("startStack() on Postgres prepares the roles of the back end before the first request", () =>
   withScratchDirectory(async (dataDir) => {
-    const stack = await startStack({ dataDir, port: 0, demo: false });
-    // Several first requests at the same time would each do it, and on Postgres all but one would fail.
-    const prepared = await stack.exec("select from pg_default_acl limit 1");
-    await stack.stop();
-    assertEquals(prepared.length, 1);
+    const server = await startPostgres();
+    try {
+      const stack = await startStack({ dataDir, port: 0, demo: false, databaseUrl: server.url });
+      // Several first requests at the same time would each do it, and all but one would fail.
+      const prepared = await stack.exec("select from pg_default_acl limit 1");
+      await stack.stop();
+      assertEquals(prepared.length, 1);
+    } finally {
+      await server.stop();
+    }
   }));
 
 Deno.test("startStack() says which migration fails, and leaves nothing behind", () =>

@@ -53,7 +53,7 @@ export async function startBackend(options: BackendOptions): Promise<Backend> {
   try {
     const app = await createApp(database, options);
     await migrate(database, options.migrationsDirectory, (file) => onProgress(`Applying ${file}`));
-    await prepareRoles(app, options.secrets);
+    if (databaseUrl !== undefined) await prepareRoles(app, options.secrets);
     const listen = { hostname: "127.0.0.1", port: 0, onListen() {} };
     const server = Deno.serve(listen, async (request, info) => {
       const { pathname } = new URL(request.url);
@@ -113,7 +113,7 @@ async function createApp(database: Database, options: BackendOptions) {
 
 /**
  * With the first statement @supabase/lite grants its roles what they need. If several requests came first at the same
- * time, each would, and on Postgres all but one would fail.
+ * time, each would, and all but one would fail. (PGlite has one connection, on which they follow each other.)
  */
 async function prepareRoles(app: App, { secretKey }: Secrets): Promise<void> {
   const headers = { apikey: secretKey, "content-type": "application/json" };
