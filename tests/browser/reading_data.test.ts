@@ -43,6 +43,7 @@ test("table: 100,000 rows of CSV scroll to their end, and only those in view are
     await page.keyboard.press("Enter");
     await press(page, "Show row 54321");
     const row = dialog(page, "Row 54,321");
+    await row.locator("dd").first().waitFor();
     assertEquals(await row.locator("dd").allTextContents(), ["54321", "name, of 54321", "=1+54320"]);
     await press(row, "Close");
   });

@@ -6,7 +6,8 @@ export const FOLDERS_LISTED_MAX = 1_000;
 export const FILES_PER_PAGE = 100;
 /** Files of a folder that are shown at a time, loaded page by page as one scrolls. */
 export const FOLDER_FILES_SHOWN_MAX = 5_000;
-/** How near the end of the list has to be for the next page to be loaded. */
+/** How far outside of the window something begins to be loaded, and the next page of a folder, which takes longer. */
+export const NEAR_PIXELS = 400;
 export const NEXT_PAGE_PIXELS = 1_000;
 /** Pause after the last scrolling before the page in view is noted in the address. */
 export const SCROLL_SETTLED_MILLISECONDS = 150;
@@ -112,7 +113,7 @@ export const FOLLOW_FAILURES_PAUSE_MILLISECONDS = 1_000;
 export const FOLLOW_FAILURES_PAUSE_MILLISECONDS_MAX = 60_000;
 /** Changes that are remembered, for lists that were under way and for who wrote a version. */
 export const LIVE_CHANGES_KEPT = 2_000;
-/** How long after a page was read anew the count of a longer list is read again where the feed changes it. */
+/** For how long after a page was read anew a change that the feed tells has the total of a longer list read again. */
 export const TOTAL_IN_DOUBT_MILLISECONDS = 5_000;
 /** How long a row that has changed is marked. */
 export const MARK_MILLISECONDS = 5_000;

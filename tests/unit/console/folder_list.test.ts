@@ -55,7 +55,7 @@ Deno.test("changes: a folder of one page becomes what a new list of it would be,
 
 Deno.test("pages: what is shown has no gap and no file twice, whichever pages are loaded, and again", () => {
   const step = fc.record({
-    // Mostly near what is shown: below it, above it, or a part of it once more.
+    // Below what is shown, above it, or a part of it once more.
     turn: fc.constantFrom("below", "above", "again" as const),
     at: fc.nat(30),
     change: fc.option(fc.record({ name: fc.nat(40), isDeletion: fc.boolean() })),

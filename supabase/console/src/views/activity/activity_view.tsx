@@ -13,6 +13,7 @@ import { Empty, Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatBytes, formatNumber } from "../../format.ts";
 import { ACTIVITY_ENTRIES } from "../../limits.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
+import { isMarked } from "../../state/marks.ts";
 import { type ActivityPlace, goTo, hrefOf } from "../../state/router.ts";
 import { ActivityFilters, hasFilters } from "./activity_filters.tsx";
 import { type Activity, useActivity } from "./use_activity.ts";
@@ -116,10 +117,11 @@ function Table({ projectId, entries }: TableProperties) {
 function Row({ projectId, entry }: { readonly projectId: string; readonly entry: Change }) {
   const { path = "", fileId, version, size, createdAt, keyId, deleted: isDeleted = false } = entry;
   const isPurged = entry.path === undefined;
+  const isChanged = isMarked(fileId, version);
   const file = { name: "file", projectId, path } as const;
   const href = hrefOf(isDeleted ? { ...file, tab: "history" } : { ...file, tab: "content", version });
   return (
-    <tr class={changedClass(fileId, version)}>
+    <tr class={changedClass(isChanged)}>
       <td class="name">
         {isPurged ? <span class="purged">A purged file</span> : (
           <a class="row-link" href={href}>
@@ -137,7 +139,7 @@ function Row({ projectId, entry }: { readonly projectId: string; readonly entry:
       </td>
       <td class="when">
         <Age iso={createdAt} />
-        <ChangedMark fileId={fileId} version={version} />
+        <ChangedMark isChanged={isChanged} />
       </td>
       <td class="number extra">{isDeleted || isPurged ? "" : formatBytes(size)}</td>
     </tr>

@@ -4,8 +4,9 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { SortField } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
-import { formatBytes, joinPath, nameOf } from "../../format.ts";
+import { formatAge, formatBytes, joinPath, nameOf } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
+import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { isMarked } from "../../state/marks.ts";
@@ -135,30 +136,34 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
   );
 }
 
-/** Makes the row of a file, the same one while nothing of it has changed: of thousands, few are drawn again. */
+/** Makes the row of a file: the same one while nothing in it changes, so that few of thousands are drawn again. */
 function useRows(projectId: string, selection: Selection, onDelete: (file: FileRecord) => void) {
-  const rows = useRef<WeakMap<FileRecord, RowProperties & { readonly row: VNode }>>(new WeakMap());
+  const rows = useRef(new WeakMap<FileRecord, KnownRow>());
   const latest = useRef({ selection, onDelete });
   latest.current = { selection, onDelete };
   return (file: FileRecord): VNode => {
     const isChosen = selection.has(file.path);
     const isChanged = isMarked(file.id);
+    const shows = `${projectId} ${isChosen} ${isChanged} ${formatAge(file.updatedAt)}`;
     const known = rows.current.get(file);
-    if (known?.isChosen === isChosen && known.isChanged === isChanged && known.projectId === projectId) {
-      return known.row;
-    }
-    const properties: RowProperties = {
-      projectId,
-      file,
-      isChosen,
-      isChanged,
-      onChoose: (isRange) => latest.current.selection.choose(file.path, isRange),
-      onDelete: () => latest.current.onDelete(file),
-    };
-    const row = <Row key={file.path} {...properties} />;
-    rows.current.set(file, { ...properties, row });
+    if (known?.shows === shows) return known.row;
+    const row = (
+      <Row
+        key={file.path}
+        {...{ projectId, file, isChosen, isChanged }}
+        onChoose={(isRange) => latest.current.selection.choose(file.path, isRange)}
+        onDelete={() => latest.current.onDelete(file)}
+      />
+    );
+    rows.current.set(file, { shows, row });
     return row;
   };
+}
+
+interface KnownRow {
+  /** What is in it besides the file. */
+  readonly shows: string;
+  readonly row: VNode;
 }
 
 interface RowProperties {
@@ -176,7 +181,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
   const name = nameOf(path);
   return (
     <tr
-      class={isChanged ? "changed" : undefined}
+      class={changedClass(isChanged)}
       data-key={path}
       onDblClick={() => goTo({ name: "file", projectId, path, tab: "content" })}
     >
@@ -190,7 +195,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
       <td class="number">{formatBytes(size)}</td>
       <td class="when">
         <Age iso={updatedAt} />
-        {isChanged && <span class="visually-hidden">, has just changed</span>}
+        <ChangedMark isChanged={isChanged} />
       </td>
       <td class="number version">{version}</td>
       <td class="actions">

@@ -5,6 +5,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { keyAt } from "../../components/selection.ts";
 import { Problem } from "../../components/states.tsx";
+import { useSeen } from "../../components/use_seen.ts";
 import { formatNumber } from "../../format.ts";
 import { FILES_PER_PAGE, NEXT_PAGE_PIXELS, SCROLL_SETTLED_MILLISECONDS } from "../../limits.ts";
 import { hrefOf } from "../../state/router.ts";
@@ -17,7 +18,7 @@ export function EarlierFiles({ listing: { first, data, pages } }: { readonly lis
   if (data === undefined || first === 0) return null;
   return (
     <>
-      <TurnProblem {...{ pages }} where="above" />
+      <TurnProblem pages={pages} where="above" />
       <nav class="pager" aria-label="Earlier files">
         <button type="button" aria-disabled={isUnderWay(pages)} onClick={() => void pages.addAbove()}>
           Earlier files
@@ -36,26 +37,14 @@ interface Properties {
 /** Below the list: what is shown of how many, and the next page, which is loaded when one comes near. */
 export function MoreFiles({ listing, list }: Properties) {
   const { first, count, total, data, pages, look } = listing;
-  const end = useRef<HTMLElement>(null);
   const hasMore = data?.hasMore ?? false;
-  const isAuto = hasMore && !pages.isFull && pages.turn === null;
-  const add = useRef(pages.addBelow);
-  add.current = pages.addBelow;
-  useEffect(() => {
-    if (!isAuto || end.current === null) return;
-    // Tells at once whether it is near already.
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) void add.current();
-    }, { rootMargin: `${NEXT_PAGE_PIXELS}px` });
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [isAuto, count]);
   useLookedAt(list, look);
   if (first === 0 && !hasMore && count <= FILES_PER_PAGE) return null;
   return (
     <>
-      <TurnProblem {...{ pages }} where="below" />
-      <nav class="pager" aria-label="More files" ref={end}>
+      <TurnProblem pages={pages} where="below" />
+      <nav class="pager" aria-label="More files">
+        {hasMore && !pages.isFull && <NextPage key={count} onNear={pages.addBelow} />}
         <span role="status">
           {formatNumber(first + 1)}–{formatNumber(first + count)} of {formatNumber(total)}
         </span>
@@ -69,6 +58,15 @@ export function MoreFiles({ listing, list }: Properties) {
       </nav>
     </>
   );
+}
+
+/** Where the next page will be. It asks once: after a page that failed, or brought no file, one goes on by hand. */
+function NextPage({ onNear }: { readonly onNear: () => Promise<void> }) {
+  const { room, isSeen } = useSeen<HTMLSpanElement>(NEXT_PAGE_PIXELS);
+  useEffect(() => {
+    if (isSeen) void onNear();
+  }, [isSeen]);
+  return <span ref={room} />;
 }
 
 function isUnderWay({ turn }: Listing["pages"]): boolean {

@@ -58,6 +58,11 @@ export function useListing(place: FilesPlace, filter: string) {
     load.reload();
     early.reload();
   };
+  /** A page that is read anew may count changes of other pages that the feed tells only afterwards. */
+  const totalInDoubtUntil = useRef(0);
+  const doubtTotal = () => totalInDoubtUntil.current = performance.now() + TOTAL_IN_DOUBT_MILLISECONDS;
+  const isTotalInDoubt = (list: FileList) =>
+    list.files.length > FILES_PER_PAGE && performance.now() < totalInDoubtUntil.current;
   /** What this tab has done, for which it has loaded the list already. */
   const own = useRef(new Set<string>());
   useChanges(({ path, isDeleted }) => {
@@ -70,9 +75,6 @@ export function useListing(place: FilesPlace, filter: string) {
     reload();
   });
   const refresh = usePacedCall(projectId, load.reload);
-  /** A page that is read anew may count, for the whole folder, what the feed tells of other pages only afterwards. */
-  const totalInDoubtUntil = useRef(0);
-  const doubtTotal = () => totalInDoubtUntil.current = performance.now() + TOTAL_IN_DOUBT_MILLISECONDS;
   const refreshStale = () => {
     doubtTotal();
     refresh();
@@ -92,8 +94,6 @@ export function useListing(place: FilesPlace, filter: string) {
       return merged.list;
     });
   });
-  const isTotalInDoubt = (list: FileList) =>
-    list.files.length > FILES_PER_PAGE && performance.now() < totalInDoubtUntil.current;
   const found = filter === ""
     ? files
     : matching([...scan.files, ...early.files, ...told.values(), ...files], filter, { by, order })

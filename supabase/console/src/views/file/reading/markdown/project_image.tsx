@@ -4,11 +4,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../../../api/failure.ts";
 import { readLatest } from "../../../../api/files.ts";
+import { useSeen } from "../../../../components/use_seen.ts";
 import { IMAGE_PREVIEW_BYTES_MAX } from "../../../../limits.ts";
 import type { FilePlace } from "../../../../state/router.ts";
 import { useLoad } from "../../../../state/use_load.ts";
 import { shownType } from "../../shown_type.ts";
-import { useSeen } from "./use_seen.ts";
 
 interface Properties {
   readonly place: FilePlace;

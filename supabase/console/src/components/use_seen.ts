@@ -1,12 +1,10 @@
 /// <reference lib="dom" />
 /** Whether something has come near to what is in view. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { NEAR_PIXELS } from "../limits.ts";
 
-/** How far from the edge of the window something is near. */
-const NEAR = "400px";
-
-/** `room` is the element that is looked for; what was seen once stays so. */
-export function useSeen<Room extends HTMLElement>() {
+/** `room` is the element that is looked for; what was seen once stays so. `nearPixels`: from the edge of the window. */
+export function useSeen<Room extends HTMLElement>(nearPixels = NEAR_PIXELS) {
   const room = useRef<Room>(null);
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
@@ -14,7 +12,7 @@ export function useSeen<Room extends HTMLElement>() {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       setSeen(true);
       observer.disconnect();
-    }, { rootMargin: NEAR });
+    }, { rootMargin: `${nearPixels}px` });
     if (room.current !== null) observer.observe(room.current);
     return () => observer.disconnect();
   }, []);
