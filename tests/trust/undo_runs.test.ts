@@ -13,6 +13,8 @@ import { suite, test } from "../support/stack/suite.ts";
 const { files } = await suite();
 
 const ROUNDS = IS_BRIEF ? 10 : rounds(300, 5000);
+/** Interleavings at the same time, each in a project of its own. */
+const AT_ONCE = 4;
 const GIT_ROUNDS = IS_BRIEF ? 5 : rounds(40, 400);
 const PATHS = ["a", "b", "d/a", "d/b"] as const;
 const RUNS = ["r1", "r2", null] as const;
@@ -263,7 +265,7 @@ async function interleaving(seed: number): Promise<number> {
 
 test("undo does what a model does, after any interleaving of runs, undos and redos", async () => {
   const seeds = Array.from({ length: ROUNDS }, (_, index) => index + 1);
-  const undone = await inParallel(seeds, 4, async (seed) => {
+  const undone = await inParallel(seeds, AT_ONCE, async (seed) => {
     try {
       return await interleaving(seed);
     } catch (error) {

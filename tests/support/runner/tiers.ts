@@ -76,12 +76,14 @@ const HTTP_SWEEPING = ["account_deletion", "erased_answers", "project_deletion",
   .map((name) => `http/${name}.test.ts`);
 /** The acceptance command runs again, in one go, what most HTTP files run each for itself. */
 const ACCEPTANCE = "http/acceptance.test.ts";
-/** Here, too, what waits for indexing: thousands of files, and endpoints that fail. */
+/** Here, too, what waits for indexing or sweeps: thousands of files, endpoints that fail, and rules of retention. */
 const HTTP_REST_ALONE = [
   ACCEPTANCE,
   "http/large_raw.test.ts",
+  "http/retention.test.ts",
   "http/search_index.test.ts",
   "http/search_semantic.test.ts",
+  "http/search_without_vectors.test.ts",
 ];
 
 /** In brief in `test`, as usual in `edge`: a thousand retries, and a thousand requests one after the other. */
