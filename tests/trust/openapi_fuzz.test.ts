@@ -4,10 +4,11 @@
  */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
-import { owner } from "../support/client/accounts.ts";
+import { type Account, owner } from "../support/client/accounts.ts";
 import { administrator } from "../support/client/erasure.ts";
+import type { ProjectFiles } from "../support/client/files.ts";
 import { takeComplaints } from "../support/openapi/observed.ts";
-import { type GeneratedRequest, RequestGenerator } from "../support/openapi/generated_requests.ts";
+import { FILES, type GeneratedRequest, RequestGenerator } from "../support/openapi/generated_requests.ts";
 import { newSeed, randomFrom } from "../support/random.ts";
 import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
@@ -27,26 +28,35 @@ const UNMET = ["deleteProject", "deleteAccount"];
 /** Links of each kind that are there from the beginning: of those made by chance hardly any are for writing. */
 const LINKS = 20;
 
-/** For each kind of credentials the headers that carry them. Routes about keys have a project of their own. */
-async function credentials(
-  generator: RequestGenerator,
-): Promise<(request: GeneratedRequest) => Record<string, string>> {
-  const own = await files();
-  const { key } = await administrator(service, own.project.id);
-  await own.write("a.txt", "one");
-  for (let count = 0; count < LINKS; count++) {
+/**
+ * What requests are made with: every file is there and holds what edits look for, the links that are known are new, and so
+ * is the account, which has asked for nothing yet.
+ */
+async function prepared(own: ProjectFiles, generator: RequestGenerator, links: number): Promise<Account> {
+  for (const path of FILES) await own.write(path, "one");
+  generator.tokens.length = 0;
+  for (let count = 0; count < links; count++) {
     for (const purpose of ["read", "write"]) {
       const answer = await own.request("POST", "/links", { body: { path: "a.txt", for: purpose } });
       remember(generator, answer.body);
     }
   }
   const account = await owner(service);
-  return ({ credentials: taken }) => {
-    if (taken.length === 0) return {};
-    if (taken[0] === "apiKey") return { "x-api-key": key };
-    if (taken[0] === "secretKey") return { authorization: `Bearer ${service.stack.secretKey}` };
-    return { authorization: `Bearer ${account.token}`, "x-project-id": account.projectId };
-  };
+  generator.keyIds.length = 0;
+  generator.keyIds.push((await account.createKey()).id);
+  return account;
+}
+
+/** Routes about keys have a project of their own. */
+function credentials(
+  { credentials: taken }: GeneratedRequest,
+  key: string,
+  account: Account,
+): Record<string, string> {
+  if (taken.length === 0) return {};
+  if (taken[0] === "apiKey") return { "x-api-key": key };
+  if (taken[0] === "secretKey") return { authorization: `Bearer ${service.stack.secretKey}` };
+  return account.headers;
 }
 
 /** What an answer made, for later requests. */
@@ -63,7 +73,9 @@ function remember(generator: RequestGenerator, answer: unknown): void {
 test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and every answer is documented`, async () => {
   const { body: document } = await service.request(null, "GET", "/openapi.json");
   const generator = new RequestGenerator(document, randomFrom(SEED));
-  const signed = await credentials(generator);
+  const own = await files();
+  const { key } = await administrator(service, own.project.id);
+  let account = await prepared(own, generator, LINKS);
   const statuses = new Map<string, Set<number>>();
   let index = 0;
   const send = async (operation?: string) => {
@@ -71,7 +83,7 @@ test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and ev
     const { operationId, method, path, headers, body } = request;
     const context = `seed ${SEED}, request ${index++}: ${describe(request)}`;
     const answer = await service.request(null, method, path, {
-      headers: { ...signed(request), ...headers },
+      headers: { ...credentials(request, key, account), ...headers },
       body,
     }).catch((error) => {
       throw new Error(context, { cause: error });
@@ -85,9 +97,12 @@ test(`${REQUESTS} requests made from /openapi.json, seed ${SEED}: no 5xx, and ev
   while (index < REQUESTS) await send();
   const withoutSuccess = () =>
     generator.operationIds.filter((id) => !UNMET.includes(id) && !statuses.get(id)?.has(200));
-  // What seldom succeeds is tried more often, among others that make and delete files.
+  // What has not succeeded yet is tried more often, where it can: by then, most files and links may have been deleted.
   for (let more = 0; !IS_BRIEF && more < REQUESTS / 10 && withoutSuccess().length > 0; more++) {
-    for (const id of withoutSuccess()) await send(id);
+    for (const id of withoutSuccess()) {
+      account = await prepared(own, generator, 1);
+      await send(id);
+    }
     await send();
   }
   figures(

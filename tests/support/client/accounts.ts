@@ -10,12 +10,16 @@ const session = z.looseObject({ access_token: z.string() });
 export class Account {
   constructor(readonly service: Service, readonly token: string, readonly projectId: string | null = null) {}
 
-  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const headers = {
+  /** That carry its credentials. */
+  get headers(): Record<string, string> {
+    return {
       authorization: `Bearer ${this.token}`,
       ...this.projectId !== null && { "x-project-id": this.projectId },
-      ...options.headers,
     };
+  }
+
+  request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const headers = { ...this.headers, ...options.headers };
     return this.service.request(null, method, path, { ...options, headers });
   }
 

@@ -47,7 +47,7 @@ export interface GeneratedRequest {
   readonly credentials: readonly string[];
 }
 
-const FILES = ["a.txt", "b.md", "dir/c.json", "dir/d e.txt", "dir/deep/f.png", "dir/deep/日.ts"];
+export const FILES = ["a.txt", "b.md", "dir/c.json", "dir/d e.txt", "dir/deep/f.png", "dir/deep/日.ts"];
 const FOLDERS = ["/", "dir", "/dir/deep/", "none"];
 /** Without slashes around them, which the routes about folders take. */
 const PLAIN_FOLDERS = ["dir", "dir/deep"];
