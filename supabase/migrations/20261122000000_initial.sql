@@ -1,6 +1,6 @@
 -- Generated from supabase/schemas by supabase/local/database/generate_migration.ts: read and edit the files there.
 -- 00_roles.sql =======================================================================================================
--- The schema, its roles, the extensions that search uses, and helpers that set privileges and policies.
+-- The schema, its roles, the extensions that search uses, and helpers that set privileges.
 --
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
@@ -57,7 +57,7 @@ end
 $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Helpers, dropped by the last file. Those for privileges are called directly below the function they are about.
+-- Helpers, dropped by the last file. They are called directly below the function they are about.
 
 create procedure filestore.grant_execute(p_function regproc, variadic p_callers text[])
 language plpgsql as $$
@@ -89,27 +89,6 @@ end
 $$;
 comment on procedure filestore.publish(regproc, text, text[]) is
   'Makes a function run as p_owner (it is `security definer`) and callable by these roles alone.';
-
--- Settings are read in place, once a statement: a function would cost a call. (The inner query is how Supabase's linter
--- recognizes that; after a transaction a setting is empty, not null.)
-create procedure filestore.add_policies(variadic p_statements text[])
-language plpgsql as $$
-declare
-  v_statement text;
-  v_setting constant text := '(select %s from (select current_setting(''filestore.%s'', true)) s (value))';
-begin
-  foreach v_statement in array p_statements loop
-    v_statement := replace(v_statement, '{project}', format(v_setting, 'nullif(s.value, '''')::uuid', 'project_id'));
-    v_statement := replace(v_statement, '{account}', format(v_setting, 'nullif(s.value, '''')::uuid', 'account_id'));
-    v_statement :=
-      replace(v_statement, '{key}', format(v_setting, 'decode(nullif(s.value, ''''), ''hex'')', 'key_hash'));
-    execute replace(v_statement, '{prefix}', format(v_setting, 'nullif(s.value, '''')', 'path_prefix'));
-  end loop;
-end
-$$;
-comment on procedure filestore.add_policies(text[]) is
-  'Creates policies. {project}, {account}, {key} and {prefix} are the project, its owner, the hash of the key and its '
-  'path prefix that the transaction acts for, or null.';
 -- 01_limits.sql ======================================================================================================
 -- Bounds that the edge function depends on, too, or that are used in several places.
 
@@ -540,17 +519,21 @@ begin
 end
 $$;
 
+-- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
+create domain filestore.file_path as text collate "C"
+  check (octet_length(value) between 1 and 1024 and cardinality(string_to_array(value, '/')) <= 32
+    -- No character that changes the direction of text.
+    and value !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
+comment on domain filestore.file_path is 'The path of a file. Paths compare byte for byte.';
+
 create table filestore.files (
   id uuid not null default gen_random_uuid(),
   project_id uuid not null,
-  path text collate "C"
-    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32
-      -- No character that changes the direction of text.
-      and path !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'),
+  path filestore.file_path,
   directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
-  version integer not null check (version >= 0),
+  version integer not null,
   mime_type text not null,
-  size bigint not null check (size >= 0),
+  size bigint not null,
   is_deleted boolean not null default false,
   is_text boolean not null default true,
   segment_ids uuid[] not null,
@@ -564,7 +547,8 @@ comment on column filestore.files.path is
   'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
   'it.';
 comment on column filestore.files.version is
-  '0: a path that a commit of several files has taken, before it gives it content. Never seen by another transaction.';
+  'With the size, as in the row of that version, which checks them. 0: a path that a commit of several files has '
+  'taken, before it gives it content. Never seen by another transaction.';
 comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
 comment on column filestore.files.segment_ids is
   'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
@@ -592,9 +576,9 @@ comment on sequence filestore.positions is 'Of versions in the change feed of th
 create table filestore.file_versions (
   project_id uuid not null,
   file_id uuid not null,
-  version integer not null check (version > 0),
+  version integer not null,
   mime_type text not null,
-  size bigint not null check (size >= 0),
+  size bigint not null,
   is_deleted boolean not null default false,
   is_text boolean not null default true,
   segment_ids uuid[] not null,
@@ -612,7 +596,9 @@ create table filestore.file_versions (
   redacted_at timestamptz(3),
   redacted_segment_ids uuid[],
   primary key (file_id, version),
-  foreign key (project_id, file_id) references filestore.files (project_id, id)
+  foreign key (project_id, file_id) references filestore.files (project_id, id),
+  -- One constraint, since each costs a statement 3 microseconds, whatever it checks.
+  check (version > 0 and size >= 0)
 );
 comment on table filestore.file_versions is
   'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
@@ -662,11 +648,12 @@ create table filestore.segments (
   id uuid primary key,
   project_id uuid not null,
   stored_on date not null,
-  size integer not null check (size > 0),
-  sha256 bytea not null check (octet_length(sha256) = 32),
-  newlines integer not null check (newlines >= 0),
+  size integer not null,
+  sha256 bytea not null,
+  newlines integer not null,
   ends_with_newline boolean not null,
-  is_text boolean not null
+  is_text boolean not null,
+  check (size > 0 and octet_length(sha256) = 32 and newlines >= 0)
 );
 comment on table filestore.segments is
   'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
@@ -1222,6 +1209,37 @@ comment on function filestore.current_account_id is
   'owner, and where the subject of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
+-- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
+-- looked up when they were made. So the planner puts the bodies into each policy's condition; otherwise each condition
+-- of each statement would cost a call, or a query around the setting.
+
+create function filestore.current_project_id() returns uuid
+language sql stable parallel safe
+return nullif(current_setting('filestore.project_id', true), '')::uuid;
+comment on function filestore.current_project_id is 'The project of the key, or the one that was opened; or null.';
+call filestore.grant_execute(
+  'filestore.current_project_id', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function filestore.current_owner_id() returns uuid
+language sql stable parallel safe
+return nullif(current_setting('filestore.account_id', true), '')::uuid;
+comment on function filestore.current_owner_id is
+  'The account that owns the project, where the grants of its other projects are opened; else null.';
+call filestore.grant_execute('filestore.current_owner_id', 'filestore_engine');
+
+create function filestore.current_key_hash() returns bytea
+language sql stable parallel safe
+return decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex');
+comment on function filestore.current_key_hash is 'Of the key, or of the token of a console session or link; or null.';
+call filestore.grant_execute('filestore.current_key_hash', 'filestore_engine');
+
+create function filestore.current_path_prefix() returns text
+language sql stable parallel safe
+return current_setting('filestore.path_prefix', true);
+comment on function filestore.current_path_prefix is
+  'What each path begins with that the key may see, with a slash at its end; empty: all of them.';
+call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
+
 create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
 language plpgsql stable set search_path = '' as $$
 begin
@@ -1249,45 +1267,55 @@ $$;
 
 create policy engine_select on filestore.tiers for select to filestore_engine using (true);
 create policy engine_select on filestore.settings for select to filestore_engine using (true);
-call filestore.add_policies(
-  'create policy engine_select on filestore.projects for select to filestore_engine using (id = {project})',
-  'create policy engine_select on filestore.api_keys for select to filestore_engine using (key_hash = {key})',
-  'create policy engine_update on filestore.api_keys for update to filestore_engine using (key_hash = {key})',
-  'create policy engine_select on filestore.console_sessions for select to filestore_engine using (token_hash = {key})',
-  'create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine '
-  'using (project_id = {project})',
-  'create policy engine_delete on filestore.edit_turns for delete to filestore_engine using (project_id = {project})',
-  'create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine '
-  'using (project_id = {project})',
-  'create policy engine_delete on filestore.directories for delete to filestore_engine using (project_id = {project})',
-  'create policy engine_delete on filestore.directory_changes for delete to filestore_engine '
-  'using (project_id = {project})',
-  -- Of the account's other projects it learns what they were granted, and nothing else.
-  'create policy engine_select on filestore.account_grants for select to filestore_engine '
-  'using (project_id = {project} or account_id = {account})',
-  'create policy engine_insert on filestore.account_grants for insert to filestore_engine '
-  'with check (project_id = {project} and account_id = {account})',
-  'create policy engine_update on filestore.account_grants for update to filestore_engine '
-  'using (project_id = {project}) with check (account_id = {account})');
+create policy engine_select on filestore.projects for select to filestore_engine
+  using (id = filestore.current_project_id());
+create policy engine_select on filestore.api_keys for select to filestore_engine
+  using (key_hash = filestore.current_key_hash());
+create policy engine_update on filestore.api_keys for update to filestore_engine
+  using (key_hash = filestore.current_key_hash());
+create policy engine_select on filestore.console_sessions for select to filestore_engine
+  using (token_hash = filestore.current_key_hash());
+create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.edit_turns for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.directories for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.directory_changes for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+-- Of the account's other projects it learns what they were granted, and nothing else.
+create policy engine_select on filestore.account_grants for select to filestore_engine
+  using (project_id = filestore.current_project_id() or account_id = filestore.current_owner_id());
+create policy engine_insert on filestore.account_grants for insert to filestore_engine
+  with check (project_id = filestore.current_project_id() and account_id = filestore.current_owner_id());
+create policy engine_update on filestore.account_grants for update to filestore_engine
+  using (project_id = filestore.current_project_id())
+  with check (account_id = filestore.current_owner_id());
 grant select, insert, update on filestore.account_grants to filestore_engine;
-call filestore.add_policies(
-  -- By its token, before anything is known; then those of the project, below the key's prefix.
-  'create policy engine_select on filestore.links for select to filestore_engine using (token_hash = {key} '
-  'or project_id = {project} and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0'')))',
-  'create policy engine_insert on filestore.links for insert to filestore_engine with check (project_id = {project})',
-  'create policy engine_update on filestore.links for update to filestore_engine using (project_id = {project}) '
-  'with check (project_id = {project})',
-  'create policy engine_delete on filestore.links for delete to filestore_engine using (project_id = {project})',
-  -- A counter whose window is over may be anybody's.
-  'create policy engine_select on filestore.rate_counters for select to filestore_engine '
-  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp()))',
-  'create policy engine_insert on filestore.rate_counters for insert to filestore_engine '
-  'with check (project_id = {project})',
-  'create policy engine_update on filestore.rate_counters for update to filestore_engine '
-  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp())) '
-  'with check (project_id = {project})',
-  'create policy engine_all on filestore.link_windows to filestore_engine using (project_id = {project}) '
-  'with check (project_id = {project})');
+-- By its token, before anything is known; then those of the project, below the key's prefix.
+create policy engine_select on filestore.links for select to filestore_engine
+  using (token_hash = filestore.current_key_hash()
+    or project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix()));
+create policy engine_insert on filestore.links for insert to filestore_engine
+  with check (project_id = filestore.current_project_id());
+create policy engine_update on filestore.links for update to filestore_engine
+  using (project_id = filestore.current_project_id())
+  with check (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.links for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+-- A counter whose window is over may be anybody's.
+create policy engine_select on filestore.rate_counters for select to filestore_engine
+  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()));
+create policy engine_insert on filestore.rate_counters for insert to filestore_engine
+  with check (project_id = filestore.current_project_id());
+create policy engine_update on filestore.rate_counters for update to filestore_engine
+  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()))
+  with check (project_id = filestore.current_project_id());
+create policy engine_all on filestore.link_windows to filestore_engine
+  using (project_id = filestore.current_project_id())
+  with check (project_id = filestore.current_project_id());
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
 grant select, insert, update on filestore.rate_counters to filestore_engine;
@@ -1297,11 +1325,10 @@ grant update (last_used_at, has_written) on filestore.api_keys to filestore_engi
 
 do $$
 declare
-  v_own_rows constant text := 'project_id = {project}';
+  v_own_rows constant text := 'project_id = filestore.current_project_id()';
   -- A key with a path prefix sees no other file. Directory rows up to the root are counted by every writer, so lists
   -- apply the prefix themselves.
-  v_own_files constant text := v_own_rows
-    || ' and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0''))';
+  v_own_files constant text := v_own_rows || ' and starts_with(path, filestore.current_path_prefix())';
   v_table text;
   v_visible text;
 begin
@@ -1314,31 +1341,32 @@ begin
     -- Of a purged file nobody sees a row.
     v_visible := case when v_table = 'files' then v_own_files || ' and path is not null' else v_own_rows end;
     execute format('grant select on filestore.%I to filestore_engine', v_table);
-    call filestore.add_policies(format(
-      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible));
+    execute format(
+      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible);
     continue when v_table in ('search_texts', 'search_contents', 'search_chunks');
     execute format('grant insert on filestore.%I to filestore_engine', v_table);
-    call filestore.add_policies(format(
+    execute format(
       'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)',
-      v_table, v_visible));
+      v_table, v_visible);
     -- These never change.
     continue when v_table in (
       'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
       'doubtful_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
-    call filestore.add_policies(format(
+    execute format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
-      v_table, v_visible, v_own_rows));
+      v_table, v_visible, v_own_rows);
   end loop;
 end
 $$;
 grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
   filestore.doubtful_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
-call filestore.add_policies(
-  'create policy engine_select on filestore.purged_files for select to filestore_engine '
-  'using (project_id = {project} and ({prefix} is null or filestore.place_hash('
-  '(select p.cursor_key from filestore.projects p where p.id = {project}), file_id, {prefix}) = any (place_hashes)))');
+create policy engine_select on filestore.purged_files for select to filestore_engine
+  using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
+    or filestore.place_hash(
+      (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
+      rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1364,7 +1392,7 @@ grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare
-  v_rows constant text := '{project} is null or project_id = {project}';
+  v_rows constant text := 'filestore.current_project_id() is null or project_id = filestore.current_project_id()';
   v_table text;
 begin
   foreach v_table in array array[
@@ -1372,28 +1400,28 @@ begin
     'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
-    call filestore.add_policies(format(
-      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows));
+    execute format(
+      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows);
     execute format('grant select on filestore.%I to filestore_admin', v_table);
     continue when v_table = 'files';
     if v_table <> 'project_usage' then
-      call filestore.add_policies(format(
-        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows));
+      execute format(
+        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows);
       execute format('grant delete on filestore.%I to filestore_admin', v_table);
     end if;
     continue when v_table in (
       'shared_segments', 'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts');
-    call filestore.add_policies(format(
-      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows));
+    execute format(
+      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows);
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
     'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds'
   ] loop
-    call filestore.add_policies(format(
+    execute format(
       'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
-      v_rows, v_rows));
+      v_rows, v_rows);
     continue when v_table = 'file_versions';
     execute format('grant update on filestore.%I to filestore_admin', v_table);
   end loop;
@@ -1423,13 +1451,13 @@ $$;
 -- filestore_account: the projects that the signed-in account owns, and the rows of the one that was opened.
 
 create policy account_select on filestore.tiers for select to filestore_account using (true);
-call filestore.add_policies(
-  'create policy account_select on filestore.projects for select to filestore_account '
-  'using (owner_id = (select filestore.current_account_id()) or id = {project})',
-  'create policy account_insert on filestore.projects for insert to filestore_account '
-  'with check (owner_id = (select filestore.current_account_id()))',
-  'create policy account_update on filestore.projects for update to filestore_account '
-  'using (id = {project}) with check (id = {project})');
+create policy account_select on filestore.projects for select to filestore_account
+  using (owner_id = (select filestore.current_account_id()) or id = filestore.current_project_id());
+create policy account_insert on filestore.projects for insert to filestore_account
+  with check (owner_id = (select filestore.current_account_id()));
+create policy account_update on filestore.projects for update to filestore_account
+  using (id = filestore.current_project_id())
+  with check (id = filestore.current_project_id());
 create policy account_select on filestore.account_windows for select to filestore_account
   using (account_id = (select filestore.current_account_id()));
 create policy account_insert on filestore.account_windows for insert to filestore_account
@@ -1443,31 +1471,32 @@ grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$
 declare
-  v_own_rows constant text := 'project_id = {project}';
+  v_own_rows constant text := 'project_id = filestore.current_project_id()';
   v_table text;
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
     'rate_windows', 'rate_counters', 'usage_days', 'usage_levels'
   ] loop
-    call filestore.add_policies(format(
+    execute format(
       'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
-      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end));
+      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end);
     execute format('grant select on filestore.%I to filestore_account', v_table);
     continue when v_table not in ('api_keys', 'console_sessions');
-    call filestore.add_policies(format(
+    execute format(
       'create policy account_insert on filestore.%I for insert to filestore_account with check (%s)',
-      v_table, v_own_rows));
-    call filestore.add_policies(format(
+      v_table, v_own_rows);
+    execute format(
       'create policy account_update on filestore.%I for update to filestore_account using (%s) with check (%s)',
-      v_table, v_own_rows, v_own_rows));
+      v_table, v_own_rows, v_own_rows);
   end loop;
 end
 $$;
-call filestore.add_policies(
-  'create policy account_select on filestore.links for select to filestore_account using (project_id = {project})',
-  'create policy account_update on filestore.links for update to filestore_account using (project_id = {project}) '
-  'with check (project_id = {project})');
+create policy account_select on filestore.links for select to filestore_account
+  using (project_id = filestore.current_project_id());
+create policy account_update on filestore.links for update to filestore_account
+  using (project_id = filestore.current_project_id())
+  with check (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
 grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
@@ -1502,11 +1531,12 @@ grant select on filestore.files, filestore.segments to filestore_search;
 -- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ..., "details": {...}}}.
 -- Refusals are results and not exceptions, so that a refused request still counts. It changes nothing else.
 --
--- Every function pins an empty search_path, so none is ever inlined into a query; a call of one costs 3 microseconds.
--- They are in plpgsql, which keeps its plans for the session: a function in SQL is planned at every call. What a page
--- needs for each of its rows, or an index for its condition, is written out in the query instead: a time as ISO 8601,
--- and "below a directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is
--- `0`, so that it is a range.
+-- Every function pins an empty search_path, so none is ever inlined into a query, but for those of policies; a call
+-- costs 3 microseconds, and 8 where expressions have to be prepared for it. They are in plpgsql, which keeps its plans
+-- for the session: a function in SQL that is not inlined is planned at every call. What a page needs for each of its
+-- rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and "below a
+-- directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`, so that
+-- it is a range.
 
 create function filestore.iso(p_time timestamptz) returns text
 language plpgsql stable set search_path = ''
@@ -1554,10 +1584,13 @@ create function filestore.file_record(
   p_created_at timestamptz, p_updated_at timestamptz
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
   return jsonb_build_object(
     'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
-    'createdAt', filestore.iso(p_created_at), 'updatedAt', filestore.iso(p_updated_at));
+    'createdAt', to_char(p_created_at at time zone 'UTC', c_iso),
+    'updatedAt', to_char(p_updated_at at time zone 'UTC', c_iso));
 end
 $$;
 comment on function filestore.file_record is 'A file at one version, as the wire shows it.';
@@ -1923,7 +1956,7 @@ begin
     return v_session;
   end if;
   v_setting := set_config('filestore.project_id', v_session.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix, ''), true);
+  v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix || '/', ''), true);
 
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
          coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.deleted_at, p.owner_id,
@@ -2192,16 +2225,18 @@ call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admi
 
 create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_oldest constant date := filestore.oldest_committable_day();
+  v_added integer;
 begin
   insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
-  select (s.value ->> 'id')::uuid, p_project_id, to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD'),
-         (s.value ->> 'size')::integer, decode(s.value ->> 'sha256', 'hex'), (s.value ->> 'newlines')::integer,
-         (s.value ->> 'endsWithNewline')::boolean, (s.value ->> 'isText')::boolean
-  from jsonb_array_elements(p_segments) s;
-  if exists (
-    select from jsonb_array_elements(p_segments) s
-    where to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD') < filestore.oldest_committable_day()
-  ) then
+  select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline", s."isText"
+  from jsonb_to_recordset(p_segments) s (
+    id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
+  cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
+  where d.stored_on >= v_oldest;
+  get diagnostics v_added = row_count;
+  if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
 end
@@ -2210,15 +2245,6 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
-
-create function filestore.bytes_of(p_segments jsonb) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(p_segments) s);
-end
-$$;
-comment on function filestore.bytes_of is 'The size of segments together.';
-call filestore.grant_execute('filestore.bytes_of', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -2539,10 +2565,14 @@ call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'file
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_is_live constant boolean := filestore.is_live(p_file);
-  v_tag constant text := (p_file).id || '.' || (p_file).version;
-  v_version constant integer := nullif((p_file).version, 0);
+  v_is_live boolean;
+  v_tag text;
+  v_version integer;
 begin
+  if not p_commit ?| '{ifVersion,ifMatch,ifNoneMatch}' then return null; end if;
+  v_is_live := filestore.is_live(p_file);
+  v_tag := (p_file).id || '.' || (p_file).version;
+  v_version := nullif((p_file).version, 0);
   -- "ifVersion" is the number that the file must be at, 0 for no file.
   if v_is_live and p_commit -> 'ifVersion' = '0' then
     return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
@@ -2618,8 +2648,8 @@ begin
   return row (
     p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
     v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    coalesce((filestore.limits()).tariff_said_factor * octet_length(concat(
-      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')), 0))::filestore.change;
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
 end
 $$;
 comment on function filestore.change_of is 'What the versions of a commit have in common.';
@@ -2627,20 +2657,27 @@ call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
 create function filestore.plan_version(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
-  out planned filestore.next_version, out refusal jsonb
+  out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
 )
 language plpgsql stable set search_path = '' as $$
 declare
+  v_segments constant jsonb := p_commit -> 'segments';
   v_source filestore.file_versions;
   v_new_ids uuid[];
-  v_new_bytes bigint;
   v_is_text boolean;
   v_unknown bigint;
 begin
-  select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
-         coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
-  into v_new_ids, v_new_bytes, v_is_text
-  from jsonb_array_elements(p_commit -> 'segments') with ordinality as s (value, position);
+  if jsonb_array_length(v_segments) = 1 then
+    -- As most commits have: without a query, which costs more than these expressions.
+    v_new_ids := array[(v_segments -> 0 ->> 'id')::uuid];
+    new_bytes := (v_segments -> 0 ->> 'size')::bigint;
+    v_is_text := (v_segments -> 0 ->> 'isText')::boolean;
+  else
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_new_ids, new_bytes, v_is_text
+    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
+  end if;
 
   planned.is_deleted := p_kind = 'delete';
   planned.is_text := v_is_text;
@@ -2648,10 +2685,10 @@ begin
   case p_kind
     when 'write', 'overwrite', 'delete' then
       planned.segment_ids := v_new_ids;
-      planned.size := v_new_bytes;
+      planned.size := new_bytes;
     when 'append' then
       planned.segment_ids := (p_file).segment_ids || v_new_ids;
-      planned.size := (p_file).size + v_new_bytes;
+      planned.size := (p_file).size + new_bytes;
       planned.is_text := v_is_text and (p_file).is_text;
       if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
         refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
@@ -2673,7 +2710,7 @@ begin
         select s.id, s.size, s.is_text from filestore.segments s
         where s.id = r.id and s.project_id = (p_file).project_id offset 0
       ) kept on true
-      left join jsonb_array_elements(p_commit -> 'segments') added on (added.value ->> 'id')::uuid = r.id;
+      left join jsonb_array_elements(v_segments) added on (added.value ->> 'id')::uuid = r.id;
       if v_unknown > 0 then
         raise exception 'the edit references segments that do not exist';
       end if;
@@ -2697,7 +2734,8 @@ begin
   end if;
 end
 $$;
-comment on function filestore.plan_version is 'What a commit would make of the locked file, or why it is refused.';
+comment on function filestore.plan_version is
+  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
@@ -2847,6 +2885,9 @@ call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
 begin
+  -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
+  -- each statement.)
+  if new.version = 0 or new.path is null then return null; end if;
   insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
   values (new.project_id, new.id, new.version, new.path, new.size, clock_timestamp())
   on conflict (project_id, file_id) do update
@@ -2861,20 +2902,21 @@ comment on function filestore.queue_for_search is
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
 
 create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row when (new.version > 0) execute function filestore.queue_for_search();
+  for each row execute function filestore.queue_for_search();
 create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row when (old.version is distinct from new.version and new.path is not null)
-  execute function filestore.queue_for_search();
+  for each row execute function filestore.queue_for_search();
 
-create function filestore.made_record(p_file filestore.files) returns jsonb
+create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
     (p_file).created_at, (p_file).updated_at)
-    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end;
+    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+    || coalesce(p_extra, '{}'::jsonb);
 end
 $$;
-comment on function filestore.made_record is 'The record of a version that was made, which may be a tombstone.';
+comment on function filestore.made_record is
+  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
 call filestore.grant_execute('filestore.made_record', 'filestore_engine');
 
 create function filestore.commit_result(
@@ -2883,7 +2925,7 @@ create function filestore.commit_result(
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.made_record(p_file) || coalesce(p_extra, '{}'::jsonb), 'segments', p_segments));
+    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
 end
 $$;
 comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
@@ -2895,6 +2937,7 @@ declare
   v_commit_id constant uuid := p_commit ->> 'commitId';
   v_made filestore.file_versions;
 begin
+  if (p_file).id is null then return null; end if;
   select v.* into v_made
   from (
     -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
@@ -2909,10 +2952,12 @@ comment on function filestore.repeated_commit is
   'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
-create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
+create type filestore.applied as (
+  refusal jsonb, file filestore.files, bytes bigint, cost bigint, versions integer);
 comment on type filestore.applied is
   'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were made.';
+  'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
+  'how many versions were made.';
 
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
@@ -2937,9 +2982,9 @@ begin
   end if;
   v_applied.cost := filestore.database_cost(
     p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+  v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
-  if p_kind <> 'delete' and not filestore.has_room(
-    p_session, v_applied.cost + filestore.bytes_of(p_commit -> 'segments')) then
+  if p_kind <> 'delete' and not filestore.has_room(p_session, v_applied.cost + v_applied.bytes) then
     v_applied.refusal := filestore.quota_exceeded(p_session);
     return v_applied;
   end if;
@@ -2974,6 +3019,7 @@ begin
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
   v_next := filestore.content_of(p_source);
+  v_applied.bytes := 0;
   v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
   v_applied.versions := 1;
   if p_kind = 'move' then
@@ -3002,25 +3048,24 @@ create function filestore.commit_version(p_session filestore.session, p_kind tex
 language plpgsql volatile set search_path = '' as $$
 declare
   v_path constant text := p_commit ->> 'path';
-  v_segments constant jsonb := coalesce(p_commit -> 'segments', '[]');
-  v_commit constant jsonb := p_commit || jsonb_build_object('segments', v_segments);
-  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
+  v_segments constant jsonb := p_commit -> 'segments';
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
+  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
   v_repeated jsonb;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_repeated := filestore.repeated_commit(v_file, v_commit);
+    v_repeated := filestore.repeated_commit(v_file, p_commit);
     if v_repeated is not null then return v_repeated; end if;
-    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, v_commit, v_change);
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
-  perform filestore.add_segments(p_session.project_id, v_segments);
+  if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
   if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_applied.cost, 1, p_kind = 'delete');
+  perform filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
   return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
       > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
@@ -3136,50 +3181,48 @@ create function filestore.commit_idempotent(p_session filestore.session, p_kind 
 language plpgsql volatile set search_path = '' as $$
 declare
   v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id constant uuid := filestore.caller_id(p_session);
-  v_expired constant timestamptz :=
-    clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  v_caller_id uuid;
+  v_expired timestamptz;
   v_result jsonb;
 begin
-  if v_idempotency is not null then
-    -- Expired keys of the project are removed a few at a time, by the requests that use keys.
+  if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
+  v_caller_id := filestore.caller_id(p_session);
+  v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  -- Expired keys of the project are removed a few at a time, by the requests that use keys.
+  delete from filestore.idempotency_keys i
+  where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
+    select o.caller_id, o.key from filestore.idempotency_keys o
+    where o.project_id = p_session.project_id and o.created_at < v_expired
+    order by o.created_at limit 10 for update skip locked);
+  begin
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
-      select o.caller_id, o.key from filestore.idempotency_keys o
-      where o.project_id = p_session.project_id and o.created_at < v_expired
-      order by o.created_at limit 10 for update skip locked);
-    begin
-      delete from filestore.idempotency_keys i
-      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
-        and i.created_at < v_expired;
-      -- Waits for a running request with the same key, whose response is stored by then.
-      insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
-      values (
-        p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-        clock_timestamp())
-      on conflict do nothing;
-      if not found then
-        -- Null where the key has expired since.
-        return coalesce(
-          filestore.stored_response(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
-      end if;
-    exception when lock_not_available then
-      return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
-    end;
-  end if;
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+      and i.created_at < v_expired;
+    -- Waits for a running request with the same key, whose response is stored by then.
+    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
+    values (
+      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
+      clock_timestamp())
+    on conflict do nothing;
+    if not found then
+      -- Null where the key has expired since.
+      return coalesce(
+        filestore.stored_response(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
+    end if;
+  exception when lock_not_available then
+    return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
+  end;
 
   v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
 
-  if v_idempotency is not null then
-    if v_result ? 'refusal' then
-      delete from filestore.idempotency_keys i
-      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-    else
-      -- Of an answer that may be large only so much is stored that it can be made again.
-      update filestore.idempotency_keys i
-      set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
-      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-    end if;
+  if v_result ? 'refusal' then
+    delete from filestore.idempotency_keys i
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+  else
+    -- Of an answer that may be large only so much is stored that it can be made again.
+    update filestore.idempotency_keys i
+    set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end
@@ -4843,8 +4886,8 @@ begin
   -- One version for each operation, in their order; a move has made a tombstone besides.
   v_results := (
     select coalesce(jsonb_agg(
-      filestore.made_record(filestore.at_version(f, v.made))
-        || coalesce(p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra', '{}')
+      filestore.made_record(
+        filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
       order by v.place), '[]')
     from (
       select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
@@ -4907,6 +4950,7 @@ declare
   v_operation jsonb;
   v_kind text;
   v_index integer := 0;
+  v_bytes bigint := 0;
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
@@ -4936,12 +4980,13 @@ begin
       return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(v_index));
     end if;
     v_index := v_index + 1;
+    v_bytes := v_bytes + v_applied.bytes;
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
   if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_cost, v_versions, v_may_exceed);
+  perform filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
   return jsonb_set(filestore.batch_results(p_session, p_commit), '{value,stored}', jsonb_build_object(
     'commitId', p_commit -> 'commitId', 'operations', (
       select jsonb_agg(jsonb_build_object('extra', coalesce(o.value -> 'extra', '{}')) order by o.ordinality)
@@ -8760,9 +8805,8 @@ revoke all on filestore.project_deletions, filestore.account_deletions from publ
 create policy admin_all on filestore.project_deletions to filestore_admin using (true) with check (true);
 create policy admin_all on filestore.account_deletions to filestore_admin using (true) with check (true);
 grant select, insert, update, delete on filestore.project_deletions, filestore.account_deletions to filestore_admin;
-call filestore.add_policies(
-  'create policy account_insert on filestore.project_deletions for insert to filestore_account '
-  'with check (project_id = {project})');
+create policy account_insert on filestore.project_deletions for insert to filestore_account
+  with check (project_id = filestore.current_project_id());
 grant insert on filestore.project_deletions to filestore_account;
 grant update (owner_id, deleted_at) on filestore.projects to filestore_account;
 
@@ -8803,9 +8847,10 @@ begin
         select from pg_catalog.pg_policies p
         where p.schemaname = 'filestore' and p.tablename = v_table.name and 'filestore_admin' = any (p.roles)
           and p.cmd in (upper(v_command), 'ALL'));
-      call filestore.add_policies(format(
-        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin using (%3$s = {project})',
-        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end));
+      execute format(
+        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin '
+        'using (%3$s = filestore.current_project_id())',
+        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end);
     end loop;
     execute format('grant delete on filestore.%I to filestore_admin', v_table.name);
     if not has_table_privilege('filestore_admin', 'filestore.' || v_table.name, 'select') then
@@ -10386,6 +10431,5 @@ on conflict (id) do update set public = false, file_size_limit = excluded.file_s
 -- 99_end.sql =========================================================================================================
 -- The helpers of 00_roles.sql.
 
-drop procedure filestore.add_policies(text[]);
 drop procedure filestore.publish(regproc, text, text[]);
 drop procedure filestore.grant_execute(regproc, text[]);

@@ -1,4 +1,4 @@
--- The schema, its roles, the extensions that search uses, and helpers that set privileges and policies.
+-- The schema, its roles, the extensions that search uses, and helpers that set privileges.
 --
 -- Everything lives in the schema `filestore`, which the REST API does not expose. The edge function `api` calls the
 -- functions in `public`, which run as one of four roles. None of them owns a table or bypasses a policy.
@@ -55,7 +55,7 @@ end
 $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Helpers, dropped by the last file. Those for privileges are called directly below the function they are about.
+-- Helpers, dropped by the last file. They are called directly below the function they are about.
 
 create procedure filestore.grant_execute(p_function regproc, variadic p_callers text[])
 language plpgsql as $$
@@ -87,24 +87,3 @@ end
 $$;
 comment on procedure filestore.publish(regproc, text, text[]) is
   'Makes a function run as p_owner (it is `security definer`) and callable by these roles alone.';
-
--- Settings are read in place, once a statement: a function would cost a call. (The inner query is how Supabase's linter
--- recognizes that; after a transaction a setting is empty, not null.)
-create procedure filestore.add_policies(variadic p_statements text[])
-language plpgsql as $$
-declare
-  v_statement text;
-  v_setting constant text := '(select %s from (select current_setting(''filestore.%s'', true)) s (value))';
-begin
-  foreach v_statement in array p_statements loop
-    v_statement := replace(v_statement, '{project}', format(v_setting, 'nullif(s.value, '''')::uuid', 'project_id'));
-    v_statement := replace(v_statement, '{account}', format(v_setting, 'nullif(s.value, '''')::uuid', 'account_id'));
-    v_statement :=
-      replace(v_statement, '{key}', format(v_setting, 'decode(nullif(s.value, ''''), ''hex'')', 'key_hash'));
-    execute replace(v_statement, '{prefix}', format(v_setting, 'nullif(s.value, '''')', 'path_prefix'));
-  end loop;
-end
-$$;
-comment on procedure filestore.add_policies(text[]) is
-  'Creates policies. {project}, {account}, {key} and {prefix} are the project, its owner, the hash of the key and its '
-  'path prefix that the transaction acts for, or null.';

@@ -65,6 +65,37 @@ comment on function filestore.current_account_id is
   'owner, and where the subject of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
+-- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
+-- looked up when they were made. So the planner puts the bodies into each policy's condition; otherwise each condition
+-- of each statement would cost a call, or a query around the setting.
+
+create function filestore.current_project_id() returns uuid
+language sql stable parallel safe
+return nullif(current_setting('filestore.project_id', true), '')::uuid;
+comment on function filestore.current_project_id is 'The project of the key, or the one that was opened; or null.';
+call filestore.grant_execute(
+  'filestore.current_project_id', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function filestore.current_owner_id() returns uuid
+language sql stable parallel safe
+return nullif(current_setting('filestore.account_id', true), '')::uuid;
+comment on function filestore.current_owner_id is
+  'The account that owns the project, where the grants of its other projects are opened; else null.';
+call filestore.grant_execute('filestore.current_owner_id', 'filestore_engine');
+
+create function filestore.current_key_hash() returns bytea
+language sql stable parallel safe
+return decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex');
+comment on function filestore.current_key_hash is 'Of the key, or of the token of a console session or link; or null.';
+call filestore.grant_execute('filestore.current_key_hash', 'filestore_engine');
+
+create function filestore.current_path_prefix() returns text
+language sql stable parallel safe
+return current_setting('filestore.path_prefix', true);
+comment on function filestore.current_path_prefix is
+  'What each path begins with that the key may see, with a slash at its end; empty: all of them.';
+call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
+
 create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
 language plpgsql stable set search_path = '' as $$
 begin
@@ -92,45 +123,55 @@ $$;
 
 create policy engine_select on filestore.tiers for select to filestore_engine using (true);
 create policy engine_select on filestore.settings for select to filestore_engine using (true);
-call filestore.add_policies(
-  'create policy engine_select on filestore.projects for select to filestore_engine using (id = {project})',
-  'create policy engine_select on filestore.api_keys for select to filestore_engine using (key_hash = {key})',
-  'create policy engine_update on filestore.api_keys for update to filestore_engine using (key_hash = {key})',
-  'create policy engine_select on filestore.console_sessions for select to filestore_engine using (token_hash = {key})',
-  'create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine '
-  'using (project_id = {project})',
-  'create policy engine_delete on filestore.edit_turns for delete to filestore_engine using (project_id = {project})',
-  'create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine '
-  'using (project_id = {project})',
-  'create policy engine_delete on filestore.directories for delete to filestore_engine using (project_id = {project})',
-  'create policy engine_delete on filestore.directory_changes for delete to filestore_engine '
-  'using (project_id = {project})',
-  -- Of the account's other projects it learns what they were granted, and nothing else.
-  'create policy engine_select on filestore.account_grants for select to filestore_engine '
-  'using (project_id = {project} or account_id = {account})',
-  'create policy engine_insert on filestore.account_grants for insert to filestore_engine '
-  'with check (project_id = {project} and account_id = {account})',
-  'create policy engine_update on filestore.account_grants for update to filestore_engine '
-  'using (project_id = {project}) with check (account_id = {account})');
+create policy engine_select on filestore.projects for select to filestore_engine
+  using (id = filestore.current_project_id());
+create policy engine_select on filestore.api_keys for select to filestore_engine
+  using (key_hash = filestore.current_key_hash());
+create policy engine_update on filestore.api_keys for update to filestore_engine
+  using (key_hash = filestore.current_key_hash());
+create policy engine_select on filestore.console_sessions for select to filestore_engine
+  using (token_hash = filestore.current_key_hash());
+create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.edit_turns for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.directories for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.directory_changes for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+-- Of the account's other projects it learns what they were granted, and nothing else.
+create policy engine_select on filestore.account_grants for select to filestore_engine
+  using (project_id = filestore.current_project_id() or account_id = filestore.current_owner_id());
+create policy engine_insert on filestore.account_grants for insert to filestore_engine
+  with check (project_id = filestore.current_project_id() and account_id = filestore.current_owner_id());
+create policy engine_update on filestore.account_grants for update to filestore_engine
+  using (project_id = filestore.current_project_id())
+  with check (account_id = filestore.current_owner_id());
 grant select, insert, update on filestore.account_grants to filestore_engine;
-call filestore.add_policies(
-  -- By its token, before anything is known; then those of the project, below the key's prefix.
-  'create policy engine_select on filestore.links for select to filestore_engine using (token_hash = {key} '
-  'or project_id = {project} and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0'')))',
-  'create policy engine_insert on filestore.links for insert to filestore_engine with check (project_id = {project})',
-  'create policy engine_update on filestore.links for update to filestore_engine using (project_id = {project}) '
-  'with check (project_id = {project})',
-  'create policy engine_delete on filestore.links for delete to filestore_engine using (project_id = {project})',
-  -- A counter whose window is over may be anybody's.
-  'create policy engine_select on filestore.rate_counters for select to filestore_engine '
-  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp()))',
-  'create policy engine_insert on filestore.rate_counters for insert to filestore_engine '
-  'with check (project_id = {project})',
-  'create policy engine_update on filestore.rate_counters for update to filestore_engine '
-  'using (project_id = {project} or window_start < date_trunc(''minute'', clock_timestamp())) '
-  'with check (project_id = {project})',
-  'create policy engine_all on filestore.link_windows to filestore_engine using (project_id = {project}) '
-  'with check (project_id = {project})');
+-- By its token, before anything is known; then those of the project, below the key's prefix.
+create policy engine_select on filestore.links for select to filestore_engine
+  using (token_hash = filestore.current_key_hash()
+    or project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix()));
+create policy engine_insert on filestore.links for insert to filestore_engine
+  with check (project_id = filestore.current_project_id());
+create policy engine_update on filestore.links for update to filestore_engine
+  using (project_id = filestore.current_project_id())
+  with check (project_id = filestore.current_project_id());
+create policy engine_delete on filestore.links for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+-- A counter whose window is over may be anybody's.
+create policy engine_select on filestore.rate_counters for select to filestore_engine
+  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()));
+create policy engine_insert on filestore.rate_counters for insert to filestore_engine
+  with check (project_id = filestore.current_project_id());
+create policy engine_update on filestore.rate_counters for update to filestore_engine
+  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()))
+  with check (project_id = filestore.current_project_id());
+create policy engine_all on filestore.link_windows to filestore_engine
+  using (project_id = filestore.current_project_id())
+  with check (project_id = filestore.current_project_id());
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
 grant select, insert, update on filestore.rate_counters to filestore_engine;
@@ -140,11 +181,10 @@ grant update (last_used_at, has_written) on filestore.api_keys to filestore_engi
 
 do $$
 declare
-  v_own_rows constant text := 'project_id = {project}';
+  v_own_rows constant text := 'project_id = filestore.current_project_id()';
   -- A key with a path prefix sees no other file. Directory rows up to the root are counted by every writer, so lists
   -- apply the prefix themselves.
-  v_own_files constant text := v_own_rows
-    || ' and ({prefix} is null or (path >= {prefix} || ''/'' and path < {prefix} || ''0''))';
+  v_own_files constant text := v_own_rows || ' and starts_with(path, filestore.current_path_prefix())';
   v_table text;
   v_visible text;
 begin
@@ -157,31 +197,32 @@ begin
     -- Of a purged file nobody sees a row.
     v_visible := case when v_table = 'files' then v_own_files || ' and path is not null' else v_own_rows end;
     execute format('grant select on filestore.%I to filestore_engine', v_table);
-    call filestore.add_policies(format(
-      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible));
+    execute format(
+      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible);
     continue when v_table in ('search_texts', 'search_contents', 'search_chunks');
     execute format('grant insert on filestore.%I to filestore_engine', v_table);
-    call filestore.add_policies(format(
+    execute format(
       'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)',
-      v_table, v_visible));
+      v_table, v_visible);
     -- These never change.
     continue when v_table in (
       'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
       'doubtful_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
-    call filestore.add_policies(format(
+    execute format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
-      v_table, v_visible, v_own_rows));
+      v_table, v_visible, v_own_rows);
   end loop;
 end
 $$;
 grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
   filestore.doubtful_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
-call filestore.add_policies(
-  'create policy engine_select on filestore.purged_files for select to filestore_engine '
-  'using (project_id = {project} and ({prefix} is null or filestore.place_hash('
-  '(select p.cursor_key from filestore.projects p where p.id = {project}), file_id, {prefix}) = any (place_hashes)))');
+create policy engine_select on filestore.purged_files for select to filestore_engine
+  using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
+    or filestore.place_hash(
+      (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
+      rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -207,7 +248,7 @@ grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare
-  v_rows constant text := '{project} is null or project_id = {project}';
+  v_rows constant text := 'filestore.current_project_id() is null or project_id = filestore.current_project_id()';
   v_table text;
 begin
   foreach v_table in array array[
@@ -215,28 +256,28 @@ begin
     'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
-    call filestore.add_policies(format(
-      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows));
+    execute format(
+      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows);
     execute format('grant select on filestore.%I to filestore_admin', v_table);
     continue when v_table = 'files';
     if v_table <> 'project_usage' then
-      call filestore.add_policies(format(
-        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows));
+      execute format(
+        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows);
       execute format('grant delete on filestore.%I to filestore_admin', v_table);
     end if;
     continue when v_table in (
       'shared_segments', 'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts');
-    call filestore.add_policies(format(
-      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows));
+    execute format(
+      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows);
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
     'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds'
   ] loop
-    call filestore.add_policies(format(
+    execute format(
       'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
-      v_rows, v_rows));
+      v_rows, v_rows);
     continue when v_table = 'file_versions';
     execute format('grant update on filestore.%I to filestore_admin', v_table);
   end loop;
@@ -266,13 +307,13 @@ $$;
 -- filestore_account: the projects that the signed-in account owns, and the rows of the one that was opened.
 
 create policy account_select on filestore.tiers for select to filestore_account using (true);
-call filestore.add_policies(
-  'create policy account_select on filestore.projects for select to filestore_account '
-  'using (owner_id = (select filestore.current_account_id()) or id = {project})',
-  'create policy account_insert on filestore.projects for insert to filestore_account '
-  'with check (owner_id = (select filestore.current_account_id()))',
-  'create policy account_update on filestore.projects for update to filestore_account '
-  'using (id = {project}) with check (id = {project})');
+create policy account_select on filestore.projects for select to filestore_account
+  using (owner_id = (select filestore.current_account_id()) or id = filestore.current_project_id());
+create policy account_insert on filestore.projects for insert to filestore_account
+  with check (owner_id = (select filestore.current_account_id()));
+create policy account_update on filestore.projects for update to filestore_account
+  using (id = filestore.current_project_id())
+  with check (id = filestore.current_project_id());
 create policy account_select on filestore.account_windows for select to filestore_account
   using (account_id = (select filestore.current_account_id()));
 create policy account_insert on filestore.account_windows for insert to filestore_account
@@ -286,31 +327,32 @@ grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$
 declare
-  v_own_rows constant text := 'project_id = {project}';
+  v_own_rows constant text := 'project_id = filestore.current_project_id()';
   v_table text;
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
     'rate_windows', 'rate_counters', 'usage_days', 'usage_levels'
   ] loop
-    call filestore.add_policies(format(
+    execute format(
       'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
-      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end));
+      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end);
     execute format('grant select on filestore.%I to filestore_account', v_table);
     continue when v_table not in ('api_keys', 'console_sessions');
-    call filestore.add_policies(format(
+    execute format(
       'create policy account_insert on filestore.%I for insert to filestore_account with check (%s)',
-      v_table, v_own_rows));
-    call filestore.add_policies(format(
+      v_table, v_own_rows);
+    execute format(
       'create policy account_update on filestore.%I for update to filestore_account using (%s) with check (%s)',
-      v_table, v_own_rows, v_own_rows));
+      v_table, v_own_rows, v_own_rows);
   end loop;
 end
 $$;
-call filestore.add_policies(
-  'create policy account_select on filestore.links for select to filestore_account using (project_id = {project})',
-  'create policy account_update on filestore.links for update to filestore_account using (project_id = {project}) '
-  'with check (project_id = {project})');
+create policy account_select on filestore.links for select to filestore_account
+  using (project_id = filestore.current_project_id());
+create policy account_update on filestore.links for update to filestore_account
+  using (project_id = filestore.current_project_id())
+  with check (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
 grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;

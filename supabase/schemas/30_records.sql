@@ -4,11 +4,12 @@
 -- {"grant": {...}, "rate": {...}, "value": ...} or, instead of the value, {"refusal": {"code": ..., "details": {...}}}.
 -- Refusals are results and not exceptions, so that a refused request still counts. It changes nothing else.
 --
--- Every function pins an empty search_path, so none is ever inlined into a query; a call of one costs 3 microseconds.
--- They are in plpgsql, which keeps its plans for the session: a function in SQL is planned at every call. What a page
--- needs for each of its rows, or an index for its condition, is written out in the query instead: a time as ISO 8601,
--- and "below a directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is
--- `0`, so that it is a range.
+-- Every function pins an empty search_path, so none is ever inlined into a query, but for those of policies; a call
+-- costs 3 microseconds, and 8 where expressions have to be prepared for it. They are in plpgsql, which keeps its plans
+-- for the session: a function in SQL that is not inlined is planned at every call. What a page needs for each of its
+-- rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and "below a
+-- directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`, so that
+-- it is a range.
 
 create function filestore.iso(p_time timestamptz) returns text
 language plpgsql stable set search_path = ''
@@ -56,10 +57,13 @@ create function filestore.file_record(
   p_created_at timestamptz, p_updated_at timestamptz
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
+declare
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
   return jsonb_build_object(
     'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
-    'createdAt', filestore.iso(p_created_at), 'updatedAt', filestore.iso(p_updated_at));
+    'createdAt', to_char(p_created_at at time zone 'UTC', c_iso),
+    'updatedAt', to_char(p_updated_at at time zone 'UTC', c_iso));
 end
 $$;
 comment on function filestore.file_record is 'A file at one version, as the wire shows it.';

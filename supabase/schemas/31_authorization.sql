@@ -256,7 +256,7 @@ begin
     return v_session;
   end if;
   v_setting := set_config('filestore.project_id', v_session.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix, ''), true);
+  v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix || '/', ''), true);
 
   select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
          coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.deleted_at, p.owner_id,

@@ -22,16 +22,18 @@ call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admi
 
 create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_oldest constant date := filestore.oldest_committable_day();
+  v_added integer;
 begin
   insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
-  select (s.value ->> 'id')::uuid, p_project_id, to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD'),
-         (s.value ->> 'size')::integer, decode(s.value ->> 'sha256', 'hex'), (s.value ->> 'newlines')::integer,
-         (s.value ->> 'endsWithNewline')::boolean, (s.value ->> 'isText')::boolean
-  from jsonb_array_elements(p_segments) s;
-  if exists (
-    select from jsonb_array_elements(p_segments) s
-    where to_date(split_part(s.value ->> 'name', '/', 2), 'YYYYMMDD') < filestore.oldest_committable_day()
-  ) then
+  select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline", s."isText"
+  from jsonb_to_recordset(p_segments) s (
+    id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
+  cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
+  where d.stored_on >= v_oldest;
+  get diagnostics v_added = row_count;
+  if v_added < jsonb_array_length(p_segments) then
     raise exception 'a segment was uploaded too long ago to be committed';
   end if;
 end
@@ -40,15 +42,6 @@ comment on function filestore.add_segments is
   'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
   'have removed it.';
 call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
-
-create function filestore.bytes_of(p_segments jsonb) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (select coalesce(sum((s.value ->> 'size')::bigint), 0) from jsonb_array_elements(p_segments) s);
-end
-$$;
-comment on function filestore.bytes_of is 'The size of segments together.';
-call filestore.grant_execute('filestore.bytes_of', 'filestore_engine');
 
 create function filestore.max_segments(p_size bigint) returns integer
 language plpgsql immutable set search_path = '' as $$
@@ -369,10 +362,14 @@ call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'file
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_is_live constant boolean := filestore.is_live(p_file);
-  v_tag constant text := (p_file).id || '.' || (p_file).version;
-  v_version constant integer := nullif((p_file).version, 0);
+  v_is_live boolean;
+  v_tag text;
+  v_version integer;
 begin
+  if not p_commit ?| '{ifVersion,ifMatch,ifNoneMatch}' then return null; end if;
+  v_is_live := filestore.is_live(p_file);
+  v_tag := (p_file).id || '.' || (p_file).version;
+  v_version := nullif((p_file).version, 0);
   -- "ifVersion" is the number that the file must be at, 0 for no file.
   if v_is_live and p_commit -> 'ifVersion' = '0' then
     return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
@@ -448,8 +445,8 @@ begin
   return row (
     p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
     v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    coalesce((filestore.limits()).tariff_said_factor * octet_length(concat(
-      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')), 0))::filestore.change;
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
 end
 $$;
 comment on function filestore.change_of is 'What the versions of a commit have in common.';
@@ -457,20 +454,27 @@ call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
 create function filestore.plan_version(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
-  out planned filestore.next_version, out refusal jsonb
+  out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
 )
 language plpgsql stable set search_path = '' as $$
 declare
+  v_segments constant jsonb := p_commit -> 'segments';
   v_source filestore.file_versions;
   v_new_ids uuid[];
-  v_new_bytes bigint;
   v_is_text boolean;
   v_unknown bigint;
 begin
-  select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
-         coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
-  into v_new_ids, v_new_bytes, v_is_text
-  from jsonb_array_elements(p_commit -> 'segments') with ordinality as s (value, position);
+  if jsonb_array_length(v_segments) = 1 then
+    -- As most commits have: without a query, which costs more than these expressions.
+    v_new_ids := array[(v_segments -> 0 ->> 'id')::uuid];
+    new_bytes := (v_segments -> 0 ->> 'size')::bigint;
+    v_is_text := (v_segments -> 0 ->> 'isText')::boolean;
+  else
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_new_ids, new_bytes, v_is_text
+    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
+  end if;
 
   planned.is_deleted := p_kind = 'delete';
   planned.is_text := v_is_text;
@@ -478,10 +482,10 @@ begin
   case p_kind
     when 'write', 'overwrite', 'delete' then
       planned.segment_ids := v_new_ids;
-      planned.size := v_new_bytes;
+      planned.size := new_bytes;
     when 'append' then
       planned.segment_ids := (p_file).segment_ids || v_new_ids;
-      planned.size := (p_file).size + v_new_bytes;
+      planned.size := (p_file).size + new_bytes;
       planned.is_text := v_is_text and (p_file).is_text;
       if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
         refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
@@ -503,7 +507,7 @@ begin
         select s.id, s.size, s.is_text from filestore.segments s
         where s.id = r.id and s.project_id = (p_file).project_id offset 0
       ) kept on true
-      left join jsonb_array_elements(p_commit -> 'segments') added on (added.value ->> 'id')::uuid = r.id;
+      left join jsonb_array_elements(v_segments) added on (added.value ->> 'id')::uuid = r.id;
       if v_unknown > 0 then
         raise exception 'the edit references segments that do not exist';
       end if;
@@ -527,7 +531,8 @@ begin
   end if;
 end
 $$;
-comment on function filestore.plan_version is 'What a commit would make of the locked file, or why it is refused.';
+comment on function filestore.plan_version is
+  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
 create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
@@ -677,6 +682,9 @@ call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
 begin
+  -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
+  -- each statement.)
+  if new.version = 0 or new.path is null then return null; end if;
   insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
   values (new.project_id, new.id, new.version, new.path, new.size, clock_timestamp())
   on conflict (project_id, file_id) do update
@@ -691,20 +699,21 @@ comment on function filestore.queue_for_search is
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
 
 create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row when (new.version > 0) execute function filestore.queue_for_search();
+  for each row execute function filestore.queue_for_search();
 create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row when (old.version is distinct from new.version and new.path is not null)
-  execute function filestore.queue_for_search();
+  for each row execute function filestore.queue_for_search();
 
-create function filestore.made_record(p_file filestore.files) returns jsonb
+create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
     (p_file).created_at, (p_file).updated_at)
-    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end;
+    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+    || coalesce(p_extra, '{}'::jsonb);
 end
 $$;
-comment on function filestore.made_record is 'The record of a version that was made, which may be a tombstone.';
+comment on function filestore.made_record is
+  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
 call filestore.grant_execute('filestore.made_record', 'filestore_engine');
 
 create function filestore.commit_result(
@@ -713,7 +722,7 @@ create function filestore.commit_result(
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.made_record(p_file) || coalesce(p_extra, '{}'::jsonb), 'segments', p_segments));
+    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
 end
 $$;
 comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
@@ -725,6 +734,7 @@ declare
   v_commit_id constant uuid := p_commit ->> 'commitId';
   v_made filestore.file_versions;
 begin
+  if (p_file).id is null then return null; end if;
   select v.* into v_made
   from (
     -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
@@ -739,10 +749,12 @@ comment on function filestore.repeated_commit is
   'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
 call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
 
-create type filestore.applied as (refusal jsonb, file filestore.files, cost bigint, versions integer);
+create type filestore.applied as (
+  refusal jsonb, file filestore.files, bytes bigint, cost bigint, versions integer);
 comment on type filestore.applied is
   'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), what its rows count towards the quota, and how many versions were made.';
+  'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
+  'how many versions were made.';
 
 create function filestore.apply_to_file(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
@@ -767,9 +779,9 @@ begin
   end if;
   v_applied.cost := filestore.database_cost(
     p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+  v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
-  if p_kind <> 'delete' and not filestore.has_room(
-    p_session, v_applied.cost + filestore.bytes_of(p_commit -> 'segments')) then
+  if p_kind <> 'delete' and not filestore.has_room(p_session, v_applied.cost + v_applied.bytes) then
     v_applied.refusal := filestore.quota_exceeded(p_session);
     return v_applied;
   end if;
@@ -804,6 +816,7 @@ begin
   v_applied.refusal := filestore.too_large(p_session, p_source.size);
   if v_applied.refusal is not null then return v_applied; end if;
   v_next := filestore.content_of(p_source);
+  v_applied.bytes := 0;
   v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
   v_applied.versions := 1;
   if p_kind = 'move' then
@@ -832,25 +845,24 @@ create function filestore.commit_version(p_session filestore.session, p_kind tex
 language plpgsql volatile set search_path = '' as $$
 declare
   v_path constant text := p_commit ->> 'path';
-  v_segments constant jsonb := coalesce(p_commit -> 'segments', '[]');
-  v_commit constant jsonb := p_commit || jsonb_build_object('segments', v_segments);
-  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
+  v_segments constant jsonb := p_commit -> 'segments';
   v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
+  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
   v_repeated jsonb;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_repeated := filestore.repeated_commit(v_file, v_commit);
+    v_repeated := filestore.repeated_commit(v_file, p_commit);
     if v_repeated is not null then return v_repeated; end if;
-    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, v_commit, v_change);
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
-  perform filestore.add_segments(p_session.project_id, v_segments);
+  if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
   if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_applied.cost, 1, p_kind = 'delete');
+  perform filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
   return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
       > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
@@ -966,50 +978,48 @@ create function filestore.commit_idempotent(p_session filestore.session, p_kind 
 language plpgsql volatile set search_path = '' as $$
 declare
   v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id constant uuid := filestore.caller_id(p_session);
-  v_expired constant timestamptz :=
-    clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  v_caller_id uuid;
+  v_expired timestamptz;
   v_result jsonb;
 begin
-  if v_idempotency is not null then
-    -- Expired keys of the project are removed a few at a time, by the requests that use keys.
+  if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
+  v_caller_id := filestore.caller_id(p_session);
+  v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  -- Expired keys of the project are removed a few at a time, by the requests that use keys.
+  delete from filestore.idempotency_keys i
+  where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
+    select o.caller_id, o.key from filestore.idempotency_keys o
+    where o.project_id = p_session.project_id and o.created_at < v_expired
+    order by o.created_at limit 10 for update skip locked);
+  begin
     delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
-      select o.caller_id, o.key from filestore.idempotency_keys o
-      where o.project_id = p_session.project_id and o.created_at < v_expired
-      order by o.created_at limit 10 for update skip locked);
-    begin
-      delete from filestore.idempotency_keys i
-      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
-        and i.created_at < v_expired;
-      -- Waits for a running request with the same key, whose response is stored by then.
-      insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
-      values (
-        p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-        clock_timestamp())
-      on conflict do nothing;
-      if not found then
-        -- Null where the key has expired since.
-        return coalesce(
-          filestore.stored_response(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
-      end if;
-    exception when lock_not_available then
-      return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
-    end;
-  end if;
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+      and i.created_at < v_expired;
+    -- Waits for a running request with the same key, whose response is stored by then.
+    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
+    values (
+      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
+      clock_timestamp())
+    on conflict do nothing;
+    if not found then
+      -- Null where the key has expired since.
+      return coalesce(
+        filestore.stored_response(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
+    end if;
+  exception when lock_not_available then
+    return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
+  end;
 
   v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
 
-  if v_idempotency is not null then
-    if v_result ? 'refusal' then
-      delete from filestore.idempotency_keys i
-      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-    else
-      -- Of an answer that may be large only so much is stored that it can be made again.
-      update filestore.idempotency_keys i
-      set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
-      where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-    end if;
+  if v_result ? 'refusal' then
+    delete from filestore.idempotency_keys i
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+  else
+    -- Of an answer that may be large only so much is stored that it can be made again.
+    update filestore.idempotency_keys i
+    set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end

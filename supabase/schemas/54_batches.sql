@@ -15,8 +15,8 @@ begin
   -- One version for each operation, in their order; a move has made a tombstone besides.
   v_results := (
     select coalesce(jsonb_agg(
-      filestore.made_record(filestore.at_version(f, v.made))
-        || coalesce(p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra', '{}')
+      filestore.made_record(
+        filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
       order by v.place), '[]')
     from (
       select c as made, row_number() over (order by c.position) as place from filestore.file_versions c
@@ -79,6 +79,7 @@ declare
   v_operation jsonb;
   v_kind text;
   v_index integer := 0;
+  v_bytes bigint := 0;
   v_cost bigint := 0;
   v_versions integer := 0;
   v_may_exceed boolean := true;
@@ -108,12 +109,13 @@ begin
       return jsonb_set(v_applied.refusal, '{refusal,details,index}', to_jsonb(v_index));
     end if;
     v_index := v_index + 1;
+    v_bytes := v_bytes + v_applied.bytes;
     v_cost := v_cost + v_applied.cost;
     v_versions := v_versions + v_applied.versions;
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
   if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, filestore.bytes_of(v_segments), v_cost, v_versions, v_may_exceed);
+  perform filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
   return jsonb_set(filestore.batch_results(p_session, p_commit), '{value,stored}', jsonb_build_object(
     'commitId', p_commit -> 'commitId', 'operations', (
       select jsonb_agg(jsonb_build_object('extra', coalesce(o.value -> 'extra', '{}')) order by o.ordinality)

@@ -40,9 +40,8 @@ revoke all on filestore.project_deletions, filestore.account_deletions from publ
 create policy admin_all on filestore.project_deletions to filestore_admin using (true) with check (true);
 create policy admin_all on filestore.account_deletions to filestore_admin using (true) with check (true);
 grant select, insert, update, delete on filestore.project_deletions, filestore.account_deletions to filestore_admin;
-call filestore.add_policies(
-  'create policy account_insert on filestore.project_deletions for insert to filestore_account '
-  'with check (project_id = {project})');
+create policy account_insert on filestore.project_deletions for insert to filestore_account
+  with check (project_id = filestore.current_project_id());
 grant insert on filestore.project_deletions to filestore_account;
 grant update (owner_id, deleted_at) on filestore.projects to filestore_account;
 
@@ -83,9 +82,10 @@ begin
         select from pg_catalog.pg_policies p
         where p.schemaname = 'filestore' and p.tablename = v_table.name and 'filestore_admin' = any (p.roles)
           and p.cmd in (upper(v_command), 'ALL'));
-      call filestore.add_policies(format(
-        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin using (%3$s = {project})',
-        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end));
+      execute format(
+        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin '
+        'using (%3$s = filestore.current_project_id())',
+        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end);
     end loop;
     execute format('grant delete on filestore.%I to filestore_admin', v_table.name);
     if not has_table_privilege('filestore_admin', 'filestore.' || v_table.name, 'select') then

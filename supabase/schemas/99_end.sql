@@ -1,5 +1,4 @@
 -- The helpers of 00_roles.sql.
 
-drop procedure filestore.add_policies(text[]);
 drop procedure filestore.publish(regproc, text, text[]);
 drop procedure filestore.grant_execute(regproc, text[]);

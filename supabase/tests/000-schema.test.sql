@@ -30,8 +30,8 @@ select is(
 select is(
   array(select p.proname::text from pg_proc p
         where (p.pronamespace = 'filestore'::regnamespace or p.proname like 'filestore\_%')
-          and 'search_path=""' <> all (coalesce(p.proconfig, '{}'))),
-  '{}', 'every function pins its search_path');
+          and 'search_path=""' <> all (coalesce(p.proconfig, '{}')) and p.prosqlbody is null),
+  '{}', 'every function pins its search_path, unless its body was looked up when it was made');
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')

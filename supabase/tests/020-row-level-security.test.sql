@@ -65,6 +65,7 @@ select is(pg_temp.visible('api_keys'), null::uuid[], 'api_keys: without a key no
 
 select set_config('filestore.project_id', 'a0000000-0000-4000-8000-000000000000', true);
 select set_config('filestore.key_hash', encode(sha256('pgtap a'), 'hex'), true);
+select set_config('filestore.path_prefix', '', true);
 select is(pg_temp.visible(t.name), array['a0000000-0000-4000-8000-000000000000']::uuid[], t.name || ': own rows only')
 from tenant_tables t;
 select is(pg_temp.visible('projects', 'id'), array['a0000000-0000-4000-8000-000000000000']::uuid[], 'projects: the own one only');

@@ -24,6 +24,7 @@ const FLOOR = `
     v_segment constant uuid := gen_random_uuid();
   begin
     perform set_config('filestore.project_id', p_project::text, true);
+    perform set_config('filestore.path_prefix', '', true);
     if p_all then
       insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
       values (v_segment, p_project, current_date, 10, sha256(''), 0, false, true);

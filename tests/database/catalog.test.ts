@@ -149,16 +149,6 @@ async function tables(sql: postgres.Sql): Promise<Record<string, IntendedTable>>
   return Object.fromEntries(rows.map(({ name, ...rest }) => [name, rest]));
 }
 
-const SETTING = (value: string, name: string) =>
-  `( SELECT ${value} FROM ( SELECT current_setting('filestore.${name}'::text, true) AS current_setting) s(value))`;
-/** The settings that policies read, as they are stored, and their names in the list of what is intended. */
-const SETTINGS = {
-  "{project}": SETTING(`(NULLIF(s.value, ''::text))::uuid AS "nullif"`, "project_id"),
-  "{account}": SETTING(`(NULLIF(s.value, ''::text))::uuid AS "nullif"`, "account_id"),
-  "{key}": SETTING("decode(NULLIF(s.value, ''::text), 'hex'::text) AS decode", "key_hash"),
-  "{prefix}": SETTING(`NULLIF(s.value, ''::text) AS "nullif"`, "path_prefix"),
-};
-
 /** `table: role command [using] [check]`, sorted. */
 async function policies(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ policy: string }[]>`
@@ -170,11 +160,9 @@ async function policies(sql: postgres.Sql): Promise<string[]> {
       || case when p.polpermissive then '' else ' restrictive' end as policy
     from pg_policy p join pg_class c on c.oid = p.polrelid
     where c.relnamespace = 'filestore'::regnamespace`;
-  return rows.map((row) => {
-    let policy = row.policy.replaceAll(/\n\s+/g, " ");
-    for (const [name, setting] of Object.entries(SETTINGS)) policy = policy.replaceAll(setting, name);
-    return policy.replaceAll(/\( SELECT (filestore\.\w+\(\)) AS \w+\)/g, "$1");
-  }).sort();
+  return rows.map(({ policy }) =>
+    policy.replaceAll(/\n\s+/g, " ").replaceAll(/\( SELECT (filestore\.\w+\(\)) AS \w+\)/g, "$1")
+  ).sort();
 }
 
 function sequences(sql: postgres.Sql) {

@@ -120,6 +120,8 @@ const PARTS = {
       ${
     lines(
       "'kind ' || t.typtype::text",
+      "'of ' || format_type(nullif(t.typbasetype, 0), t.typtypmod) || ' ' || t.typcollation::regcollation",
+      "(select string_agg(pg_get_constraintdef(k.oid), ' ' order by k.conname) from pg_constraint k where k.contypid = t.oid)",
       "'owner ' || t.typowner::regrole",
       `'grants ' || ${grants("coalesce(t.typacl, acldefault('T', t.typowner))")}`,
       "'comment ' || obj_description(t.oid, 'pg_type')",

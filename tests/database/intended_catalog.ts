@@ -36,6 +36,11 @@ function internal(...execute: string[]): IntendedFunction {
   return { owner: MIGRATING_ROLE, definer: false, settings: 'search_path=""', execute, commented: true };
 }
 
+/** Of policies: without a search_path the planner puts the body into the condition. */
+function inlined(...execute: string[]): IntendedFunction {
+  return { ...internal(...execute), settings: "" };
+}
+
 function table(...privileges: string[]): IntendedTable {
   return { owner: MIGRATING_ROLE, rowSecurity: true, commented: true, privileges };
 }
@@ -121,6 +126,10 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid)": account,
   "filestore.create_project(p_name text, p_id uuid)": account,
   "filestore.current_account_id()": account,
+  "filestore.current_project_id()": inlined("filestore_account", "filestore_admin", "filestore_engine"),
+  "filestore.current_owner_id()": inlined("filestore_engine"),
+  "filestore.current_key_hash()": inlined("filestore_engine"),
+  "filestore.current_path_prefix()": inlined("filestore_engine"),
   "filestore.file_record(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamp with time zone, p_updated_at timestamp with time zone)":
     engine,
   "filestore.find_version(p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean)":
@@ -133,7 +142,6 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "filestore.erased_answer()": engine,
   "filestore.batch_results(p_session filestore.session, p_commit jsonb)": engine,
-  "filestore.bytes_of(p_segments jsonb)": engine,
   "filestore.commit_batch(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.commit_time(p_project_id uuid, p_paths text[])": engine,
   "filestore.count_files(p_session filestore.session, p_files integer)": engine,
@@ -182,7 +190,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.too_large(p_session filestore.session, p_size bigint, p_details jsonb)": engine,
   "filestore.content_of(p_file filestore.files)": engine,
   "filestore.tombstone_of(p_file filestore.files)": engine,
-  "filestore.made_record(p_file filestore.files)": engine,
+  "filestore.made_record(p_file filestore.files, p_extra jsonb)": engine,
   "filestore.iso(p_time timestamp with time zone)": internal(
     "filestore_account",
     "filestore_admin",
@@ -313,7 +321,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     plannedOnce,
   "filestore.sorted_page(p_project_id uuid, p_query jsonb, OUT files json, OUT has_more boolean, OUT total bigint)":
     engine,
-  "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT refusal jsonb)":
+  "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT new_bytes bigint, OUT refusal jsonb)":
     engine,
   "filestore.error(p_code text, p_message text)": admin,
   "filestore.project_record(p_project filestore.projects)": admin,
@@ -653,22 +661,22 @@ export const TABLES: Record<string, IntendedTable> = {
   tiers: table("filestore_account select", "filestore_admin select", "filestore_engine select"),
 };
 
-const OWN_ROWS = "(project_id = {project})";
+const OWN_ROWS = "(project_id = filestore.current_project_id())";
 const OWN_COUNTER = `(${OWN_ROWS} OR (window_start < date_trunc('minute'::text, clock_timestamp())))`;
-const OF_ACCOUNT = "(account_id = {account})";
-const OWN_KEY = "(key_hash = {key})";
-/** What a key with a prefix sees and makes of the project's files. */
-const BELOW_PREFIX = `(${OWN_ROWS} AND (({prefix} IS NULL) OR ` +
-  "((path >= ({prefix} || '/'::text)) AND " +
-  "(path < ({prefix} || '0'::text)))))";
-/** Of a purged file nobody sees a row, but its receipt: who saw the file. */
-const VISIBLE_FILE = `${BELOW_PREFIX.slice(0, -1)} AND (path IS NOT NULL))`;
-const SEEN_RECEIPT = `(${OWN_ROWS} AND (({prefix} IS NULL) OR (filestore.place_hash(( SELECT p.cursor_key ` +
-  "FROM filestore.projects p WHERE (p.id = {project})), file_id, {prefix}) = ANY (place_hashes))))";
-const REQUESTS_ROWS = `(({project} IS NULL) OR ${OWN_ROWS})`;
+const OF_ACCOUNT = "(account_id = filestore.current_owner_id())";
+const OWN_KEY = "(key_hash = filestore.current_key_hash())";
+/** What a key with a prefix sees and makes of the project's links. */
+const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
+/** … and of its files. Of a purged file nobody sees a row, but its receipt: who saw the file. */
+const VISIBLE_FILE =
+  `(${OWN_ROWS} AND starts_with((path)::text, filestore.current_path_prefix()) AND (path IS NOT NULL))`;
+const SEEN_RECEIPT =
+  `(${OWN_ROWS} AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
+  "FROM filestore.projects p WHERE (p.id = filestore.current_project_id())), file_id, rtrim(filestore.current_path_prefix(), '/'::text)) = ANY (place_hashes))))";
+const REQUESTS_ROWS = `((filestore.current_project_id() IS NULL) OR ${OWN_ROWS})`;
 const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
-const OPENED = "(id = {project})";
+const OPENED = "(id = filestore.current_project_id())";
 
 const changingTables = ["directories", "edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
 const tenantTables = [
@@ -785,7 +793,7 @@ export const POLICIES: string[] = [
   "segments: filestore_search select using true",
   `api_keys: filestore_engine select using ${OWN_KEY}`,
   `api_keys: filestore_engine update using ${OWN_KEY}`,
-  "console_sessions: filestore_engine select using (token_hash = {key})",
+  "console_sessions: filestore_engine select using (token_hash = filestore.current_key_hash())",
   "tiers: filestore_engine select using true",
   "tiers: filestore_admin select using true",
   "tiers: filestore_account select using true",
@@ -802,7 +810,7 @@ export const POLICIES: string[] = [
   "links: filestore_admin all using true check true",
   `links: filestore_engine delete using ${OWN_ROWS}`,
   `links: filestore_engine insert check ${OWN_ROWS}`,
-  `links: filestore_engine select using ((token_hash = {key}) OR ${BELOW_PREFIX})`,
+  `links: filestore_engine select using ((token_hash = filestore.current_key_hash()) OR ${VISIBLE_LINK})`,
   `links: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`,
   "link_windows: filestore_admin all using true check true",
   `link_windows: filestore_engine all using ${OWN_ROWS} check ${OWN_ROWS}`,

@@ -108,9 +108,8 @@ const ONLY_HERE = ["PAGE_LIMIT_DEFAULT"];
 async function numbersOfChecks(sql: postgres.Sql, table: string, column: string): Promise<number[]> {
   const rows = await sql<{ definition: string }[]>`
     select pg_get_constraintdef(c.oid) as definition from pg_constraint c
-    where c.conrelid = ${`filestore.${table}`}::regclass and c.contype = 'c'
-      and c.conkey = array(
-        select a.attnum from pg_attribute a where a.attrelid = c.conrelid and a.attname = ${column})`;
+    join pg_attribute a on a.attrelid = ${`filestore.${table}`}::regclass and a.attname = ${column}
+    where c.contype = 'c' and (c.conrelid = a.attrelid and c.conkey = array[a.attnum] or c.contypid = a.atttypid)`;
   const numbers = rows.flatMap(({ definition }) =>
     [...definition.matchAll(/\b\d+\b/g)].map(([text]) => Number(text))
   );

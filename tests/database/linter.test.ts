@@ -89,6 +89,12 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "filestore_account_projects",
     "filestore_account_session",
   ],
+  function_search_path_mutable: [
+    "filestore.current_key_hash",
+    "filestore.current_owner_id",
+    "filestore.current_path_prefix",
+    "filestore.current_project_id",
+  ],
   unindexed_foreign_keys: [
     "file_versions_project_id_file_id_fkey",
     "projects_tier_fkey",

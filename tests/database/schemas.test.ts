@@ -48,7 +48,7 @@ Deno.test("schemas: each function is defined once, with its comment and its priv
     for (const [, name = ""] of text.matchAll(/^create (?:or replace )?function (\S+?)\(/gm)) {
       defined.set(name, (defined.get(name) ?? 0) + 1);
       const followed = new RegExp(
-        `\\$\\$;\\ncomment on function ${
+        `(?:\\$\\$|\\nreturn .+);\\ncomment on function ${
           name.replace(".", "\\.")
         } is\\s+'(?:[^']|'')+'(?:\\s+'(?:[^']|'')+')*;\\n` +
           `call filestore\\.(?:publish|grant_execute)\\(\\s*'${name.replace(".", "\\.")}',`,
@@ -128,6 +128,7 @@ const CHANGES = [
   "alter table filestore.files set (fillfactor = 100)",
   "alter table filestore.files disable row level security",
   "alter table filestore.tiers add constraint named check (name <> '')",
+  "alter domain filestore.file_path add constraint named check (value <> '')",
   "drop index filestore.files_by_size",
   "drop trigger queue_for_search_on_insert on filestore.files",
   "alter policy engine_select on filestore.files using (true)",

@@ -118,7 +118,7 @@ test("an edit of what a restore brings back: a version of before, or one that th
   assertEquals((await own.versions("made")).total, 8);
 });
 
-test("copies to and fro before an edit: each operation is looked at once, and others are answered meanwhile", async () => {
+test("copies to and fro before an edit: each operation is looked at once", async () => {
   const own = await files();
   await own.write("a", "text");
   const copies = Array.from({ length: BATCH_OPERATIONS_MAX - 1 }, (_, index) => {

@@ -120,7 +120,7 @@ export class ConsoleServer {
     if (problem === null) this.build.start();
     else this.build.clearProblem();
     const text = problem === null
-      ? "The console is being built. This page reloads automatically; it takes a few seconds."
+      ? "The console is being built. This page reloads automatically; the first build also downloads its packages."
       : `The console could not be built: ${problem}`;
     return {
       status: 503,

@@ -112,8 +112,8 @@ async function createApp(database: Database, options: BackendOptions) {
 }
 
 /**
- * With the first statement @supabase/lite grants its roles what they need. If several requests came first at the same
- * time, each would, and all but one would fail. (PGlite has one connection, on which they follow each other.)
+ * Has @supabase/lite grant its roles what they need, which it does with its first statement. If several requests came first
+ * at the same time, each would do it, and all but one would fail. PGlite has one connection, where they take turns.
  */
 async function prepareRoles(app: App, { secretKey }: Secrets): Promise<void> {
   const headers = { apikey: secretKey, "content-type": "application/json" };

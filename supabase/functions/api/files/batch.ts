@@ -104,8 +104,8 @@ class OpenBatch {
   private stored: readonly (readonly Segment[])[] | undefined;
   /** Of the edits of the latest try, by index. */
   private edited: Segment[][] = [];
-  /** What the operations of this try leave, by index and path. */
-  private readonly left = new Map<string, State>();
+  /** What the operations of this try leave behind, by index and path. */
+  private readonly states = new Map<string, State>();
   private readonly read = new Map<string, State>();
   private readonly work: Work = editWork();
   /** What the edit at which the latest try ended failed with. */
@@ -118,7 +118,7 @@ class OpenBatch {
     const { gate, metadata } = this.context;
     this.stored ??= await this.store();
     this.failure = undefined;
-    this.left.clear();
+    this.states.clear();
     this.read.clear();
     const operations: BatchOperation[] = [];
     for (let index = 0; index < this.operations.length && this.failure === undefined; index++) {
@@ -228,10 +228,8 @@ class OpenBatch {
       this.edited.push(segments);
       const known = new Map([...base.segments, ...segments].map((segment) => [segment.id, segment]));
       const all = segmentIds.flatMap((id) => known.get(id) ?? []);
-      this.left.set(`${index}:${path}`, {
-        live: { segments: all, mimeType: base.mimeType },
-        version: version + 1,
-      });
+      const live = { segments: all, mimeType: base.mimeType };
+      this.states.set(`${index}:${path}`, { live, version: version + 1 });
       return { kind: "edit", segments, baseSegmentIds, segmentIds, extra: { replacements } } as const;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
@@ -261,18 +259,18 @@ class OpenBatch {
   }
 
   private async stateAfter(index: number, operation: Operation, path: string): Promise<State> {
-    // Computed once: a chain of copies to and fro would take twice as long with each.
+    // Kept: a copy looks at both of its paths, so along a chain of copies the work would grow exponentially.
     const name = `${index}:${path}`;
-    const known = this.left.get(name);
+    const known = this.states.get(name);
     if (known) return known;
     const before = await this.stateAt(path, index);
     const live = await this.contentAfter(index, operation, path, before.live);
     const state = { version: before.version + 1, live };
-    this.left.set(name, state);
+    this.states.set(name, state);
     return state;
   }
 
-  /** What was at a path in a version, which operations before `end` may have made. */
+  /** What a version of a path holds; the operations before `end` may have made it. */
   private async versionAt(path: string, version: number, end: number): Promise<State["live"]> {
     for (let index = end - 1; index >= 0; index--) {
       const operation = this.operations[index];
