@@ -175,7 +175,7 @@ async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Projec
   return project;
 }
 
-/** One write after the other, however fast they came: what is sorted by time comes in the same order in every run. */
+/** One write, and one link, after the other, however fast they came: what is sorted by time comes in one order. */
 async function setTimes(sql: postgres.Sql, { id }: Project): Promise<void> {
   await sql`
     update filestore.file_versions v set created_at = now() - interval '1 hour' + t.position * interval '1 second'
@@ -186,6 +186,10 @@ async function setTimes(sql: postgres.Sql, { id }: Project): Promise<void> {
   await sql`
     update filestore.files f set updated_at = v.created_at from filestore.file_versions v
     where f.project_id = ${id} and v.file_id = f.id and v.version = f.version`;
+  await sql`
+    update filestore.links l set created_at = now() - interval '1 hour' + t.position * interval '1 second'
+    from (select k.id, row_number() over (order by k.id) as position from filestore.links k where k.project_id = ${id}) t
+    where l.id = t.id`;
 }
 
 async function answerOf(sql: postgres.Sql, call: Call, project: Project): Promise<string> {
