@@ -11,6 +11,7 @@ import {
   rateOf,
 } from "../support/client/contract.ts";
 import { owner } from "../support/client/accounts.ts";
+import { administrator, redact } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
 import { trafficOf } from "../support/client/traffic.ts";
 import { inParallel } from "../support/in_parallel.ts";
@@ -116,6 +117,30 @@ test("an edit of what a restore brings back: a version of before, or one that th
   ]);
   assertEquals([(await own.read("made")).content, (await own.read("old")).content], ["new", "new"]);
   assertEquals((await own.versions("made")).total, 8);
+});
+
+test("an edit of what a restore cannot bring back: what is refused is the restore, or an operation before it", async () => {
+  const own = await files();
+  for (const content of ["old 1", "old 2", "old 3"]) await own.write("old", content);
+  await redact(await administrator(service, own.project.id), "old", [1]);
+  await own.request("DELETE", "/files/old");
+  const before = await own.versions("old");
+  const edit = { op: "edit", path: "old", oldString: "old", newString: "new" };
+  for (
+    const [version, code] of [
+      [1, "VERSION_REDACTED"],
+      [4, "VERSION_DELETED"],
+      [9, "VERSION_NOT_FOUND"],
+    ] as const
+  ) {
+    const restore = { op: "restore", path: "old", version };
+    const refused = await assertBatchRefused(own, [write("new", "1"), restore, edit], code);
+    assertEquals(refused["index"], 1, code);
+    const first = [{ op: "delete", path: "none" }, restore, edit];
+    assertEquals((await assertBatchRefused(own, first, "FILE_NOT_FOUND"))["index"], 0, code);
+  }
+  assertEquals(await own.versions("old"), before);
+  assertRefused(await own.get("new"), "FILE_NOT_FOUND");
 });
 
 test("copies to and fro before an edit: each operation is looked at once", async () => {

@@ -44,6 +44,8 @@ interface State {
 
 /** What marks a refusal as that of an edit which does not apply to the content. */
 const FAILED: Refusal = { code: "VERSION_CONFLICT", details: { failed: true } };
+/** What a path, or a version of it, cannot be read for. */
+const MISSING: readonly Refusal["code"][] = ["FILE_NOT_FOUND", "VERSION_NOT_FOUND", "VERSION_REDACTED"];
 
 /** How many requests of the window a commit of so many files or operations counts as. */
 export function requestsOf(operations: number): number {
@@ -318,9 +320,10 @@ class OpenBatch {
     return state;
   }
 
+  /** The database refuses the operation that would bring it back, unless an earlier one is refused already. */
   private missing(refusal: Refusal): State {
     const { code, details } = refusal;
-    if (code !== "FILE_NOT_FOUND" && code !== "VERSION_NOT_FOUND") this.context.gate.throwRefusal(refusal);
+    if (!MISSING.includes(code)) this.context.gate.throwRefusal(refusal);
     return { version: Number(details["deletedVersion"] ?? 0), live: null };
   }
 }
