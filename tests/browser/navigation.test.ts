@@ -2,6 +2,7 @@
 /** Going into a file and back: the list is as it was left, and so are the focus and the scrolling. */
 import { assert, assertEquals } from "@std/assert";
 import type { Locator, Page } from "playwright-core";
+import { SCROLL_SETTLED_MILLISECONDS } from "../../supabase/console/src/limits.ts";
 import { populate } from "../bench/populate.ts";
 import { browserSuite } from "../support/browser/browser.ts";
 import { follow, press, says, shownText } from "../support/browser/page_actions.ts";
@@ -52,6 +53,39 @@ test("navigation: page, sort and filter survive opening a file and going back", 
     await page.goBack();
     await says(page, /^101–(200|230) of 230$/);
   });
+  await step("a file of the next page, below the last ones of the page before", async () => {
+    await open(`files/${FOLDER}`);
+    const before = table.getByRole("link", { name: "file-0000099.txt" });
+    await before.scrollIntoViewIfNeeded();
+    await says(page, "1–200 of 230");
+    await before.evaluate((link) => link.scrollIntoView({ block: "start" }));
+    const top = await page.evaluate(() => scrollY);
+    await goAndComeBack(table.getByRole("link", { name: "file-0000105.txt" }));
+    assertEquals(await page.evaluate(() => scrollY), top);
+  });
+  await step("a file that is opened just when the list would note how far it was scrolled", async () => {
+    for (const how of ["by its link", "by address"]) {
+      await open(`files/${FOLDER}`);
+      await table.getByRole("link", { name: "file-0000099.txt" }).scrollIntoViewIfNeeded();
+      await says(page, "1–200 of 230");
+      const link = table.getByRole("link", { name: "file-0000150.txt" });
+      await link.evaluate((link, { isClick, busyMilliseconds }) => {
+        addEventListener("scroll", () => {
+          // Like input, it comes before a timer that is due.
+          scheduler.postTask(() => {
+            if (isClick) (link as HTMLElement).click();
+            else location.hash = (link as HTMLAnchorElement).hash;
+          }, { priority: "user-blocking" });
+          const start = performance.now();
+          while (performance.now() - start < busyMilliseconds);
+        }, { once: true });
+        link.scrollIntoView();
+      }, { isClick: how === "by its link", busyMilliseconds: 2 * SCROLL_SETTLED_MILLISECONDS });
+      await page.getByRole("heading", { name: "file-0000150.txt" }).waitFor();
+      await page.goBack();
+      await says(page, how === "by its link" ? /^101–(200|230) of 230$/ : /^1–(100|200) of 230$/);
+    }
+  });
   await step("the order, further down", async () => {
     await open(`files/${FOLDER}`);
     const size = table.getByRole("columnheader", { name: "Size" });
@@ -63,8 +97,7 @@ test("navigation: page, sort and filter survive opening a file and going back", 
     await says(page, "1–200 of 230");
     const link = table.getByRole("row").nth(FILES_PER_PAGE + 1).getByRole("link");
     const name = await link.innerText();
-    await link.scrollIntoViewIfNeeded();
-    await table.getByRole("row").nth(2 * FILES_PER_PAGE).scrollIntoViewIfNeeded();
+    await link.evaluate((link) => link.scrollIntoView({ block: "start" }));
     await page.waitForURL(/first=100/);
     await goAndComeBack(table.getByRole("link", { name }));
     await size.and(page.locator("[aria-sort=descending]")).waitFor();

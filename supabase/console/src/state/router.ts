@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import type { SortField, SortOrder } from "../api/files.ts";
 import { encodePath } from "../format.ts";
 import { type Lines, linesBetween, linesText } from "./lines.ts";
-import { arrive, leave } from "./visits.ts";
+import { arrive, leave, stay } from "./visits.ts";
 
 export type FileTab = "content" | "edit" | "history" | "compare";
 export type SearchMode = "text" | "regex" | "semantic" | "hybrid";
@@ -132,12 +132,20 @@ globalThis.addEventListener("hashchange", () => {
   arrive(before);
 });
 
+globalThis.addEventListener("popstate", () => {
+  if (globalThis.location.hash === hash.value) stay();
+});
+
 export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
 }
 
-/** Navigates without an entry in the browser's history. */
+/**
+ * Navigates without an entry in the browser's history. Nothing, where the browser is on its way to another place: what a
+ * view then does late, such as after a pause, is about an entry that is no longer the latest.
+ */
 export function replaceWith(next: Place): void {
+  if (globalThis.location.hash !== hash.value) return;
   history.replaceState(history.state, "", hrefOf(next));
   hash.value = globalThis.location.hash;
 }

@@ -39,6 +39,14 @@ export function arrive(before: string): void {
   });
 }
 
+/** Called where the place has stayed what it was. A link to it replaces the entry, whose name is lost. */
+export function stay(): void {
+  const known = currentEntry();
+  if (known === undefined) history.replaceState({ entry }, "");
+  else entry = known;
+}
+
+/** The view is scrolled as far as it goes meanwhile: there a long list loads what comes next, which may have the link. */
 function waitForLink(addresses: readonly (string | null)[], scrollY: number): void {
   const observer = new MutationObserver(look);
   const stop = () => {
@@ -54,7 +62,10 @@ function waitForLink(addresses: readonly (string | null)[], scrollY: number): vo
     const links = [...mainElement()?.querySelectorAll("a") ?? []];
     const link = addresses.map((address) => links.find((one) => one.getAttribute("href") === address))
       .find((one) => one !== undefined);
-    if (link === undefined) return;
+    if (link === undefined) {
+      if (globalThis.scrollY < scrollY) globalThis.scrollTo(0, scrollY);
+      return;
+    }
     stop();
     globalThis.scrollTo(0, scrollY);
     link.focus();

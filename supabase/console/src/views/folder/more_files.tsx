@@ -85,13 +85,15 @@ function TurnProblem({ pages, where }: TurnProblemProperties) {
   return <Problem error={pages.turn.error} onRetry={() => void onRetry()} />;
 }
 
-/** Tells the key of the first row in view, after scrolling. */
+/** Tells the key of the first row in view, after scrolling, or before a link is followed meanwhile: Back comes to it. */
 function useLookedAt(list: RefObject<HTMLElement | null>, look: (key: string) => void): void {
   const latest = useRef(look);
   latest.current = look;
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = () => {
+      clearTimeout(timer);
+      timer = undefined;
       const rows = [...list.current?.querySelectorAll("tr[data-key]") ?? []];
       const key = keyAt(firstInView(rows) ?? null);
       if (key !== undefined) latest.current(key);
@@ -100,10 +102,15 @@ function useLookedAt(list: RefObject<HTMLElement | null>, look: (key: string) =>
       clearTimeout(timer);
       timer = setTimeout(tell, SCROLL_SETTLED_MILLISECONDS);
     };
+    const onClick = () => {
+      if (timer !== undefined) tell();
+    };
     addEventListener("scroll", onScroll, { passive: true });
+    addEventListener("click", onClick, { capture: true });
     return () => {
       clearTimeout(timer);
       removeEventListener("scroll", onScroll);
+      removeEventListener("click", onClick, { capture: true });
     };
   }, []);
 }
