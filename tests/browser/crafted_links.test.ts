@@ -125,11 +125,13 @@ test(
       await says(page, "The link did not work");
       assertEquals([bodies, await signedIn(page)], [[], null]);
     });
-    await step("the code of a request that was made here", async () => {
-      await page.goto(HOME);
+    await step("the code of a request that was made here leads back to where it was made", async () => {
+      const place = `#/p/${account.projectId}/deleted`;
+      await page.goto(`${HOME}${place}`);
       await askForLink(page, account.email);
       await follow(page, `${HOME}?code=one-code`);
-      await says(page, "There are no files yet.");
+      await says(page, "Nothing is deleted.");
+      assertEquals(new URL(page.url()).hash, place);
       const [request, exchange] = bodies;
       assertEquals(exchange?.["auth_code"], "one-code");
       assertEquals(request?.["code_challenge_method"], "s256");

@@ -130,19 +130,21 @@ test("lines: wrapping is remembered", async (visit) => {
   const { page, open, account: { files } } = visit;
   await files.write("long.txt", `${"some words ".repeat(200)}\n`);
   const wrap = page.getByRole("button", { name: "Wrap lines" });
-  const isWide = () =>
-    page.locator(".code").evaluate((host) => {
-      const scroller = host.shadowRoot?.querySelector(".cm-scroller");
-      return (scroller?.scrollWidth ?? 0) > (scroller?.clientWidth ?? 0);
-    });
+  /** The text is drawn anew a moment after the button. */
+  const becomes = async (wraps: boolean) => {
+    await lineText(page, /some words/).waitFor();
+    await page.waitForFunction((wraps) => {
+      const scroller = document.querySelector(".code")?.shadowRoot?.querySelector(".cm-scroller");
+      return scroller != null && (scroller.scrollWidth <= scroller.clientWidth) === wraps;
+    }, wraps);
+    assertEquals(await wrap.getAttribute("aria-pressed"), String(wraps));
+  };
   await open("file/long.txt");
-  await lineText(page, /some words/).waitFor();
-  assertEquals([await wrap.getAttribute("aria-pressed"), await isWide()], ["false", true]);
+  await becomes(false);
   await wrap.click();
-  assertEquals([await wrap.getAttribute("aria-pressed"), await isWide()], ["true", false]);
+  await becomes(true);
   await page.reload();
-  await lineText(page, /some words/).waitFor();
-  assertEquals([await wrap.getAttribute("aria-pressed"), await isWide()], ["true", false]);
+  await becomes(true);
 });
 
 function lineOf(page: Page, number: number) {

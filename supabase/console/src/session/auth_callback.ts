@@ -41,7 +41,7 @@ export function readAuthCallback(takesTokens: boolean): AuthCallback | null {
   const pending = pendingRequest();
   const callback = parseCallback(get, pending, takesTokens);
   if (callback === null) return null;
-  history.replaceState(null, "", `${pathname}${pending?.hash ?? ""}`);
+  history.replaceState(history.state, "", `${pathname}${pending?.hash ?? ""}`);
   localStorage.removeItem(AUTH_REQUEST);
   return callback;
 }

@@ -4,6 +4,7 @@ import { render } from "preact";
 import { loadConfig } from "../config.ts";
 import { App } from "./app.tsx";
 import { openSession } from "../session/session.ts";
+import { readAddress } from "../state/router.ts";
 import "../state/theme.ts";
 
 const root = document.getElementById("app");
@@ -12,6 +13,7 @@ if (globalThis.top === globalThis.self) {
   try {
     await loadConfig();
     await openSession();
+    readAddress();
     render(<App />, root);
   } catch (error) {
     render(<StartupError error={error} />, root);

@@ -136,6 +136,11 @@ globalThis.addEventListener("popstate", () => {
   if (globalThis.location.hash === hash.value) stay();
 });
 
+/** Called when the session is open: a sign-in link has another address than the place that it leads to. */
+export function readAddress(): void {
+  hash.value = globalThis.location.hash;
+}
+
 export function goTo(next: Place): void {
   globalThis.location.hash = hrefOf(next);
 }
