@@ -3,14 +3,12 @@
  * that makes the very calls they make, which is the floor of what the function itself can save.
  */
 import type { Bench } from "./bench.ts";
-import { sha256Hex } from "../../supabase/functions/api/runtime/sha256.ts";
-import { objectName } from "../support/postgres/postgres_filestore.ts";
-import { Bare, BareInFunction, type Json } from "./baselines.ts";
-import type { Project } from "./bench_stack.ts";
+import { Bare, BareInFunction } from "./baselines.ts";
 import { Client } from "./client.ts";
 import { bytesOf, KILOBYTE, lines } from "./contents.ts";
 import { interleave, type Times, type Work } from "./measure.ts";
 import { atMost } from "./report.ts";
+import { ServiceCalls } from "./service_calls.ts";
 
 const PAGE = 100;
 const CONTENT = lines(KILOBYTE);
@@ -37,7 +35,7 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
   const content = bytesOf(CONTENT);
   const calls = await ServiceCalls.of(project);
   const commit = (kind: string, path: string) =>
-    calls.commit(kind, path).then((sent) => inFunction.commit(sent));
+    calls.commit(kind, path, CONTENT).then((sent) => inFunction.commit(sent));
 
   report.group("Small operations, through the gateway");
   await client.write("overwritten.txt", CONTENT);
@@ -97,37 +95,6 @@ export async function smallOperations({ stack, rounds, report }: Bench): Promise
       most: null,
     },
   });
-}
-
-/** The parameters of the service's own calls, for one project. */
-class ServiceCalls {
-  private constructor(private readonly project: Project, private readonly keyHash: string) {}
-
-  static async of(project: Project): Promise<ServiceCalls> {
-    return new ServiceCalls(project, await sha256Hex(bytesOf(project.key)));
-  }
-
-  of(parameters: Json): Json {
-    return { p_key_hash: this.keyHash, p_request_id: crypto.randomUUID(), ...parameters };
-  }
-
-  async commit(kind: string, path: string) {
-    const id = crypto.randomUUID();
-    const name = objectName(this.project.id, id);
-    const bytes = bytesOf(CONTENT);
-    const segment = {
-      id,
-      name,
-      size: bytes.length,
-      sha256: await sha256Hex(bytes),
-      newlines: CONTENT.split("\n").length - 1,
-      endsWithNewline: CONTENT.endsWith("\n"),
-      isText: true,
-    };
-    const mime = kind === "write" ? { mimeType: "text/plain" } : {};
-    const change = { path, commitId: crypto.randomUUID(), segments: [segment], ...mime };
-    return { name, content: CONTENT, parameters: this.of({ p_kind: kind, p_commit: change }) };
-  }
 }
 
 /** A file for each round, one that is read again and again, and one with a page of versions. */
