@@ -14,6 +14,13 @@ import { postgresDialect } from "./postgres_dialect.ts";
 import { PostgresPool } from "./postgres_pool.ts";
 import { codeOf, messageOf, StartupError } from "../startup_error.ts";
 
+/** Codes of a lost connection: of postgres.js, of its socket, and of a server that goes down. */
+const CONNECTION_LOST: readonly (string | undefined)[] = [
+  ...["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "CONNECTION_ENDED"],
+  ...["ECONNRESET", "EPIPE"],
+  ...["57P01", "57P02", "57P03"],
+];
+
 /** Connects. Throws `StartupError` after `DATABASE_CONNECT_TIMEOUT_SECONDS` if the server cannot be reached. */
 export async function openPostgres(databaseUrl: string, joinsSettings = false): Promise<Database> {
   const connect = (onLost: () => void) =>
@@ -36,10 +43,12 @@ export async function openPostgres(databaseUrl: string, joinsSettings = false): 
   const client: postgres.Sql = connection.driver;
   const pool = new PostgresPool((onLost) => connect(onLost).driver, DATABASE_CONNECTIONS_MAX);
   connection.kysely = new Kysely({ dialect: postgresDialect(pool, joinsSettings) });
+  globalThis.addEventListener("unhandledrejection", ignoreLostConnection);
   try {
     await client.unsafe("select 1");
   } catch (error) {
     await client.end({ timeout: 0 });
+    globalThis.removeEventListener("unhandledrejection", ignoreLostConnection);
     throw new StartupError(
       `The database at ${withoutPassword(databaseUrl)} cannot be reached (${reasonOf(error)}).`,
     );
@@ -58,8 +67,17 @@ export async function openPostgres(databaseUrl: string, joinsSettings = false): 
         pool.close(DATABASE_CONNECT_TIMEOUT_SECONDS),
         client.end({ timeout: DATABASE_CONNECT_TIMEOUT_SECONDS }),
       ]);
+      globalThis.removeEventListener("unhandledrejection", ignoreLostConnection);
     },
   };
+}
+
+/**
+ * postgres.js asks for the types of arrays on each new connection, and nothing awaits the answer. If the connection is
+ * lost meanwhile, the query that it was opened for fails, and the next one opens another; the process must not end.
+ */
+function ignoreLostConnection(event: PromiseRejectionEvent): void {
+  if (CONNECTION_LOST.includes(codeOf(event.reason))) event.preventDefault();
 }
 
 /**

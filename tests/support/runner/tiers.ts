@@ -117,6 +117,7 @@ const LOCAL_REST = [
   "local/first_hour.test.ts",
   "local/npx.test.ts",
   "local/pglite_session.test.ts",
+  "local/postgres_database.test.ts",
   "local/recorded_migrations.test.ts",
   "local/stack.test.ts",
   "local/start_output.test.ts",

@@ -49,6 +49,8 @@ export function stay(): void {
 /** The view is scrolled as far as it goes meanwhile: there a long list loads what comes next, which may have the link. */
 function waitForLink(addresses: readonly (string | null)[], scrollY: number): void {
   const observer = new MutationObserver(look);
+  const page = document.documentElement;
+  let height = 0;
   const stop = () => {
     observer.disconnect();
     for (const type of INTERRUPTIONS) document.removeEventListener(type, stop, true);
@@ -63,7 +65,8 @@ function waitForLink(addresses: readonly (string | null)[], scrollY: number): vo
     const link = addresses.map((address) => links.find((one) => one.getAttribute("href") === address))
       .find((one) => one !== undefined);
     if (link === undefined) {
-      if (globalThis.scrollY < scrollY) globalThis.scrollTo(0, scrollY);
+      if (page.scrollHeight > height && globalThis.scrollY < scrollY) globalThis.scrollTo(0, scrollY);
+      height = page.scrollHeight;
       return;
     }
     stop();
