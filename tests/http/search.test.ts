@@ -86,7 +86,7 @@ test("another project's files are never found, in any mode", async () => {
   const own = await filled();
   const other = await filled();
   await other.write("secret.txt", "ship it secretly");
-  await indexed(service);
+  await indexed(service, other.project.id);
   for (const mode of ["text", "regex", "hybrid"]) {
     const { results } = await search(own, "ship", { mode });
     assertEquals(results.filter(({ path }) => path === "secret.txt"), [], mode);

@@ -72,7 +72,10 @@ interface Database {
   sql<Row>(statement: string, parameters: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Waits until nothing waits to be indexed: of the project, or of all. Asks the database, so nothing is set off by it. */
+/**
+ * Waits until nothing waits to be indexed: of the project, or of all. Asks the database, so nothing is set off by it. Of
+ * all only where no other file's tests share the service: what a killed function had claimed waits for the next commit.
+ */
 export async function indexed(service: Database, projectId?: string, milliseconds = 60_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
