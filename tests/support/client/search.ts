@@ -73,8 +73,9 @@ interface Database {
 }
 
 /**
- * Waits until nothing waits to be indexed: of the project, or of all. Asks the database, so nothing is set off by it. Of
- * all only where no other file's tests share the service: what a killed function had claimed waits for the next commit.
+ * Waits until nothing is left to be indexed in the project, or in all projects. It asks the database, so it sets nothing
+ * off: files that a killed function had claimed stay queued until the next commit or search. Where tests of other files
+ * share the service, wait for a project.
  */
 export async function indexed(service: Database, projectId?: string, milliseconds = 60_000): Promise<void> {
   const deadline = Date.now() + milliseconds;
