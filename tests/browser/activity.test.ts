@@ -10,11 +10,11 @@ const ENTRIES_PER_PAGE = 50;
 const { test, service } = await browserSuite();
 
 test("activity: back to the first write, page by page, one request each", async (visit) => {
-  const { page, step, open, calls, account: { files } } = visit;
+  const { page, step, openFollowing, calls, account: { files } } = visit;
   const count = 2 * ENTRIES_PER_PAGE + 3;
   await files.write("log.txt", "1\n");
   for (let n = 2; n <= count; n++) await files.append("log.txt", `${n}\n`);
-  await open("activity");
+  await openFollowing("activity");
   const pages: string[][] = [];
   for (const size of [ENTRIES_PER_PAGE, ENTRIES_PER_PAGE, 3]) {
     await step(`page ${pages.length + 1}`, async () => {

@@ -10,7 +10,7 @@ const RUN = "nightly-1000";
 const { test } = await browserSuite();
 
 test("run of 1,000 files: its page is one request, and shows them all", async (visit) => {
-  const { page, open, calls, account: { files } } = visit;
+  const { page, open, openFollowing, calls, account: { files } } = visit;
   for (let start = 0; start < FILES; start += FILES_PER_BATCH) {
     const operations = Array.from({ length: FILES_PER_BATCH }, (_, index) => ({
       op: "write",
@@ -19,7 +19,7 @@ test("run of 1,000 files: its page is one request, and shows them all", async (v
     }));
     await files.request("POST", "/batch", { body: { operations }, headers: { "x-run-id": RUN } });
   }
-  await open("keys");
+  await openFollowing("keys");
   await page.getByRole("table", { name: "API keys, newest first" }).waitFor();
   await page.getByRole("navigation", { name: "Folders" }).waitFor();
   const before = calls.length;

@@ -10,13 +10,12 @@ import { eventually } from "../support/eventually.ts";
 const { test, service } = await browserSuite();
 
 test("live: a folder takes in what is written, changed and deleted, without a request and with a mark", async (visit) => {
-  const { page, part, step, open, calls, account: { files } } = visit;
+  const { page, part, step, openFollowing, calls, account: { files } } = visit;
   await files.write("a.txt", "a\n");
-  await open("files");
+  await openFollowing("files");
   const row = (name: string) =>
     page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
   await row("a.txt").waitFor();
-  await isFollowing(visit);
   const before = calls.length;
   await step("a new file", async () => {
     await files.write("b.txt", "b\n");
@@ -68,20 +67,19 @@ test("live: a folder takes in what is written, changed and deleted, without a re
 });
 
 test("live: a folder that was scrolled takes in what happens on any of its pages", async (visit) => {
-  const { page, step, open, calls, service, account: { files, projectId } } = visit;
+  const { page, step, openFollowing, calls, service, account: { files, projectId } } = visit;
   await populate(service.stack, [{ id: projectId }], { files: 320, filesPerDirectory: 320 });
   const folder = "top-0/sub-00000";
   const name = (number: number) => `file-${String(number).padStart(7, "0")}.txt`;
   const row = (name: string) =>
     page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
-  await open(`files/${folder}`);
+  await openFollowing(`files/${folder}`);
   for (const end of [200, 300]) {
     await row(name(end - 101)).scrollIntoViewIfNeeded();
     await says(page, `1–${end} of 320`);
   }
   await row(name(250)).scrollIntoViewIfNeeded();
   await page.waitForURL(/first=200/);
-  await isFollowing(visit);
   const before = calls.length;
   await step("what an agent writes and deletes, without a request", async () => {
     await files.write(`${folder}/file-0000050a.txt`, "new");
@@ -207,12 +205,11 @@ test("live: the activity, the runs and the deleted files", async ({ page, part, 
 });
 
 test("live: a tab has one connection, none while it is hidden, and goes on where it was", async (visit) => {
-  const { page, context, step, open, calls, follows, account: { files, projectId } } = visit;
+  const { page, context, step, openFollowing, calls, follows, account: { files, projectId } } = visit;
   await files.write("a.txt", "a\n");
   const waiting = pending(page);
-  await open("files");
+  await openFollowing("files");
   await page.getByRole("link", { name: "a.txt" }).waitFor();
-  await isFollowing(visit);
   await step("one request waits", async () => {
     await eventually("one", () => Promise.resolve(waiting.size === 1));
     assertEquals(follows.filter((call) => call.includes("after=now")).length, 1, "it begins at the present");

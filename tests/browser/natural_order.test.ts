@@ -9,13 +9,13 @@ import { says } from "../support/browser/page_actions.ts";
 const { test } = await browserSuite();
 
 test("natural order: item-2 before item-10, by the address, also in other folders and after a reload", async (visit) => {
-  const { page, step, open, calls, account: { files } } = visit;
+  const { page, step, open, openFollowing, calls, account: { files } } = visit;
   for (const path of ["item-10.md", "item-2.md", "item-1.md", "run-10/x-10", "run-10/x-9", "run-9/a"]) {
     await files.write(path, "x".repeat(path.length));
   }
   const choice = page.getByLabel("Natural order");
   await step("names are in the order of their bytes until one chooses otherwise", async () => {
-    await open("files");
+    await openFollowing("files");
     await choice.waitFor();
     assertEquals(await names(page), [
       "run-10, folder",

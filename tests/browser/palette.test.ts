@@ -152,7 +152,7 @@ test("palette: another project is opened, and only its files are found", async (
 test(
   "palette: no letter costs a request; names are read once, and beyond them the service is asked",
   async (visit) => {
-    const { page, step, open, service, calls, account: { projectId, files } } = visit;
+    const { page, step, open, openFollowing, service, calls, account: { projectId, files } } = visit;
     await populate(service.stack, [{ id: projectId }], { files: 1_500, filesPerDirectory: 500 });
     await files.write("zz/the last of all.md", "");
     const palette = dialog(page, "Commands");
@@ -164,7 +164,7 @@ test(
       return now.map((call) => decodeURIComponent(call));
     };
     await step("opening it asks for nothing", async () => {
-      await open("keys");
+      await openFollowing("keys");
       await page.getByRole("table", { name: "API keys, newest first" }).waitFor();
       await page.getByRole("link", { name: "zz" }).waitFor();
       made();

@@ -203,12 +203,12 @@ test("selection: deleted files are restored together, or, where one has changed 
 });
 
 test("archives: a folder as the service makes it, a selection as the browser does, each with every byte", async (visit) => {
-  const { page, step, open, calls, account: { files } } = visit;
+  const { page, step, openFollowing, calls, account: { files } } = visit;
   const bytes = crypto.getRandomValues(new Uint8Array(60_000));
   await files.writeBytes("notes/deep/photo.bin", bytes);
   await files.write("notes/plan.md", "# Plän\n");
   await files.write("read me.txt", "hello\n");
-  await open("files");
+  await openFollowing("files");
   await step("one folder is one request", async () => {
     await page.getByRole("link", { name: "read me.txt" }).waitFor();
     const before = calls.length;

@@ -132,8 +132,8 @@ test("upload: the list fills while uploads run", async (visit) => {
 });
 
 test("upload: a batch reloads the list a few times, a download never", async (visit) => {
-  const { page, open, calls } = visit;
-  await open("files");
+  const { page, openFollowing, calls } = visit;
+  await openFollowing("files");
   await says(page, "There are no files yet.");
   const chosen = Array.from({ length: 40 }, (_, index) => ({
     name: `${index}.txt`,

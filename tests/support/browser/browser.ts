@@ -5,6 +5,7 @@
 import { assertEquals } from "@std/assert";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { bundle } from "../../../supabase/local/console/bundle.ts";
+import { eventually } from "../eventually.ts";
 import { newPerson, type Person } from "./person.ts";
 import { CHROMIUM_ARGUMENTS, chromiumPath } from "./chromium.ts";
 import type { Service } from "../stack/service.ts";
@@ -46,6 +47,11 @@ export interface Visit {
   readonly part: (name: string, body: () => Promise<void>) => Promise<void>;
   /** Opens a place of the account's project: `keys`, `file/a.txt?tab=edit`. */
   readonly open: (place: string) => Promise<void>;
+  /**
+   * The same once the tab follows the change feed. Where that takes its time, the first view loads twice: whoever counts
+   * requests begins here.
+   */
+  readonly openFollowing: (place: string) => Promise<void>;
 }
 
 export interface BrowserSuite {
@@ -105,6 +111,16 @@ async function visit(
   const open = async (place: string) => {
     await page.goto(`${supabaseUrl}/console/#/p/${account.projectId}/${place}`);
   };
+  const watched = watch(page, service.baseUrl);
+  const openFollowing = async (place: string) => {
+    await open("keys");
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    await eventually(
+      "it follows",
+      () => Promise.resolve(watched.follows.some((call) => !call.includes("after=now"))),
+    );
+    await open(place);
+  };
   const failed: string[] = [];
   const part = async (name: string, work: () => Promise<void>) => {
     const isDone = await test.step(name, async () => {
@@ -116,7 +132,7 @@ async function visit(
     await part(name, work);
     if (failed.includes(name)) throw new PartFailed(name);
   };
-  const one: Visit = { page, context, account, service, open, part, step, ...watch(page, service.baseUrl) };
+  const one: Visit = { page, context, account, service, open, openFollowing, part, step, ...watched };
   try {
     await body(one);
     if (failed.length > 0) throw new PartFailed(failed.join(", "));

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** The files of a folder: sorted and paged by the service; a filter is over all of them, whatever is shown. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
 import type { FileList, FileRecord } from "../../api/records.ts";
@@ -60,7 +60,13 @@ export function useListing(place: FilesPlace, filter: string) {
   };
   /** A page that is read anew may count changes of other pages that the feed tells only afterwards. */
   const totalInDoubtUntil = useRef(0);
-  const doubtTotal = () => totalInDoubtUntil.current = performance.now() + TOTAL_IN_DOUBT_MILLISECONDS;
+  /** The time is measured from when the page has come: a busy service takes longer than that to send it. */
+  const doubtTotal = () => totalInDoubtUntil.current = Infinity;
+  useEffect(() => {
+    if (totalInDoubtUntil.current === Infinity) {
+      totalInDoubtUntil.current = performance.now() + TOTAL_IN_DOUBT_MILLISECONDS;
+    }
+  }, [load.data]);
   const isTotalInDoubt = (list: FileList) =>
     list.files.length > FILES_PER_PAGE && performance.now() < totalInDoubtUntil.current;
   /** What this tab has done, for which it has loaded the list already. */
