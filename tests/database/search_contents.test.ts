@@ -8,7 +8,7 @@ import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Json, makeProject, type Project } from "../support/postgres/postgres_filestore.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import { storeTexts } from "../support/postgres/search_texts.ts";
-import { newSeed, type Random, randomFrom } from "../support/random.ts";
+import { type Random, randomFrom, SEED } from "../support/random.ts";
 
 const WORDS =
   "alpha beta gamma delta notes plan report meeting rate limit budget harbour violet engine river stone"
@@ -112,8 +112,7 @@ async function contentsOf({ id }: Project): Promise<{ stored: number; named: num
 }
 
 Deno.test("a project with shared contents finds what one without them finds, in the same order", async () => {
-  const seed = newSeed();
-  const random = randomFrom(seed);
+  const random = randomFrom(SEED);
   const texts = textsOf(random);
   const fill = async (name: string) => {
     const project = await makeProject(sql, name);
@@ -134,7 +133,7 @@ Deno.test("a project with shared contents finds what one without them finds, in 
     const seen = ({ files }: Page) =>
       files.map(({ file, content, score, skipped }) => [file.path, content, score, skipped]);
     const [one, other] = [await ask(sharing, query), await ask(apart, query)];
-    assertEquals(seen(one), seen(other), `${JSON.stringify(query)} (seed ${seed})`);
+    assertEquals(seen(one), seen(other), `${JSON.stringify(query)} (seed ${SEED})`);
     if (one.files.length > 0) found[kind]++;
   };
   for (let n = 0; n < QUERIES; n++) {
@@ -151,7 +150,7 @@ Deno.test("a project with shared contents finds what one without them finds, in 
       await compare("mixed", { ...ALL, kind: "rank", words: words.join(" ") });
     }
   }
-  for (const [kind, count] of Object.entries(found)) assertGreater(count, 5, `${kind} (seed ${seed})`);
+  for (const [kind, count] of Object.entries(found)) assertGreater(count, 5, `${kind} (seed ${SEED})`);
 });
 
 Deno.test("whoever stores and deletes at the same time: a content is there while a file has it, and no longer", async () => {
@@ -160,7 +159,7 @@ Deno.test("whoever stores and deletes at the same time: a content is there while
   const connections = Array.from({ length: 4 }, () => connect(database.superuserUrl, 1));
   try {
     await Promise.all(connections.map(async (connection, worker) => {
-      const random = randomFrom(newSeed());
+      const random = randomFrom(SEED + worker);
       const files = await Promise.all(
         Array.from({ length: 3 }, async (_, n) => ({
           project,

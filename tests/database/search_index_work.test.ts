@@ -13,7 +13,7 @@ import process from "node:process";
 import postgres from "postgres";
 import { splitChunks } from "../../supabase/functions/api/search/chunks.ts";
 import { MIGRATIONS_DIRECTORY } from "../../supabase/local/repository.ts";
-import { newSeed, type Random, randomFrom } from "../support/random.ts";
+import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { createMigrated, listMigrations } from "../support/postgres/postgres_hosted.ts";
 import { IS_LONG } from "../support/runner/long.ts";
@@ -111,8 +111,8 @@ function storedText(file: object, text: string): string {
   return JSON.stringify({ ...file, ...rest, content, chunks });
 }
 
-async function assertBounded(index: Index, seed: number): Promise<void> {
-  const random = randomFrom(seed);
+async function assertBounded(index: Index): Promise<void> {
+  const random = randomFrom(SEED);
   const plain = plainText(random);
   const best = async (text: string, enough: number) => {
     let least = Infinity;
@@ -128,7 +128,7 @@ async function assertBounded(index: Index, seed: number): Promise<void> {
       const ratio = await best(text(bytes), RATIO_MAX * base) / base;
       assert(
         ratio <= RATIO_MAX,
-        `${bytes} bytes, ${name}: ${ratio.toFixed(1)} times plain text (seed ${seed})`,
+        `${bytes} bytes, ${name}: ${ratio.toFixed(1)} times plain text (seed ${SEED})`,
       );
       if (bytes === BYTES && ratio > worst.ratio) worst = { ratio, name };
     }
@@ -163,7 +163,7 @@ Deno.test("1 MB of any text is indexed within three times the work of plain text
       await sql`select set_config('log_statement_stats', 'off', false)`;
       assert(milliseconds > 0, "Postgres told no statistics");
       return milliseconds;
-    }, newSeed());
+    });
   } finally {
     await sql.end();
     await server.stop();
@@ -206,7 +206,7 @@ Deno.test("1 MB of any text is indexed within three times the work of plain text
       await database.query(STORE, [stored]);
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1000;
-    }, newSeed());
+    });
   } finally {
     await database.close();
   }

@@ -11,13 +11,11 @@ import type { Operation } from "../support/faults/ledger.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
-import { newSeed, type Random, randomFrom } from "../support/random.ts";
+import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { report, rounds } from "../support/runner/long.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 
-/** CHANGES_SEED repeats the choices of a run; when exactly a kill hits is up to the machine. CHANGES_WRITES sets their number. */
-const SEED = Number(Deno.env.get("CHANGES_SEED") ?? newSeed());
 const PROCESSES = 3;
 const WRITERS = 64;
 /** That were acknowledged. */

@@ -15,7 +15,7 @@ import {
 } from "../support/client/files_client.ts";
 import { contradictions, type Entry, type Operation } from "../support/faults/ledger.ts";
 import { IS_BRIEF, IS_LONG, report, rounds } from "../support/runner/long.ts";
-import { newSeed, randomFrom } from "../support/random.ts";
+import { randomFrom, SEED } from "../support/random.ts";
 
 const CLIENTS = 64;
 const APPENDS_PER_CLIENT = IS_BRIEF ? 3 : 20;
@@ -230,14 +230,20 @@ async function limitIsExact({ service }: World): Promise<void> {
   const { id, key } = await service.project("free");
   // The window lies ahead, so that no minute ends in the middle.
   await service.freezeWindow(id);
+  let unknown = 0;
   const statuses = await parallel(500, async (client) => {
-    const { status } = client % 2 === 0
-      ? await service.request(key, "GET", "/files")
-      : await service.request(key, "POST", "/files", { body: { path: `${client}.txt`, content: "x" } });
-    return status;
+    while (true) {
+      const { status } = client % 2 === 0
+        ? await service.request(key, "GET", "/files")
+        : await service.request(key, "POST", "/files", { body: { path: `${client}.txt`, content: "x" } });
+      if (status !== 503) return status;
+      // It took too long; whether it was counted, nobody was told. The client asks again.
+      unknown++;
+    }
   });
-  assertEquals(statuses.filter((status) => status === 200).length, 100);
-  assertEquals(statuses.filter((status) => status === 429).length, 400);
+  const accepted = statuses.filter((status) => status === 200).length;
+  assert(accepted <= 100 && accepted + unknown >= 100, `${accepted} accepted, ${unknown} unknown`);
+  assertEquals(statuses.filter((status) => status === 429).length, 500 - accepted);
   const [window] = await service.sql<{ request_count: number }>(
     "select sum(request_count)::integer as request_count from filestore.rate_windows where project_id = $1",
     [id],
@@ -249,8 +255,7 @@ async function pairsNeverDeadlock({ service }: World): Promise<void> {
   const target = await newTarget(service);
   const entries: Entry[] = [];
   const kinds = ["write", "overwrite", "append", "edit", "delete", "restore", "copy", "move"] as const;
-  const seed = newSeed();
-  const random = randomFrom(seed);
+  const random = randomFrom(SEED);
   const deadlocksBefore = await deadlocks(service);
   let requests = 0;
   let number = 0;
@@ -297,7 +302,7 @@ async function pairsNeverDeadlock({ service }: World): Promise<void> {
   }
   assertEquals(contradictions(entries, histories), []);
   assertEquals(await deadlocks(service) - deadlocksBefore, 0);
-  report("pairs of operations", { requests, versions: entries.length, seed });
+  report("pairs of operations", { requests, versions: entries.length, seed: SEED });
 }
 
 /** Also those that were resolved by trying again. */

@@ -2,11 +2,9 @@
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { CrashLab, type Victim } from "../support/faults/crash_lab.ts";
 import { IS_BRIEF, report, rounds } from "../support/runner/long.ts";
-import { newSeed, randomFrom } from "../support/random.ts";
+import { randomFrom, SEED } from "../support/random.ts";
 
-/** CRASH_SEED repeats the choices of a run; when exactly the kill hits is up to the machine. CRASH_ROUNDS sets their number. */
-const SEED = Number(Deno.env.get("CRASH_SEED") ?? newSeed());
-
+/** When exactly a kill hits is up to the machine, whatever the seed. CRASH_ROUNDS sets the number of rounds. */
 function roundsOf(short: number, long: number): number {
   return Number(Deno.env.get("CRASH_ROUNDS") ?? rounds(short, long));
 }
@@ -19,7 +17,7 @@ async function crash(title: string, lab: CrashLab, victims: readonly Victim[], c
       try {
         await lab.round(victim);
       } catch (error) {
-        throw new Error(`round ${round + 1}, ${victim} killed, CRASH_SEED=${SEED}`, { cause: error });
+        throw new Error(`round ${round + 1}, ${victim} killed, TEST_SEED=${SEED}`, { cause: error });
       }
       kills[victim] = (kills[victim] ?? 0) + 1;
     }

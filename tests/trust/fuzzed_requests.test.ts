@@ -13,6 +13,7 @@ import {
   HostileLab,
 } from "../support/faults/hostile_lab.ts";
 import { inParallel } from "../support/in_parallel.ts";
+import { SEED } from "../support/random.ts";
 import { figures, IS_LONG } from "../support/runner/long.ts";
 import { exchange } from "../support/client/raw_connection.ts";
 import { rawCasesOf } from "../support/client/raw_requests.ts";
@@ -26,7 +27,6 @@ const { tenant: { key } } = hostile;
 const KEPT_MEGABYTES_MAX = 20;
 
 const RUNS = IS_LONG ? 20_000 : 600;
-const SEED = Number(Deno.env.get("TEST_SEED") ?? Date.now() % 1_000_000);
 let runs = 0;
 
 async function fuzz(front: Front, numRuns: number): Promise<Map<number, number>> {

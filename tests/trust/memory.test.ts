@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { CONTENT_LENGTH_MAX } from "../../supabase/functions/api/limits.ts";
-import { Laboratory, send, type Sending, text } from "../support/faults/laboratory.ts";
+import { Laboratory, type Outcome, send, type Sending, text } from "../support/faults/laboratory.ts";
 import { startGauged } from "../support/faults/memory_gauge.ts";
 import { figures } from "../support/runner/long.ts";
 import { memoryGrowthDuring } from "../support/stack/processes.ts";
@@ -17,6 +17,7 @@ const ISOLATE_BYTES_MAX = 200 * MEGABYTE;
 const LARGE_BYTES = 100 * MEGABYTE;
 const GROWTH_BYTES_MAX = 96 * MEGABYTE;
 const FRESH_PROCESSES = 3;
+const TRIES_MAX = 5;
 
 const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());
@@ -41,13 +42,22 @@ const READS: Readonly<Record<string, string>> = {
   "reads as base64": "/files/raw?encoding=base64",
 };
 
+/** Comes again as Retry-After asks: where the machine is busy, the last of many large bodies wait longer than one may. */
+async function served(baseUrl: string, key: string, sending: Sending): Promise<Outcome> {
+  for (let tries = 1;; tries++) {
+    const outcome = await send(baseUrl, key, sending);
+    if (outcome.status !== 503 || tries === TRIES_MAX) return outcome;
+    await new Promise((resolve) => setTimeout(resolve, Number(outcome.headers.get("retry-after")) * 1000));
+  }
+}
+
 test("32 clients with 10 MB each: heap and what is outside it stay below 200 MB, and everybody is served", async (t) => {
   const gauged = await startGauged(lab);
   const tenants = await Promise.all(Array.from({ length: CLIENTS }, () => lab.tenant()));
   try {
     const during = async (name: string, sending: Sending) => {
       await gauged.peak();
-      const outcomes = await Promise.all(tenants.map(({ key }) => send(gauged.baseUrl, key, sending)));
+      const outcomes = await Promise.all(tenants.map(({ key }) => served(gauged.baseUrl, key, sending)));
       const { heap, external, both } = await gauged.peak();
       for (const outcome of outcomes) assertEquals(outcome.status, 200, text(outcome).slice(0, 200));
       const [sum, ...parts] = [both, heap, external].map((size) => Math.round(size / MEGABYTE));

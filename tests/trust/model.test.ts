@@ -1,7 +1,7 @@
 /**
  * Whatever is asked in whatever order, the service answers what a simple model of the contract answers.
  *
- * MODEL_SEED and MODEL_PATH, as a failure prints them, run that one sequence again; MODEL_RUNS sets their number.
+ * TEST_SEED and MODEL_PATH, as a failure prints them, run that one sequence again; MODEL_RUNS sets their number.
  */
 import fc from "fast-check";
 import { inParallel } from "../support/in_parallel.ts";
@@ -13,9 +13,8 @@ import { test } from "../support/stack/suite.ts";
 import { report, rounds } from "../support/runner/long.ts";
 import { type Operation, sequence } from "../support/model/model_operations.ts";
 import { ModelRun } from "../support/model/model_run.ts";
-import { newSeed } from "../support/random.ts";
+import { SEED } from "../support/random.ts";
 
-const SEED = Number(Deno.env.get("MODEL_SEED") ?? newSeed() >>> 1);
 const PATH = Deno.env.get("MODEL_PATH");
 /** On each of the two databases. */
 const RUNS = Number(Deno.env.get("MODEL_RUNS") ?? rounds(150, 2500));
@@ -43,7 +42,7 @@ async function agree(title: string, service: Service): Promise<void> {
     try {
       await fc.assert(property, { seed, numRuns, ...(PATH !== undefined && { path: PATH }) });
     } catch (error) {
-      throw new Error(`again with MODEL_SEED=${seed} and MODEL_PATH as below`, { cause: error });
+      throw new Error(`again with TEST_SEED=${seed} and MODEL_PATH as below`, { cause: error });
     }
   });
   await assertConsistent((statement) => service.sql(statement));

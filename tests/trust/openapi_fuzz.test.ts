@@ -9,14 +9,13 @@ import { administrator } from "../support/client/erasure.ts";
 import type { ProjectFiles } from "../support/client/files.ts";
 import { takeComplaints } from "../support/openapi/observed.ts";
 import { FILES, type GeneratedRequest, RequestGenerator } from "../support/openapi/generated_requests.ts";
-import { newSeed, randomFrom } from "../support/random.ts";
+import { randomFrom, SEED } from "../support/random.ts";
 import { figures, IS_BRIEF, IS_LONG } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
 
 const REQUESTS = IS_LONG ? 50_000 : IS_BRIEF ? 250 : 5000;
-const SEED = Number(Deno.env.get("TEST_SEED") ?? newSeed());
 /** Without a model, a search by meaning is answered with its own status. */
 const NO_MODEL = 501;
 

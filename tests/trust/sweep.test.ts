@@ -11,6 +11,7 @@ import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
 import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supabase_search_index.ts";
 import { buildApp } from "../../supabase/functions/api/app.ts";
+import { ApiError } from "../../supabase/functions/api/errors.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
 import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
 import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
@@ -29,6 +30,7 @@ import {
   type Tenant,
   text,
 } from "../support/faults/laboratory.ts";
+import { randomNumbers, SEED } from "../support/random.ts";
 import { figures, IS_LONG } from "../support/runner/long.ts";
 import { post, put } from "../support/faults/operations.ts";
 
@@ -36,6 +38,7 @@ const lab = await Laboratory.start({ withFaultProxy: false });
 Deno.test.afterAll(() => lab.stop());
 
 const DAY = 24 * 60 * 60 * 1000;
+const UNKNOWN_SLICES_MAX = 10;
 const client = createClient(lab.stack.backendUrl, lab.stack.secretKey, {
   auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
   global: { fetch: fetchInTime },
@@ -121,15 +124,21 @@ async function ask(
 }
 
 /** Sweeps until nothing is left, with so many slices at the same time. */
-async function sweepAll(atOnce = 1): Promise<{ seen: number; removed: number }> {
+async function sweepAll(atOnce = 1): Promise<{ seen: number; removed: number; unknown: number }> {
   const { metadata, segments } = isolate();
-  const total = { seen: 0, removed: 0 };
+  const total = { seen: 0, removed: 0, unknown: 0 };
   const one = async () => {
     for (;;) {
-      const { seen, removed, isDone } = await sweepSlice(metadata, segments);
-      total.seen += seen;
-      total.removed += removed;
-      if (isDone) return;
+      try {
+        const { seen, removed, isDone } = await sweepSlice(metadata, segments);
+        total.seen += seen;
+        total.removed += removed;
+        if (isDone) return;
+      } catch (error) {
+        // On a busy machine Storage takes too long for a slice, of which nobody knows what it removed: the next one goes on.
+        const isTooSlow = error instanceof ApiError && error.code === "SERVICE_UNAVAILABLE";
+        if (!isTooSlow || ++total.unknown > UNKNOWN_SLICES_MAX) throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
@@ -177,7 +186,7 @@ test("uploads of days gone by are removed and those of late are not; what is nam
   for (const name of [...late, ...foreign.slice(0, 2)]) assert(left.includes(name), `${name} is gone`);
   assertEquals((await bucket.download("elsewhere/20200101/x")).error, null);
   await lab.state(tenant);
-  assertEquals(await sweepAll(), { seen: 0, removed: 0 }, "nothing is left to do");
+  assertEquals(await sweepAll(), { seen: 0, removed: 0, unknown: 0 }, "nothing is left to do");
 
   // When their day is over, the late ones go, and the named one of the same day stays.
   await moveClock(3);
@@ -204,10 +213,10 @@ test("a day of more objects than a slice, named and unreferenced mixed, is swept
        select '${BUCKET}', $1 || '/' || $2 || '/' || id, '{"size": 1, "mimetype": "application/octet-stream"}'::jsonb from ids`,
       [tenant.id, day, count],
     );
-    const { removed } = await sweepAll(slices);
+    const { removed, unknown } = await sweepAll(slices);
     const { stored, unreferenced } = await lab.objects(tenant);
     assertEquals([stored.length, unreferenced.length], [count / 2, 0], `${slices} at once`);
-    assert(removed >= count / 2);
+    assert(unknown > 0 || removed >= count / 2);
     figures(`${count} objects in a day, ${slices} slices at once: ${count / 2} removed, ${count / 2} kept`);
   }
 });
@@ -276,22 +285,11 @@ async function someRequest(one: Isolate, tenant: Tenant, random: () => number): 
   return outcome.status < 300;
 }
 
-/** A small generator of its own (mulberry32), so that a seed tells the whole run. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 test("no named segment ever goes: sweeps beside writes, compactions, restores and refusals while the days pass", async () => {
   await moveClock(0);
   const days = IS_LONG ? 40 : 6;
-  const seed = Number(Deno.env.get("TEST_SEED") ?? Date.now() % 1_000_000);
-  const random = randomOf(seed);
+  const numbers = randomNumbers(SEED);
+  const random = () => numbers() / 2 ** 32;
   const tenants = [await lab.tenant(), await lab.tenant()];
   let [requests, successes, planted, removed] = [0, 0, 0, 0];
   for (let day = 0; day < days; day++) {
@@ -332,7 +330,7 @@ test("no named segment ever goes: sweeps beside writes, compactions, restores an
   assertEquals(defects, []);
   assert(removed > 0 && successes > requests / 3);
   figures(
-    `${days} days, seed ${seed}: ${requests} requests (${successes} made something), ${planted} uploads left behind on purpose, ` +
+    `${days} days, seed ${SEED}: ${requests} requests (${successes} made something), ${planted} uploads left behind on purpose, ` +
       `${removed} removed, ${named} named ones all there`,
   );
 });

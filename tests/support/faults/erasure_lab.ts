@@ -75,8 +75,11 @@ export class ErasureLab {
     await Promise.all(sweepers);
   }
 
-  /** One complete sweep. */
+  /** One complete sweep, once what was killed last is back. */
   async sweep(): Promise<void> {
+    const [kept] = this.#kept;
+    if (kept === undefined) throw new Error("Nothing is kept: there was no round.");
+    await this.#ready(kept.key);
     const begun = new Date();
     const { supabaseUrl, secretKey } = this.child.ready;
     const operator = new Administration(supabaseUrl, secretKey);
@@ -132,11 +135,15 @@ export class ErasureLab {
       "update filestore.api_keys set scopes = '{read,write,admin}' where project_id = $1",
       [id],
     );
+    await this.#ready(apiKey);
+    return { id, name, key: apiKey };
+  }
+
+  async #ready(key: string): Promise<void> {
     for (let answers = 0; answers < READY_ANSWERS;) {
-      const { status } = await this.#patiently(() => this.#call(apiKey, "GET", "/files"));
+      const { status } = await this.#patiently(() => this.#call(key, "GET", "/files"));
       answers = status === 200 ? answers + 1 : 0;
     }
-    return { id, name, key: apiKey };
   }
 
   /** Writes what is to be erased, and beside it what shares pieces with it and stays. Returns what erases it. */
