@@ -37,9 +37,12 @@ test("folder of 10,000 files: paged, sorted and filtered, one request each and n
       await says(page, "1–100 of 10,000");
       await page.getByRole("link", { name: "sub-00000" }).waitFor();
     });
-    const ofFolder = made.filter((call) => call.startsWith("GET /files") && call.includes("directory=top-0"));
-    const tree = "GET /files?limit=1&directory=top-0";
-    assertEquals(ofFolder.sort(), [`${list}&sortBy=path&sortOrder=asc`, tree].sort());
+    const first = ["GET /projects", "GET /files?limit=1&directory="];
+    const ofFolder = ["GET /files?limit=1&directory=top-0", `${list}&sortBy=path&sortOrder=asc`];
+    assertEquals(made.filter((call) => call.includes("directory=top-0")).sort(), ofFolder.toSorted());
+    // Before it follows, the tree may ask twice; the view of the keys, which came first, asks for these.
+    const asked = new Set(made.filter((call) => !call.startsWith("GET /project/apikeys")));
+    assertEquals([...asked].sort(), [...first, ...ofFolder].sort());
     assertEquals(await table.getByRole("row").count(), FILES_PER_PAGE + 1, "rows, with the header");
   });
   await step("the rest comes as one scrolls, one request a page, by cursor", async () => {

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Page, Request } from "playwright-core";
 import { populate } from "../bench/populate.ts";
-import { browserSuite, isFollow, type Visit } from "../support/browser/browser.ts";
+import { browserSuite, isFollow, isFollowing, type Visit } from "../support/browser/browser.ts";
 import { dialog, follow, press, says, shownText, typeAtEnd } from "../support/browser/page_actions.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -420,11 +420,6 @@ test("editor: a newer version is told with its writer, and what to do is chosen"
     assertEquals(await page.getByText(/was written/).count(), 1);
   });
 });
-
-/** Until changes are told from now on. */
-async function isFollowing({ follows }: Visit): Promise<void> {
-  await eventually("it follows", () => Promise.resolve(follows.some((call) => !call.includes("after=now"))));
-}
 
 /** The requests of a page that follow the feed and have no answer yet. */
 function pending(page: Page): ReadonlySet<Request> {

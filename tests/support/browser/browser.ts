@@ -115,10 +115,7 @@ async function visit(
   const openFollowing = async (place: string) => {
     await open("keys");
     await page.getByRole("heading", { name: "API keys" }).waitFor();
-    await eventually(
-      "it follows",
-      () => Promise.resolve(watched.follows.some((call) => !call.includes("after=now"))),
-    );
+    await isFollowing(watched);
     await open(place);
   };
   const failed: string[] = [];
@@ -142,6 +139,11 @@ async function visit(
   } finally {
     await context.close();
   }
+}
+
+/** Until changes are told from now on. */
+export async function isFollowing({ follows }: Pick<Visit, "follows">): Promise<void> {
+  await eventually("it follows", () => follows.some((call) => !call.includes("after=now")));
 }
 
 /** Whether a request follows the change feed. */
