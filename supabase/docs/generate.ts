@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { contentTypesList } from "./generator/content_types.ts";
 import { decisionsTable } from "./generator/decisions.ts";
 import { errorsTable } from "./generator/errors.ts";
-import { limitsTable } from "./generator/limits.ts";
+import { countedTable, limitsTable } from "./generator/limits.ts";
 import { routeFields, routesTable, scopesList } from "./generator/routes.ts";
 import { schemasTable } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
@@ -20,6 +20,7 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 export const BLOCKS: Readonly<Record<string, () => string>> = {
   "errors": errorsTable,
   "limits": limitsTable,
+  "what counts": countedTable,
   "content types": contentTypesList,
   "scopes": scopesList,
   "routes of files": () => routesTable("files"),

@@ -1986,7 +1986,8 @@ begin
     'rate', jsonb_build_object(
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
     'grant', jsonb_build_object(
-      'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
+      'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
+      'tier', v_session.tier,
       'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
   if not v_count.is_allowed then
     v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
@@ -5104,7 +5105,8 @@ comment on function filestore.was_directory is
 call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
 
 create function filestore.directories_at(
-  p_session filestore.session, p_directory text, p_moment filestore.moment, out names json, out has_more boolean
+  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  out names json, out has_more boolean, out examined integer
 )
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -5177,10 +5179,12 @@ begin
     end if;
   end loop;
   names := array_to_json(v_found);
+  examined := (filestore.limits()).list_at_examined_max - v_budget;
 end
 $$;
 comment on function filestore.directories_at is
-  'Names of the sub-folders that a directory had; has_more where the bounds end the search.';
+  'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
+  'end the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
 
 -- fence: as `plain_page`, each statement has one index that provides its order. Stable, so that all see the same.
@@ -5248,7 +5252,7 @@ call filestore.grant_execute('filestore.settled_page', 'filestore_engine');
 -- fence: as `plain_page`, each statement has one index that provides its order.
 create function filestore.page_at(
   p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer,
-  p_moment filestore.moment, out files text, out trimmed text[], out next text
+  p_moment filestore.moment, out files text, out trimmed text[], out next text, out examined integer
 )
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -5265,6 +5269,7 @@ declare
 begin
   files := '';
   trimmed := '{}';
+  examined := 0;
   if p_moment.settled_at is not null then
     select btrim(p.files::text, '[]'), p.next into files, next
     from filestore.settled_page(
@@ -5307,6 +5312,7 @@ begin
       exit;
     end if;
     v_last := v_file.path;
+    examined := v_examined;
     if (v_file.updated_at <= p_moment.settled_at) is not true then
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed then
@@ -5353,13 +5359,14 @@ begin
       return json_build_object('value', json_strip_nulls(json_build_object(
         'files', ('[' || v_page.files || ']')::json, 'directories', v_directories.names,
         'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
+        'examined', v_page.examined + v_directories.examined,
         'hasMoreDirectories', nullif(v_directories.has_more, false),
         'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
     end if;
     return json_build_object('value', json_strip_nulls(json_build_object(
       'files', ('[' || v_page.files || ']')::json,
       'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
-      'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
+      'examined', v_page.examined, 'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
   end if;
   -- Outside the prefix the key sees nothing, and above it only the directory that leads there.
   return json_build_object('value', json_strip_nulls(json_build_object(

@@ -286,7 +286,8 @@ begin
     'rate', jsonb_build_object(
       'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
     'grant', jsonb_build_object(
-      'projectId', v_session.project_id, 'keyId', v_session.key_id, 'tier', v_session.tier,
+      'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
+      'tier', v_session.tier,
       'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
   if not v_count.is_allowed then
     v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');

@@ -1,6 +1,10 @@
-/** What a write takes while other projects' bodies trickle, or are announced and do not come, at the same process. */
+/**
+ * What a write takes while other projects' bodies trickle, or are announced and do not come, at the same process; and beside
+ * costly requests of another account.
+ */
 import { BODY_ATTACKS } from "../support/faults/body_attacks.ts";
 import { exchange } from "../support/client/raw_connection.ts";
+import { accountAttacks } from "./account_attacks.ts";
 import { type Bench, fewer } from "./bench.ts";
 import { SERVICE_FUNCTION } from "./bench_stack.ts";
 import { Client } from "./client.ts";
@@ -13,7 +17,12 @@ const ATTACKERS = 4;
 const ATTACK_MILLISECONDS = 6_000;
 const BEGUN_AFTER_MILLISECONDS = 500;
 
-export async function neighbours({ stack, rounds, report }: Bench): Promise<void> {
+export async function neighbours(bench: Bench): Promise<void> {
+  await bodyAttacks(bench);
+  await accountAttacks(bench);
+}
+
+async function bodyAttacks({ stack, rounds, report }: Bench): Promise<void> {
   report.group("A write of 100 KB while others keep bodies open");
   const own = await stack.ownFunction(SERVICE_FUNCTION);
   try {

@@ -59,7 +59,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   search: largeSearch,
 };
 /** Groups that say something on a real Postgres only; without --db they get one of their own. */
-const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity", "search"];
+const ON_POSTGRES = ["changes", "projects", "clients", "flushes", "capacity", "neighbours", "search"];
 /** Groups that count what Storage's own tables hold, or need the local stack's own gateway. */
 const ON_LOCAL_STORAGE = ["compactions", "console"];
 

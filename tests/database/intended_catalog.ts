@@ -268,9 +268,9 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "filestore.was_directory(p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer, OUT is_found boolean, OUT examined integer)":
     plannedOnce,
-  "filestore.directories_at(p_session filestore.session, p_directory text, p_moment filestore.moment, OUT names json, OUT has_more boolean)":
+  "filestore.directories_at(p_session filestore.session, p_directory text, p_moment filestore.moment, OUT names json, OUT has_more boolean, OUT examined integer)":
     plannedOnce,
-  "filestore.page_at(p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_moment filestore.moment, OUT files text, OUT trimmed text[], OUT next text)":
+  "filestore.page_at(p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_moment filestore.moment, OUT files text, OUT trimmed text[], OUT next text, OUT examined integer)":
     plannedOnce,
   "filestore.settled_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_settled_at timestamp with time zone, OUT files json, OUT next text)":
     plannedOnce,

@@ -1,6 +1,10 @@
 /** GET /changes: what happened, in an order to follow; and GET /runs, GET /runs/{runId}. */
 import { assert, assertEquals } from "@std/assert";
-import { CHANGES_POLL_MILLISECONDS, CHANGES_WAIT_SECONDS_MAX } from "../../supabase/functions/api/limits.ts";
+import {
+  CHANGES_POLL_MILLISECONDS,
+  CHANGES_WAIT_SECONDS_MAX,
+  FREE_FOLLOWS_PER_MINUTE,
+} from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import {
   assertRefused,
@@ -14,6 +18,7 @@ import {
 } from "../support/client/contract.ts";
 import { Files, type ProjectFiles } from "../support/client/files.ts";
 import { eventually } from "../support/eventually.ts";
+import { inParallel } from "../support/in_parallel.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await suite();
@@ -326,18 +331,56 @@ test("wait: a client that goes away leaves, and the database is asked no more", 
 test("the owner follows in the console outside the window; what does not wait is counted", async () => {
   const account = await owner(service);
   await service.setTier(account.projectId, "free");
+  const beginning = await account.request("GET", "/changes", { query: { after: "now" } });
+  const { cursor: after } = dataOf(beginning, "list_changes", ownersChangePage);
   await account.request("POST", "/files", { body: { path: "a.txt", content: "x" } });
   await service.freezeWindow(account.projectId, 100);
-  const follow = await account.request("GET", "/changes", { query: { wait: 0 } });
-  assertEquals(dataOf(follow, "list_changes", ownersChangePage).changes.length, 1);
-  assertRefused(await account.request("GET", "/changes"), "RATE_LIMIT_EXCEEDED", "list_changes");
-  const back = await account.request("GET", "/changes", { query: { wait: 0, before: "now" } });
-  assertRefused(back, "RATE_LIMIT_EXCEEDED", "list_changes");
-  // Although this isolate knows by now that the window is used up.
-  assertEquals((await account.request("GET", "/changes", { query: { wait: 0 } })).status, 200);
+  const follow = (query: Query) => account.request("GET", "/changes", { query });
+  for (let count = 0; count < 2; count++) {
+    // The second time this isolate knows that the window is used up.
+    const { changes } = dataOf(await follow({ after, wait: 25 }), "list_changes", ownersChangePage);
+    assertEquals(shown(changes), ["a.txt 1"]);
+    const counted: Query[] = [{ after }, { after, wait: 0 }, { wait: 25 }, { after: "now", wait: 25 }, {
+      wait: 25,
+      after,
+      directory: "notes",
+    }, { before: "now" }];
+    for (const query of counted) {
+      assertRefused(await follow(query), "RATE_LIMIT_EXCEEDED", "list_changes");
+    }
+  }
   const { key } = await service.key(account.projectId);
-  const byKey = await service.request(key, "GET", "/changes", { query: { wait: 0 } });
+  const byKey = await service.request(key, "GET", "/changes", { query: { after, wait: 25 } });
   assertRefused(byKey, "RATE_LIMIT_EXCEEDED", "list_changes");
+});
+
+test("the owner's following has a window of its own, over all projects of the account, and then spends the project's", async () => {
+  const account = await owner(service);
+  const { id } = await account.createProject("second");
+  const [one, other] = [account, account.about(id)];
+  const cursors: string[] = [];
+  for (const own of [one, other]) {
+    const beginning = await own.request("GET", "/changes", { query: { after: "now" } });
+    cursors.push(dataOf(beginning, "list_changes", ownersChangePage).cursor);
+    await own.request("POST", "/files", { body: { path: "a.txt", content: "x" } });
+  }
+  await service.setTier(account.projectId, "free");
+  await service.freezeWindow(account.projectId, 100);
+  await service.freezeWindow(id, 100);
+  // More than two windows hold: a minute may end meanwhile.
+  const answers = await inParallel(
+    Array.from({ length: 2 * FREE_FOLLOWS_PER_MINUTE + 10 }, (_, index) => index % 2),
+    64,
+    (index) =>
+      (index === 0 ? one : other).request("GET", "/changes", {
+        query: { after: cursors[index] ?? "", wait: 25 },
+      }),
+  );
+  const admitted = answers.filter(({ status }) => status === 200).length;
+  assert(admitted >= FREE_FOLLOWS_PER_MINUTE && admitted <= 2 * FREE_FOLLOWS_PER_MINUTE, `${admitted}`);
+  for (const answer of answers) {
+    if (answer.status !== 200) assertRefused(answer, "RATE_LIMIT_EXCEEDED", "list_changes");
+  }
 });
 
 test("runs: the newest first, summed up, page by page; one of them with its files", async () => {

@@ -112,6 +112,34 @@ function value(name: Name): string {
   return String(bound);
 }
 
+/** Work of which each begun amount counts as one request. */
+const COUNTED: readonly (readonly [Name, string])[] = [
+  [
+    "OPERATIONS_PER_REQUEST",
+    "operations of a batch; files of a folder that is copied, moved, deleted or restored, or of an undo",
+  ],
+  ["PLAN_FILES_PER_REQUEST", "files of the plan of an undo or a restore"],
+  [
+    "WORK_UNITS_PER_REQUEST",
+    "work of a search, a diff, or a batch's edits, in units: a byte looked at or written, or what takes as long",
+  ],
+  ["SEARCH_WALKS_PER_REQUEST", "calls of a search that read texts one by one"],
+  ["EXPORT_BYTES_PER_REQUEST", "bytes of an export …"],
+  ["EXPORT_FILES_PER_REQUEST", "… and its files"],
+  [
+    "EXAMINED_FILES_PER_REQUEST",
+    "files that a list with `at`, or the preview of a rule of retention, looks at",
+  ],
+  ["RUN_FILES_PER_REQUEST", "files in an answer about a run"],
+];
+
+export function countedTable(): string {
+  return table(
+    ["work", "one request for each", "name"],
+    COUNTED.map(([name, what]) => [what, value(name), code(name)]),
+  );
+}
+
 export function limitsTable(): string {
   return table(
     ["what", "at most", "name"],

@@ -1,5 +1,6 @@
 /** The service as one `fetch`: routes, the order of checks, one error renderer. */
 import { type Context as HonoContext, Hono } from "hono";
+import type { Gate } from "./auth/gate.ts";
 import { ApiError, unavailable } from "./errors.ts";
 import { drainBody } from "./http/body.ts";
 import { parseProvenance } from "./http/provenance.ts";
@@ -60,6 +61,16 @@ async function runRoute(route: Route, c: Exchange, parts: Parts, services: Servi
     throw error;
   } finally {
     for (const release of releases) release();
+    await countWork(state.gate);
+  }
+}
+
+/** Work that was done is counted also where the request failed; that it cannot be counted fails no request. */
+async function countWork(gate: Gate): Promise<void> {
+  try {
+    await gate.countWork();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
   }
 }
 

@@ -17,7 +17,7 @@ import type { Clock } from "./runtime/clock.ts";
 import type { Deadline } from "./runtime/deadline.ts";
 import type { Log } from "./runtime/log.ts";
 import type { LruCache } from "./runtime/lru_cache.ts";
-import type { Turns } from "./runtime/turns.ts";
+import type { EndTurn, Turns } from "./runtime/turns.ts";
 import type { IndexWatch } from "./search/index_watch.ts";
 import type { LiveReads } from "./search/live_reads.ts";
 
@@ -59,6 +59,11 @@ export interface Context {
   readonly onCommit: () => void;
   /** Called where files wait to be indexed: that is done after the response. */
   readonly onPending: () => void;
+  /**
+   * Takes one of the turns that an account has at costly requests; the returned function ends it. Throws 429
+   * `RATE_LIMIT_EXCEEDED`, which counts nothing, where none comes within COSTLY_WAIT_MILLISECONDS.
+   */
+  readonly beginCostly: () => Promise<EndTurn>;
   /** Indexes a slice of the files that wait; returns how many. */
   readonly indexBacklog: () => Promise<number>;
   /** Measures waits. */

@@ -258,7 +258,8 @@ export const ERRORS = {
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
-    meaning: "Too many requests in this minute; nothing was done.",
+    meaning:
+      "Too many requests in this minute, or too many costly ones of the account at the same time; nothing was done.",
     message: "Too many requests in this minute. Nothing was done; try again when the window resets.",
     fromDatabase: true,
   },

@@ -6,6 +6,25 @@
  * table, and `tests/database/limits.test.ts` compares the two.
  */
 
+/** Costly requests of one account, or of a project without one, that an isolate serves at the same time … */
+export const COSTLY_REQUESTS_AT_ONCE = 2;
+/** … and how long the next one waits for its turn before it gets a 429. */
+export const COSTLY_WAIT_MILLISECONDS = 3_000;
+/** A costly request counts as one for each of these amounts of work that it begins, and as so many at most: */
+export const REQUESTS_COUNTED_MAX = 10;
+/** work of a search, a diff, or a batch's edits, in units; */
+export const WORK_UNITS_PER_REQUEST = 5_000_000;
+/** calls of a search that walk through texts without the index; */
+export const SEARCH_WALKS_PER_REQUEST = 2;
+/** bytes and files of an export; */
+export const EXPORT_BYTES_PER_REQUEST = 5 * 1024 * 1024;
+export const EXPORT_FILES_PER_REQUEST = 50;
+/** files that a list with `at=`, or a retention's dry run, looks at; */
+export const EXAMINED_FILES_PER_REQUEST = 200;
+/** files of a run, and files that a plan of an undo or restore is about. */
+export const RUN_FILES_PER_REQUEST = 100;
+export const PLAN_FILES_PER_REQUEST = 10;
+
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
 export const CONTENT_LENGTH_MAX = 10_485_760;
 /** Longest request body in bytes: 10,485,760 characters, each written as `\uXXXX`, and room for the rest. */
@@ -150,6 +169,10 @@ export const CHANGES_POLL_MILLISECONDS = 250;
 export const CHANGES_POLL_DEADLINE_MILLISECONDS = 5_000;
 /** Requests of one project that wait in an isolate at the same time; others are answered at once. */
 export const CHANGES_WAITERS_MAX = 20;
+/** An owner who follows a project in the console spends none of its window: so many such requests a minute … */
+export const FREE_FOLLOWS_PER_MINUTE = 120;
+/** … each of which waits at least this long, also where there is something to tell at once. */
+export const FREE_FOLLOW_MILLISECONDS_MIN = 1_000;
 /** Actors that are named of a run. In SQL. */
 export const RUN_ACTORS_MAX = 20;
 /** A page of runs looks at so many, and at no further one once it has counted so many versions. In SQL. */

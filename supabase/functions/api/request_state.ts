@@ -1,5 +1,5 @@
 /** The state of one request while it passes through the service. */
-import { clientAddress } from "./auth/failed_auth_limiter.ts";
+import { clientAddress } from "./auth/minute_counts.ts";
 import { Gate } from "./auth/gate.ts";
 import type { Context } from "./context.ts";
 import type { Operation } from "./http/respond.ts";
@@ -36,11 +36,11 @@ export function createRequestState(parts: Parts, services: Services, headers: He
   const backend = parts.connect(deadline);
   const metadata = backendTime.time(backend.metadata);
   const accounts = backendTime.time(backend.accounts);
-  const { sessions, keys, failedAuth } = services;
+  const { sessions, keys, failedAuth, freeFollows } = services;
   const { secretKeys, now } = parts;
   const address = clientAddress(headers);
   const gate = new Gate(
-    { metadata, accounts, sessions, keys, failedAuth, address, secretKeys, now },
+    { metadata, accounts, sessions, keys, failedAuth, freeFollows, address, secretKeys, now },
     id,
   );
   return {
@@ -74,6 +74,7 @@ export function contextOf(
     ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
     ...{ indexWatch, liveReads, requestCounts },
     ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
+    beginCostly: () => gate.beginCostly(services.costlyTurns, clock, request.signal),
     indexBacklog: () => services.indexBacklog(deadline),
   };
 }

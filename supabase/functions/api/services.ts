@@ -1,7 +1,8 @@
 /** What lives as long as the isolate. It saves work; nothing depends on it. */
 import { ConsoleSessions } from "./auth/console_sessions.ts";
-import { FailedAuthLimiter } from "./auth/failed_auth_limiter.ts";
 import { KeyCache } from "./auth/key_cache.ts";
+import { MinuteCounts } from "./auth/minute_counts.ts";
+import { busyAccount } from "./auth/refusals.ts";
 import { RequestCounts } from "./auth/request_counts.ts";
 import { ChangeWatch } from "./files/change_watch.ts";
 import { EditTurns } from "./files/edit_turns.ts";
@@ -10,10 +11,14 @@ import { PendingCompactions } from "./files/pending_compactions.ts";
 import { HealthProbe } from "./files/health_probe.ts";
 import { sweepSlice } from "./files/sweep.ts";
 import {
+  ADDRESS_REQUESTS_PER_MINUTE,
+  ADDRESSES_REMEMBERED_MAX,
   BODY_BUDGET_BYTES,
   BODY_PROJECT_BYTES,
   CHANGES_POLL_DEADLINE_MILLISECONDS,
+  COSTLY_REQUESTS_AT_ONCE,
   FILE_COMMITS_AT_ONCE,
+  FREE_FOLLOWS_PER_MINUTE,
   HEALTH_PROBE_DEADLINE_MILLISECONDS,
   INDEX_DEADLINE_MILLISECONDS,
   KEYS_REMEMBERED_MAX,
@@ -86,7 +91,9 @@ export function createServices(parts: Parts) {
   const sweepAfterCommit = sweepEverySoManyCommits(parts);
   return {
     keys: new KeyCache(),
-    failedAuth: new FailedAuthLimiter(),
+    failedAuth: new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
+    freeFollows: new MinuteCounts(FREE_FOLLOWS_PER_MINUTE, KEYS_REMEMBERED_MAX),
+    costlyTurns: new Turns(COSTLY_REQUESTS_AT_ONCE, busyAccount),
     requestCounts: new RequestCounts({
       ...parts,
       connect: () => parts.connectUsage(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)),

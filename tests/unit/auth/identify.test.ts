@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { FailedAuthLimiter } from "../../../supabase/functions/api/auth/failed_auth_limiter.ts";
+import { MinuteCounts } from "../../../supabase/functions/api/auth/minute_counts.ts";
 import { ConsoleSessions } from "../../../supabase/functions/api/auth/console_sessions.ts";
 import { identify } from "../../../supabase/functions/api/auth/identify.ts";
 import { KeyCache } from "../../../supabase/functions/api/auth/key_cache.ts";
@@ -8,7 +8,7 @@ import { ADDRESS_REQUESTS_PER_MINUTE } from "../../../supabase/functions/api/lim
 
 const NOW = 1_000_000;
 
-function operator(failedAuth: FailedAuthLimiter, key: string) {
+function operator(failedAuth: MinuteCounts, key: string) {
   const parts = {
     address: "192.0.2.1",
     failedAuth,
@@ -22,7 +22,7 @@ function operator(failedAuth: FailedAuthLimiter, key: string) {
 }
 
 Deno.test("a wrong secret key counts as a failed authentication of its address; a right one never does", async () => {
-  const failedAuth = new FailedAuthLimiter();
+  const failedAuth = new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, 10);
   for (let attempt = 1; attempt <= ADDRESS_REQUESTS_PER_MINUTE; attempt++) {
     const error = await assertRejects(() => operator(failedAuth, `guess ${attempt}`), ApiError);
     assertEquals(error.status, 401);

@@ -4,6 +4,7 @@ import { KeyCache } from "../../../supabase/functions/api/auth/key_cache.ts";
 import { KEY_REMEMBERED_SECONDS, KEYS_REMEMBERED_MAX } from "../../../supabase/functions/api/limits.ts";
 
 const GRANT: Grant = {
+  accountId: null,
   projectId: "p",
   keyId: "k",
   scopes: ["read"],

@@ -138,6 +138,7 @@ class Backend {
     };
     const gate = {
       grant: {
+        accountId: null,
         projectId: "project",
         keyId: null,
         scopes: [],

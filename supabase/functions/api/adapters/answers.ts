@@ -35,6 +35,7 @@ const rate = z.object({
 
 const grant = z.object({
   projectId: z.string(),
+  accountId: z.string().nullable(),
   keyId: z.string().nullable(),
   scopes: z.array(z.enum(["read", "write", "admin"])),
   tier: z.string(),
@@ -157,6 +158,7 @@ export const listPage = z.object({
   offset: z.number(),
   hasMore: z.boolean(),
   next: z.string().optional(),
+  examined: z.number().optional(),
   hasMoreDirectories: z.boolean().optional(),
   trimmed: z.array(z.string()).optional(),
 }) satisfies z.ZodType<ListPage>;

@@ -3,9 +3,14 @@
  * window that its response shows.
  */
 import { ApiError, unavailable } from "../errors.ts";
+import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
 import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
 import type { Answer, Caller, Grant, Provenance, RateView, Refusal, Scope } from "../ports/answer.ts";
 import type { Authorization, Metadata } from "../ports/metadata.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { Deadline } from "../runtime/deadline.ts";
+import type { EndTurn, Turns } from "../runtime/turns.ts";
+import { subjectOf } from "./access_token.ts";
 import {
   type Account,
   type Credentials,
@@ -15,6 +20,7 @@ import {
   throwInvalidProjectId,
 } from "./identify.ts";
 import { hashLinkToken, isLinkToken } from "./link_token.ts";
+import type { MinuteCounts } from "./minute_counts.ts";
 import { countFailure, throwRateLimitExceeded, throwRefusal } from "./refusals.ts";
 
 const NO_LINK: Refusal = { code: "LINK_NOT_FOUND", details: {} };
@@ -22,6 +28,8 @@ const NO_LINK: Refusal = { code: "LINK_NOT_FOUND", details: {} };
 export interface GateParts extends IdentifyParts {
   readonly metadata: Pick<Metadata, "authorize">;
   readonly accounts: Pick<Accounts, "openSession" | "administer">;
+  /** What accounts follow without spending their projects' windows. */
+  readonly freeFollows: MinuteCounts;
 }
 
 export class Gate {
@@ -31,6 +39,10 @@ export class Gate {
   private scopes: readonly Scope[] = [];
   private isCounted = false;
   private isFree = false;
+  /** As how many requests the window has counted this one … */
+  private requests = 1;
+  /** … and the work that was done, in requests that it counts as. */
+  private work = 0;
   /** Whether the window had no request left. */
   private isRefused = false;
   /** Whether the database has answered for this request, and so checked the credentials. */
@@ -49,6 +61,11 @@ export class Gate {
   get grant(): Grant | undefined {
     if (this.granted || this.identity.kind !== "key") return this.granted;
     return this.parts.keys.grant(this.identity.keyHash, this.parts.now());
+  }
+
+  /** Whether the project's window does not count the request. */
+  get isFreeOfWindow(): boolean {
+    return this.isFree;
   }
 
   /** Whose request the database has admitted to a project's window, if it is one that counts. */
@@ -89,7 +106,8 @@ export class Gate {
   /**
    * Checks the credentials as far as possible without the database. Throws 401, 403 for a key that is known to lack one
    * of `scopes`, or 429 for an address that failed too often or a project whose window is known to be used up.
-   * `isFreeForOwner`: the window does not count it where the project's owner asks in the console.
+   * `isFreeForOwner`: where the project's owner asks, it is counted in the window of what accounts follow while there is
+   * room in it, and not in the project's.
    */
   async enter(
     headers: Headers,
@@ -106,7 +124,9 @@ export class Gate {
     if (identity.kind !== "key") return;
     this.isAnswered = identity.isConfirmed;
     this.scopes = scopes;
-    this.isFree = isFreeForOwner && identity.owner !== null;
+    const { freeFollows, now } = this.parts;
+    this.isFree = isFreeForOwner && identity.owner !== null &&
+      freeFollows.consume(subjectOf(identity.owner.accessToken), now());
     this.isCounted = this.isFree;
     if (this.isCounted) return;
     this.window = this.parts.keys.exhausted(identity.keyHash, this.parts.now());
@@ -143,6 +163,53 @@ export class Gate {
   /** Has the database authorize the request and count it as so many, or as none where so many are not left. */
   async count(requests: number): Promise<void> {
     this.unwrap(await this.parts.metadata.authorize(this.caller, undefined, requests));
+    this.requests = requests;
+  }
+
+  /** See `Context.beginCostly`. */
+  async beginCostly(turns: Turns, clock: Clock, signal: AbortSignal): Promise<EndTurn> {
+    const payer = await this.payer();
+    try {
+      return await turns.take(payer, new Deadline(COSTLY_WAIT_MILLISECONDS, clock), signal);
+    } catch (error) {
+      // It is not counted: neither in the window nor among the project's requests.
+      this.isRefused = this.isAnswered = error instanceof ApiError;
+      throw error;
+    }
+  }
+
+  /** Who pays for the request: the account that owns the project, else the project. Looked up where it is not known. */
+  private async payer(): Promise<string> {
+    if (this.account) {
+      await this.authorize();
+      return subjectOf(this.account.accessToken);
+    }
+    if (!this.grant) await this.look();
+    return this.grant?.accountId ?? this.projectId;
+  }
+
+  /** Notes work that was done, in requests that it counts as: 2.5 of them count as 3. */
+  addWork(requests: number): void {
+    this.work += requests;
+  }
+
+  /**
+   * Counts the work that was noted, beyond what was counted already. Where the window has fewer left it is used up. What
+   * was done stands, so nothing of it is refused.
+   */
+  async countWork(): Promise<void> {
+    let more = Math.min(Math.ceil(this.work), REQUESTS_COUNTED_MAX) - this.requests;
+    if (more < 1 || !this.granted || this.isRefused || this.window?.limit === null) return;
+    const { keyHash } = this.caller;
+    const count = async (requests: number) => {
+      const caller = { keyHash, requestId: crypto.randomUUID() };
+      const answer = await this.parts.metadata.authorize(caller, undefined, requests);
+      if (answer.grant) this.parts.keys.remember(keyHash, answer.grant, answer.rate, this.parts.now());
+      if (answer.rate) this.window = answer.rate;
+      return answer.ok ? 0 : answer.rate?.remaining ?? 0;
+    };
+    more = await count(more);
+    if (more > 0) await count(more);
   }
 
   /** Has the database authorize and count the request, unless it has done so. */

@@ -1,14 +1,15 @@
 /** What is thrown for a request that the database, or the memory of its answers, refuses. */
 import { ApiError, ERRORS, fail } from "../errors.ts";
 import { secondsUntil } from "../http/respond.ts";
+import { COSTLY_REQUESTS_AT_ONCE } from "../limits.ts";
 import type { RateView, Refusal } from "../ports/answer.ts";
-import type { FailedAuthLimiter } from "./failed_auth_limiter.ts";
+import type { MinuteCounts } from "./minute_counts.ts";
 
 /** Whose failed authentications are counted. */
 export interface Client {
   /** The client address that the platform vouches for. */
   readonly address: string;
-  readonly failedAuth: FailedAuthLimiter;
+  readonly failedAuth: MinuteCounts;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -45,4 +46,12 @@ export function countFailure({ address, failedAuth, now }: Client): void {
 export function throwRateLimitExceeded(reset: number, now: number): never {
   const headers = { "Retry-After": String(Math.max(1, secondsUntil(reset, now))) };
   fail("RATE_LIMIT_EXCEEDED", ERRORS.RATE_LIMIT_EXCEEDED.message, undefined, headers);
+}
+
+/** 429 where an account's costly requests did not end in time. It waited already, so the next try may come soon. */
+export function busyAccount(): ApiError {
+  const message = `${COSTLY_REQUESTS_AT_ONCE} costly requests of this account are running already. ` +
+    "Try again when one of them has ended.";
+  const details = { running: COSTLY_REQUESTS_AT_ONCE };
+  return new ApiError("RATE_LIMIT_EXCEEDED", message, details, { "Retry-After": "1" });
 }

@@ -2,7 +2,12 @@
 import type { Gate } from "../auth/gate.ts";
 import { ApiError, unavailable } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
-import { BATCH_UPLOADS_AT_ONCE, EDIT_CONFLICT_TRIES_MAX, OPERATIONS_PER_REQUEST } from "../limits.ts";
+import {
+  BATCH_UPLOADS_AT_ONCE,
+  EDIT_CONFLICT_TRIES_MAX,
+  OPERATIONS_PER_REQUEST,
+  WORK_UNITS_PER_REQUEST,
+} from "../limits.ts";
 import type { Answer, Refusal } from "../ports/answer.ts";
 import type { BatchCommitted, BatchOperation } from "../ports/commit.ts";
 import type { Content } from "../ports/files.ts";
@@ -10,6 +15,7 @@ import type { Metadata } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
+import type { EndTurn } from "../runtime/turns.ts";
 import { Work } from "../runtime/work.ts";
 import type { Committer } from "./commit.ts";
 import { compactSegments } from "./compact.ts";
@@ -34,6 +40,8 @@ export type Operation =
 export interface BatchContext extends Committer {
   readonly gate: Gate;
   readonly metadata: Pick<Metadata, "commitBatch" | "compact" | "commit" | "content">;
+  readonly beginCostly: () => Promise<EndTurn>;
+  readonly onEnd: (release: () => void) => void;
 }
 
 /** A path as the operations so far leave it: its latest version, 0 for none, and what is there. */
@@ -64,7 +72,10 @@ export async function commitBatch(
   const once = await idempotency(idempotencyKey, "batch", "", await fingerprints(operations, idempotencyKey));
   // What reads before it commits is counted by what it reads.
   const needsReading = operations.some(({ kind }) => kind === "edit");
-  if (needsReading) await context.gate.count(requestsOf(operations.length));
+  if (needsReading) {
+    context.onEnd(await context.beginCostly());
+    await context.gate.count(requestsOf(operations.length));
+  }
   const batch = new OpenBatch(context, operations);
   let isLost = false;
   try {
@@ -84,6 +95,8 @@ export async function commitBatch(
     // What was committed is kept; whether a lost try was, nobody knows.
     if (!isLost && !(error instanceof ApiError && error.status === 503)) await batch.discard();
     throw error;
+  } finally {
+    context.gate.addWork(batch.work.units / WORK_UNITS_PER_REQUEST);
   }
 }
 
@@ -109,7 +122,7 @@ class OpenBatch {
   /** What the operations of this try leave behind, by index and path. */
   private readonly states = new Map<string, State>();
   private readonly read = new Map<string, State>();
-  private readonly work: Work = editWork();
+  readonly work: Work = editWork();
   /** What the edit at which the latest try ended failed with. */
   private failure: ApiError | undefined;
 

@@ -11,6 +11,8 @@ export type Scope = "read" | "write" | "admin";
 /** What the database knows of a key. */
 export interface Grant {
   readonly projectId: string;
+  /** The account that owns the project; null: none. */
+  readonly accountId: string | null;
   /** Null where the project's owner works in the console. */
   readonly keyId: string | null;
   readonly scopes: readonly Scope[];

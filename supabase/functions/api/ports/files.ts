@@ -112,6 +112,8 @@ export interface ListPage {
   readonly hasMore: boolean;
   /** With `at`, where there is more: the path that the next page comes after. */
   readonly next?: string | undefined;
+  /** With `at`: how many files were looked at. */
+  readonly examined?: number | undefined;
   /** With `at`: the search for sub-folders ended at its bound. */
   readonly hasMoreDirectories?: boolean | undefined;
   /** With `at`: files whose version of that time is gone. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
-import { pick } from "../http/query.ts";
+import { pick, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
@@ -13,9 +13,11 @@ import {
   CHANGES_LOOKED_AT_MAX,
   CHANGES_WAIT_SECONDS_MAX,
   CHANGES_WAITERS_MAX,
+  FREE_FOLLOW_MILLISECONDS_MIN,
 } from "../limits.ts";
 import type { ChangePage } from "../ports/changes.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { defineRoute } from "./route.ts";
 import { cursor, date, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
 
@@ -86,18 +88,47 @@ function parse({ query: given }: RequestData) {
   };
 }
 
+/** The owner follows in the console, beside the agents. What is answered at once is no following. */
+function isFreeForOwner(given: Query): boolean {
+  const after = given.get("after")?.[0] ?? "now";
+  return Number(given.get("wait")?.[0]) > 0 && after !== "now" && [...given.keys()].every(isOfFollower);
+}
+
+function isOfFollower(name: string): boolean {
+  return ["after", "wait", "limit"].includes(name);
+}
+
+function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (milliseconds <= 0) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    const cancel = () => signal.removeEventListener("abort", abort);
+    signal.addEventListener("abort", abort);
+    clock.after(milliseconds, () => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
 /** A request that waits makes no call meanwhile; that there is something new is found out for all of them together. */
 async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<ChangePage> {
   const { gate, metadata, changeWatch, clock, request: { signal } } = context;
-  const until = clock.now() + 1000 * wait;
+  const asked = clock.now();
+  const until = asked + 1000 * wait;
   const isBackwards = query.before !== undefined;
   let page = gate.unwrap(
     await metadata.changes(gate.caller, isBackwards ? { ...query, newestFirst: true } : query),
   );
   if (isBackwards || query.after === "now") return page;
+  let isTold = false;
   while (page.changes.length === 0 && !page.hasMore) {
-    if (!await changeWatch.wait(gate.projectId, page.position, until - clock.now(), signal)) break;
+    isTold = await changeWatch.wait(gate.projectId, page.position, until - clock.now(), signal);
+    if (!isTold) break;
     page = gate.unwrap(await metadata.changes(gate.caller, { ...query, after: page.cursor }));
+  }
+  if (gate.isFreeOfWindow && !isTold) {
+    await pause(clock, asked + FREE_FOLLOW_MILLISECONDS_MIN - clock.now(), signal);
   }
   return page;
 }
@@ -107,8 +138,7 @@ export const changes = defineRoute({
   pattern: "/changes",
   operation: "list_changes",
   credentials: "key",
-  // The owner follows in the console, beside the agents.
-  isFreeForOwner: (query) => query.has("wait") && !query.has("before"),
+  isFreeForOwner,
   parse,
   async handle(context, parameters) {
     const { changes, cursor, hasMore } = await read(context, parameters);

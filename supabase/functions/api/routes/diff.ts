@@ -5,6 +5,8 @@ import { pick } from "../http/query.ts";
 import { diffTexts, readSide } from "../files/diff.ts";
 import { successInSlices } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
+import { WORK_UNITS_PER_REQUEST } from "../limits.ts";
+import { Work } from "../runtime/work.ts";
 import { defineRoute } from "./route.ts";
 import { wholeNumber } from "./schemas.ts";
 
@@ -45,6 +47,7 @@ export const diff = defineRoute({
   },
   async handle(context, { path, from, to, toPath }) {
     const { gate, metadata } = context;
+    context.onEnd(await context.beginCostly());
     const compared = gate.unwrap(
       toPath === undefined
         ? await metadata.comparison(gate.caller, path, from, to)
@@ -54,7 +57,9 @@ export const diff = defineRoute({
       readSide(context, compared.before),
       readSide(context, compared.after),
     ]);
-    const diff = await diffTexts(path, before, after, undefined, toPath);
+    const work = new Work();
+    const diff = await diffTexts(path, before, after, work, toPath);
+    gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
     return await successInSlices(
       "diff_file",
       { from: compared.from, to: compared.to, ...diff },

@@ -7,7 +7,15 @@ import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { streamResponse } from "../http/stream_response.ts";
 import { validate } from "../http/validate.ts";
-import { EXPORT_BYTES_MAX, EXPORT_FILES_MAX, EXPORT_SEGMENTS_MAX, READ_AT_ONCE_BYTES } from "../limits.ts";
+import {
+  EXPORT_BYTES_MAX,
+  EXPORT_BYTES_PER_REQUEST,
+  EXPORT_FILES_MAX,
+  EXPORT_FILES_PER_REQUEST,
+  EXPORT_SEGMENTS_MAX,
+  READ_AT_ONCE_BYTES,
+} from "../limits.ts";
+import type { EndTurn } from "../runtime/turns.ts";
 import { defineRoute } from "./route.ts";
 import { moment } from "./schemas.ts";
 
@@ -26,7 +34,22 @@ function parse({ query: given }: RequestData) {
   return { directory: normalizeDirectory(directory), at };
 }
 
-async function handle(context: Context, { directory, at }: ReturnType<typeof parse>): Promise<Response> {
+async function handle(context: Context, parameters: ReturnType<typeof parse>): Promise<Response> {
+  const endTurn = await context.beginCostly();
+  try {
+    return await respond(context, parameters, endTurn);
+  } catch (error) {
+    endTurn();
+    throw error;
+  }
+}
+
+/** The turn lasts until the archive has been sent, or nobody takes it any more. */
+async function respond(
+  context: Context,
+  { directory, at }: ReturnType<typeof parse>,
+  endTurn: EndTurn,
+): Promise<Response> {
   const { gate, metadata, request } = context;
   const contents = gate.unwrap(await metadata.exported(gate.caller, directory, at));
   // Loaded on demand, so that no other route's cold start pays for it.
@@ -41,8 +64,24 @@ async function handle(context: Context, { directory, at }: ReturnType<typeof par
     "Accept-Ranges": "none",
     "X-Content-Type-Options": "nosniff",
   };
-  if (request.method === "HEAD") return new Response(null, { headers });
-  return await streamResponse(zipArchive(context, contents), length <= READ_AT_ONCE_BYTES, { headers });
+  if (request.method === "HEAD") {
+    endTurn();
+    return new Response(null, { headers });
+  }
+  gate.addWork(length / EXPORT_BYTES_PER_REQUEST + contents.length / EXPORT_FILES_PER_REQUEST);
+  const pieces = endingTurn(zipArchive(context, contents), endTurn);
+  return await streamResponse(pieces, length <= READ_AT_ONCE_BYTES, { headers });
+}
+
+async function* endingTurn(
+  pieces: AsyncGenerator<Uint8Array, void, void>,
+  endTurn: EndTurn,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* pieces;
+  } finally {
+    endTurn();
+  }
 }
 
 export const exportFiles = defineRoute({

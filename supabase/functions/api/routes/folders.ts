@@ -78,6 +78,7 @@ export const copyFolder = defineRoute({
     at: validate(query, pick(given, ["at"])).at,
   }),
   async handle(context, { key, at }) {
+    if (at !== undefined) context.onEnd(await context.beginCostly());
     const fields = { ...parseFolders(await readFields(context, body)), at };
     return respond(
       "copy_folder",

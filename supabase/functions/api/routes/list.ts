@@ -4,6 +4,7 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
+import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "./route.ts";
 import { date, EXAMPLE_RECORD, fileRecord, mediaType, moment, pageLimit, pageOffset } from "./schemas.ts";
 
@@ -88,8 +89,11 @@ export const list = defineRoute({
       ...rest,
     };
   },
-  async handle({ gate, metadata }, parameters) {
-    const page = gate.unwrap(await metadata.list(gate.caller, parameters));
+  async handle(context, parameters) {
+    const { gate, metadata } = context;
+    if (parameters.at !== undefined) context.onEnd(await context.beginCostly());
+    const { examined, ...page } = gate.unwrap(await metadata.list(gate.caller, parameters));
+    gate.addWork((examined ?? 0) / EXAMINED_FILES_PER_REQUEST);
     return success(
       "list_files",
       page,

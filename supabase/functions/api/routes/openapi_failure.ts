@@ -98,6 +98,10 @@ const DETAILS: Json = {
   suspended: { const: true, description: "FORBIDDEN_SCOPE: the operator suspended the project." },
   pathPrefix: { ...text, description: "FORBIDDEN_SCOPE: the directory that the key is confined to." },
   limit: { ...number, description: "The limit that is reached or exceeded." },
+  running: {
+    ...number,
+    description: "RATE_LIMIT_EXCEEDED: so many costly requests of the account are running, as many as may.",
+  },
   length: { ...number, description: "CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units." },
   account: {
     type: "boolean",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { pick } from "../http/query.ts";
 import {
   ACTIVITY_DEFAULT,
+  EXAMINED_FILES_PER_REQUEST,
   KEEP_DAYS_MAX,
   KEEP_VERSIONS_MAX,
   PAGE_LIMIT_MAX,
@@ -173,12 +174,14 @@ export const renameProject = defineRoute({
   parse: noParameters,
   async handle(context) {
     const { name, dryRun, retention: rule } = await readAdministrationFields(context, changes);
+    if (dryRun) context.onEnd(await context.beginCostly());
     const data = changed.parse(
       await administer(context, "rename", {
         ...given({ name, dryRun }),
         ...rule !== undefined && { retention: rule && given(rule) },
       }),
     );
+    context.gate.addWork((data.wouldRemove?.lookedAt ?? 0) / EXAMINED_FILES_PER_REQUEST);
     return success("update_project", data, dryRun ? "Nothing was changed." : "Changed.");
   },
   openapi: {

@@ -5,7 +5,7 @@ import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { RUN_ACTORS_MAX, RUN_FILES_MAX } from "../limits.ts";
+import { RUN_ACTORS_MAX, RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
 import { defineRoute } from "./route.ts";
 import { cursor, EXAMPLE_RECORD, pageLimit, runId, wholeNumber } from "./schemas.ts";
@@ -74,8 +74,11 @@ export const getRun = defineRoute({
       ...validate(files, pick(query, ["limit", "after"])),
     };
   },
-  async handle({ gate, metadata }, { runId, limit, after }) {
+  async handle(context, { runId, limit, after }) {
+    const { gate, metadata } = context;
+    context.onEnd(await context.beginCostly());
     const found = gate.unwrap(await metadata.run(gate.caller, runId, limit, after));
+    gate.addWork(found.files.length / RUN_FILES_PER_REQUEST);
     return success("get_run", found, `${found.fileCount} files.`);
   },
   openapi: {

@@ -1,5 +1,5 @@
 /** Turns at what many requests want at the same time, such as one file: a few at a time, first come, first served. */
-import { unavailable } from "../errors.ts";
+import { type ApiError, unavailable } from "../errors.ts";
 import type { Deadline } from "./deadline.ts";
 
 /** Ends a turn. Calling it again has no effect. */
@@ -15,7 +15,8 @@ export class Turns {
   readonly #atOnce: number;
   readonly #lines = new Map<string, Line>();
 
-  constructor(atOnce: number) {
+  /** `late` makes the error of a turn that did not come in time. */
+  constructor(atOnce: number, private readonly late: () => ApiError = busyFile) {
     this.#atOnce = atOnce;
   }
 
@@ -30,8 +31,8 @@ export class Turns {
   }
 
   /**
-   * Takes a turn once everyone who came earlier has had theirs or given up. Throws 503 `SERVICE_UNAVAILABLE` when the
-   * deadline is over first, and the signal's reason when it aborts.
+   * Takes a turn once everyone who came earlier has had theirs or given up. Throws the error of `late`, by default 503
+   * `SERVICE_UNAVAILABLE`, when the deadline is over first, and the signal's reason when it aborts.
    */
   take(key: string, deadline: Deadline, signal?: AbortSignal): Promise<EndTurn> {
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -58,7 +59,7 @@ export class Turns {
       };
       const cancel = deadline.clock.after(deadline.remainingMilliseconds, () => {
         leave();
-        reject(unavailable("Too many requests want to change this file at the same time. Try again."));
+        reject(this.late());
       });
       signal?.addEventListener("abort", abort);
       line.waiting.push(admit);
@@ -76,4 +77,8 @@ export class Turns {
       if (line.running === 0) this.#lines.delete(key);
     };
   }
+}
+
+function busyFile(): ApiError {
+  return unavailable("Too many requests want to change this file at the same time. Try again.");
 }

@@ -18,7 +18,7 @@ export interface LiveSource extends SegmentSource {
 
 /** The parts of a request that a search uses. */
 export interface Searcher extends LiveSource {
-  readonly gate: Pick<Gate, "grant" | "caller" | "authorize" | "unwrap" | "projectId">;
+  readonly gate: Pick<Gate, "grant" | "caller" | "authorize" | "unwrap" | "projectId" | "addWork">;
   readonly metadata: Pick<Metadata, "search">;
   /** Null where no model is configured. */
   readonly embedder: Embedder | null;

@@ -1,6 +1,6 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
 import { ApiError, fail } from "../errors.ts";
-import { SEARCH_BATCH_BYTES, SEARCH_UNITS_MAX } from "../limits.ts";
+import { SEARCH_BATCH_BYTES, SEARCH_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import type { Embedder, FoundFile } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
 import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
@@ -42,6 +42,7 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
       ...(found.skipped && { skipped: found.skipped }),
     });
   }
+  gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
   const mode = vector && page.hasVectors ? plan.mode : "lexical";
   const { hasMore, pending, scope, stage, unsearched } = page;
   return {

@@ -10,6 +10,8 @@ import {
   SEARCH_READ_BYTES_MAX,
   SEARCH_UNITS_MAX,
   SEARCH_WALKS_MAX,
+  SEARCH_WALKS_PER_REQUEST,
+  WORK_UNITS_PER_REQUEST,
 } from "../limits.ts";
 import type { SearchPage } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
@@ -41,6 +43,15 @@ interface PageRequest {
  * the same search has the same answer however busy the database is.
  */
 export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAnswer> {
+  const work = new Work(SEARCH_UNITS_MAX, throwExhausted);
+  try {
+    return await scanWithin(searcher, plan, work);
+  } finally {
+    searcher.gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
+  }
+}
+
+async function scanWithin(searcher: Searcher, plan: ScanPlan, work: Work): Promise<SearchAnswer> {
   const { mode, offset, limit } = plan;
   const live = new LiveTexts(searcher, plan.find);
   let skip = plan.isExact && plan.isIndexed ? offset : 0;
@@ -55,7 +66,6 @@ export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAn
     if (page.unsearched) live.note(page.unsearched);
   }
   const { pending, scope, stage } = page;
-  const work = new Work(SEARCH_UNITS_MAX, throwExhausted);
   if (work.add(live.units)) await work.pause();
   const results: SearchResult[] = [];
   const answer = (hasMore: boolean): SearchAnswer => ({
@@ -87,7 +97,10 @@ export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAn
     }
     const after = page.next;
     if (after === null) break;
-    if (page.walked) walks++;
+    if (page.walked) {
+      walks++;
+      searcher.gate.addWork(1 / SEARCH_WALKS_PER_REQUEST);
+    }
     if (bytes > SEARCH_READ_BYTES_MAX || calls >= SEARCH_CALLS_MAX || walks === SEARCH_WALKS_MAX) {
       return unfinished();
     }

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { diffTexts, readSide } from "../../files/diff.ts";
+import { WORK_UNITS_PER_REQUEST } from "../../limits.ts";
+import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
 import { counted, fitLines } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -19,12 +21,15 @@ export const diffVersions = defineTool({
   }),
   async run(context, { path, from, to }) {
     const { gate, metadata } = context;
+    context.onEnd(await context.beginCostly());
     const compared = gate.unwrap(await metadata.comparison(gate.caller, path, from, to));
     const [before, after] = [
       await readSide(context, compared.before),
       await readSide(context, compared.after),
     ];
-    const { diff, additions, deletions } = await diffTexts(path, before, after);
+    const work = new Work();
+    const { diff, additions, deletions } = await diffTexts(path, before, after, work);
+    gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
     const title = `${path}: version ${compared.from} to ${compared.to}`;
     if (diff === "") return `${title}: the content is the same.`;
     const counts = `${counted(additions, "line")} added, ${deletions} removed`;

@@ -45,6 +45,7 @@ export const grepFiles = defineTool({
       offset: 0,
     });
     if (plan.kind !== "scan") throw new Error("a search for lines is a scan");
+    context.onEnd(await context.beginCostly());
     const found = await scanBelowOrIn(context, plan);
     if (found.pending > 0) context.onPending();
     return describe(found, limit);

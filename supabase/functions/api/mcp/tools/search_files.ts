@@ -33,6 +33,7 @@ export const searchFiles = defineTool({
       offset: 0,
     });
     if (plan.kind !== "rank") throw new Error("a search by words is ranked");
+    context.onEnd(await context.beginCostly());
     const found = await rank(context, plan);
     if (found.pending > 0) context.onPending();
     return describe(found);

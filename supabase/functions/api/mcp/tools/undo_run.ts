@@ -29,6 +29,7 @@ export const undoRun = defineTool({
   }),
   async run(context, { run, dry_run: isPlan }) {
     const { gate } = context;
+    context.onEnd(await context.beginCostly());
     const undo = { kind: "undo", run, onConflict: "refuse" } as const;
     if (isPlan) return describe(await planBack(context, undo), run);
     // The undo is a run of its own, also where the session's is the one that is undone.

@@ -1,0 +1,50 @@
+/** What is counted per clock minute in the memory of one isolate, best effort: failed authentications, free requests. */
+import type { RateView } from "../ports/answer.ts";
+
+const MINUTE = 60_000;
+
+/** A window of `limit` for each key, such as a client address or an account. */
+export class MinuteCounts {
+  private readonly counts = new Map<string, number>();
+  private minute = 0;
+
+  constructor(private readonly limit: number, private readonly keysMax: number) {}
+
+  /** The window of a key, for the headers. */
+  view(key: string, now: number): RateView {
+    this.roll(now);
+    const count = this.counts.get(this.bounded(key)) ?? 0;
+    return { limit: this.limit, remaining: Math.max(0, this.limit - count), reset: (this.minute + 1) * 60 };
+  }
+
+  /** Counts one. False if the window is full: then nothing is counted. */
+  consume(key: string, now: number): boolean {
+    this.roll(now);
+    const bounded = this.bounded(key);
+    const count = this.counts.get(bounded) ?? 0;
+    if (count >= this.limit) return false;
+    this.counts.set(bounded, count + 1);
+    return true;
+  }
+
+  /** Bounds the memory under a flood of keys: those beyond the maximum share one count. */
+  private bounded(key: string): string {
+    return this.counts.has(key) || this.counts.size < this.keysMax ? key : "";
+  }
+
+  private roll(now: number): void {
+    const minute = Math.floor(now / MINUTE);
+    if (minute === this.minute) return;
+    this.minute = minute;
+    this.counts.clear();
+  }
+}
+
+/**
+ * The client address that the platform vouches for: the one its edge sets, else the last hop of X-Forwarded-For, which
+ * the gateway appended. Everything before that hop is set by the client and not trusted.
+ */
+export function clientAddress(headers: Headers): string {
+  return headers.get("cf-connecting-ip") ?? headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ??
+    "unknown";
+}

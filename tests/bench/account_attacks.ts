@@ -1,0 +1,241 @@
+/**
+ * What one account can do to a neighbour: small writes and reads beside its costliest requests, from 20 projects. Their
+ * windows are left out, so that what holds is the bound on what runs at the same time.
+ */
+import { z } from "zod";
+import { signUp } from "../support/browser/person.ts";
+import { type Bench, fewer } from "./bench.ts";
+import { type BenchStack, type Project, SERVICE_FUNCTION } from "./bench_stack.ts";
+import { Client } from "./client.ts";
+import { KILOBYTE, lines, MEGABYTE } from "./contents.ts";
+import { interleave, median } from "./measure.ts";
+import { pathIn, populate } from "./populate.ts";
+import { atMost } from "./report.ts";
+
+const PROJECTS = 20;
+const FILES = 10_000;
+const FILES_PER_DIRECTORY = 500;
+/** Of one run, in one project. */
+const HUGE_RUN_VERSIONS = 600_000;
+const LARGE_FILES = 9;
+const TEXTS = 24;
+
+interface Attack {
+  readonly name: string;
+  /** Whether only the first project has what it takes. */
+  readonly isOfFirst?: boolean;
+  readonly send: (client: Client, at: string) => Promise<unknown>;
+}
+
+const ATTACKS: readonly Attack[] = [
+  {
+    name: "plan of a restore of 10,000 files",
+    send: (client, at) => client.send("POST", "/restore", { directory: "/", at }),
+  },
+  {
+    name: "regular expression over 24 MB",
+    isOfFirst: true,
+    send: (client) => client.send("GET", "/search?mode=regex&q=[0-9]x[a-z]*y%24&directory=texts"),
+  },
+  {
+    name: "batch of nine edits of 10 MB",
+    isOfFirst: true,
+    send: (client) =>
+      client.send("POST", "/batch", { operations: Array.from({ length: LARGE_FILES }, edit) }),
+  },
+  {
+    name: "export of 50 MB",
+    isOfFirst: true,
+    send: (client) => client.send("GET", "/export?directory=large/half"),
+  },
+  {
+    name: "plan of an undo of 600,000 versions",
+    isOfFirst: true,
+    send: (client) => client.send("POST", "/runs/huge/undo", {}),
+  },
+  {
+    name: "a run of 600,000 versions",
+    isOfFirst: true,
+    send: (client) => client.send("GET", "/runs/huge?limit=1"),
+  },
+  { name: "a run of 10,000 files", send: (client) => client.send("GET", "/runs/heavy") },
+  { name: "diff of 1 MB", isOfFirst: true, send: (client) => client.send("GET", "/diff/reversed.txt") },
+  {
+    name: "list with at=",
+    send: (client, at) => client.send("GET", `/files?recursive=true&limit=100&at=${encodeURIComponent(at)}`),
+  },
+  {
+    name: "preview of a rule of retention",
+    send: (client) => client.send("PATCH", "/project", { dryRun: true, retention: { keepVersions: 1 } }),
+  },
+];
+
+/** Replaces what it has found, and back again, so that it can be sent again. */
+function edit(_: unknown, index: number) {
+  const [here, there] = ["the last line", "another last line"];
+  return {
+    op: "edit",
+    path: largePath(index),
+    edits: [{ oldString: here, newString: there }, { oldString: there, newString: here }],
+  };
+}
+
+const largePath = (index: number) => `large/${index < 4 ? "half/" : ""}${index}.txt`;
+
+export async function accountAttacks(bench: Bench): Promise<void> {
+  const { stack, rounds, report } = bench;
+  report.group("What one free account can do to a neighbour");
+  const own = await stack.ownFunction(SERVICE_FUNCTION);
+  try {
+    const account = await openAccount(stack, own.url);
+    await fill(stack, account, new Client(own.url, account[0].key));
+    const neighbour = new Client(own.url, (await stack.project()).key);
+    const content = lines(KILOBYTE);
+    await neighbour.write("small.txt", content);
+    const measured = async () => {
+      const works = {
+        write: () => neighbour.write("small.txt", content),
+        read: () => neighbour.read("small.txt"),
+      };
+      const { write, read } = await interleave(works, fewer(rounds, 2));
+      return { write: median(write), read: median(read) };
+    };
+    for (const attack of ATTACKS) {
+      const alone = await measured();
+      const stop = begin(attack, own.url, account);
+      const beside = await measured();
+      const { served, refused } = await stop();
+      report.against(
+        `write of 1 KB beside: ${attack.name}`,
+        beside.write,
+        "ms",
+        "alone",
+        alone.write,
+        atMost(2),
+      );
+      report.against(
+        `read of 1 KB beside: ${attack.name}`,
+        beside.read,
+        "ms",
+        "alone",
+        alone.read,
+        atMost(2),
+      );
+      report.remark(`  ${served} were served meanwhile, ${refused} refused`);
+    }
+  } finally {
+    await own.stop();
+  }
+}
+
+/** From one client a project, as soon as an answer has come; returns what ends it. */
+function begin({ isOfFirst = false, send }: Attack, url: string, account: Account) {
+  let isOver = false;
+  const counts = { served: 0, refused: 0 };
+  const attackers = account.map(async ({ key }) => {
+    const client = new Client(url, isOfFirst ? account[0].key : key);
+    while (!isOver) {
+      try {
+        await send(client, AT);
+        counts.served++;
+      } catch {
+        counts.refused++;
+        // A program that keeps on trying: it would wait longer if it did as it was told.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  });
+  return async () => {
+    isOver = true;
+    await Promise.all(attackers);
+    return counts;
+  };
+}
+
+type Account = readonly [Project, ...Project[]];
+
+/** When every file had its first version. */
+const AT = "2026-06-01T00:00:00Z";
+
+const projects = z.looseObject({
+  data: z.looseObject({ projects: z.array(z.looseObject({ id: z.string() })) }),
+});
+const session = z.looseObject({ access_token: z.string() });
+const created = z.looseObject({ data: z.looseObject({ id: z.string(), key: z.string().optional() }) });
+
+async function openAccount(stack: BenchStack, url: string): Promise<Account> {
+  const { access_token: token } = session.parse(JSON.parse((await signUp(stack)).session));
+  const ask = async (method: string, path: string, projectId?: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        ...projectId !== undefined && { "x-project-id": projectId },
+      },
+      ...body !== undefined && { body: JSON.stringify(body) },
+    });
+    return await response.json();
+  };
+  const withKey = async (id: string): Promise<Project> => {
+    const fields = { scopes: ["read", "write", "admin"] };
+    const { key = "" } = created.parse(await ask("POST", "/project/apikeys", id, fields)).data;
+    return { id, key };
+  };
+  const [first] = projects.parse(await ask("GET", "/projects")).data.projects;
+  if (!first) throw new Error("the account has no project");
+  const all: [Project, ...Project[]] = [await withKey(first.id)];
+  while (all.length < PROJECTS) {
+    const { id } =
+      created.parse(await ask("POST", "/projects", undefined, { name: `Project ${all.length}` })).data;
+    all.push(await withKey(id));
+  }
+  return all;
+}
+
+/** A second version of each file, by one run; and in the first project a run of many versions, and large contents. */
+async function fill(stack: BenchStack, account: Account, client: Client): Promise<void> {
+  const [first] = account;
+  for (const { id } of account) await stack.setTier(id, "enterprise");
+  await populate(stack, account, { files: FILES, filesPerDirectory: FILES_PER_DIRECTORY });
+  const ids = account.map(({ id }) => id).join();
+  const huge = `project_id = '${first.id}' and path < '${pathIn(FILES_PER_DIRECTORY, 0)}x'`;
+  await stack.script(`
+    set local session_replication_role = replica;
+    update filestore.file_versions set created_at = '2026-01-01' where project_id = any ('{${ids}}');
+    ${addVersion(`f.project_id = any ('{${ids}}')`, "heavy", 1)}
+    ${
+    addVersion(
+      huge.replaceAll("project_id", "f.project_id").replaceAll("path", "f.path"),
+      "huge",
+      HUGE_RUN_VERSIONS / 1000,
+    )
+  }
+    analyze`);
+  const large = lines(10 * MEGABYTE - 100) + "the last line\n";
+  for (let index = 0; index < LARGE_FILES; index++) await client.write(largePath(index), large);
+  for (let index = 0; index < TEXTS; index++) {
+    await client.write(`texts/${index}.txt`, lines(MEGABYTE - 100) + index);
+  }
+  const text = lines(MEGABYTE - 100);
+  await client.write("reversed.txt", text);
+  await client.overwrite("reversed.txt", text.split("\n").toReversed().join("\n"));
+  await client.send("GET", "/search?mode=text&q=nothing&directory=texts&wait=10");
+}
+
+/** Statements that add versions with the content of the first to these files. */
+function addVersion(which: string, run: string, count: number): string {
+  return `
+    insert into filestore.file_versions
+      (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at, run_id, operation)
+      select f.project_id, f.id, f.version + n, f.mime_type, f.size, f.segment_ids, gen_random_uuid(),
+        '2026-10-01', '${run}', 'overwrite'
+      from (select * from filestore.files f where ${which} order by f.path limit ${
+    count === 1 ? "all" : 1000
+  }) f,
+        generate_series(1, ${count}) n;
+    analyze filestore.file_versions;
+    update filestore.files f set version = f.version + ${count}, updated_at = '2026-10-01'
+      from (select distinct v.project_id, v.file_id from filestore.file_versions v where v.run_id = '${run}') v
+      where f.project_id = v.project_id and f.id = v.file_id;`;
+}

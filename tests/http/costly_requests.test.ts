@@ -1,0 +1,217 @@
+/**
+ * Costly requests: an account has two of them running in an isolate, whatever the number of its projects, and each counts
+ * as many requests of the window as its work takes.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { COSTLY_REQUESTS_AT_ONCE, REQUESTS_COUNTED_MAX } from "../../supabase/functions/api/limits.ts";
+import { type Account, owner } from "../support/client/accounts.ts";
+import type { RequestOptions } from "../support/client/api.ts";
+import { type Answer, assertRefused, rateOf } from "../support/client/contract.ts";
+import { Files } from "../support/client/files.ts";
+import { messageOf } from "../support/client/mcp.ts";
+import { eventually } from "../support/eventually.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service } = await suite();
+
+/** Requests a minute of a project of the free tier. */
+const FREE_LIMIT = 100;
+
+interface Costly {
+  readonly name: string;
+  readonly send: (own: Own) => Promise<Answer>;
+}
+
+interface Own {
+  readonly account: Account;
+  readonly files: Files;
+  /** A time after the first versions, and before the latest. */
+  readonly at: string;
+}
+
+const json = (body: unknown, options: RequestOptions = {}): RequestOptions => ({ ...options, body });
+
+function tool(name: string, args: Record<string, unknown>): Costly {
+  return {
+    name: `POST /mcp ${name}`,
+    send: ({ files }) =>
+      files.request("POST", "/mcp", messageOf("modern", "tools/call", { name, arguments: args })),
+  };
+}
+
+const COSTLY: readonly Costly[] = [
+  ...["text", "regex", "hybrid"].map((mode): Costly => ({
+    name: `GET /search?mode=${mode}`,
+    send: ({ files }) => files.request("GET", "/search", { query: { q: "line", mode } }),
+  })),
+  { name: "GET /diff", send: ({ files }) => files.request("GET", "/diff/a.txt") },
+  { name: "GET /export", send: ({ files }) => files.request("GET", "/export") },
+  {
+    name: "GET /files?at=",
+    send: ({ files, at }) => files.request("GET", "/files", { query: { at, recursive: true } }),
+  },
+  {
+    name: "POST /folders/copy?at=",
+    send: ({ files, at }) =>
+      files.request(
+        "POST",
+        "/folders/copy",
+        json({ path: "in", destination: "copy", overwrite: true }, { query: { at } }),
+      ),
+  },
+  {
+    name: "POST /batch with an edit",
+    send: ({ files }) =>
+      files.request("POST", "/batch", {
+        body: { operations: [{ op: "edit", path: "edited.txt", oldString: "line", newString: "line!" }] },
+      }),
+  },
+  { name: "GET /runs/{runId}", send: ({ files }) => files.request("GET", "/runs/night") },
+  {
+    name: "POST /runs/{runId}/undo",
+    send: ({ files }) => files.request("POST", "/runs/night/undo", json({})),
+  },
+  {
+    name: "POST /restore",
+    send: ({ files, at }) => files.request("POST", "/restore", json({ directory: "in", at })),
+  },
+  {
+    name: "PATCH /project, a dry run, by a key",
+    send: ({ files }) => files.request("PATCH", "/project", json({ dryRun: true })),
+  },
+  {
+    name: "PATCH /project, a dry run, by the owner",
+    send: ({ account }) => account.request("PATCH", "/project", json({ dryRun: true })),
+  },
+  tool("grep_files", { pattern: "line" }),
+  tool("search_files", { query: "line" }),
+  tool("diff_versions", { path: "a.txt" }),
+  tool("undo_run", { run: "night" }),
+];
+
+const FREE: readonly Costly[] = [
+  { name: "GET /files", send: ({ files }) => files.request("GET", "/files") },
+  { name: "GET /files/a.txt", send: ({ files }) => files.request("GET", "/files/a.txt") },
+  {
+    name: "POST /files",
+    send: ({ files }) => files.request("POST", "/files", json({ path: "n.txt", content: "n" })),
+  },
+  {
+    name: "POST /batch without an edit",
+    send: ({ files }) =>
+      files.request("POST", "/batch", {
+        body: { operations: [{ op: "write", path: "b.txt", content: "b" }] },
+      }),
+  },
+];
+
+async function prepared(account: Account): Promise<Own> {
+  const { key } = await account.createKey({ scopes: ["read", "write", "admin"] });
+  const files = new Files(service, key);
+  await files.post({ path: "a.txt", content: "a line\n" }, { "x-run-id": "night" });
+  await files.write("in/b.txt", "one line\n");
+  const { updatedAt: at } = await files.write("edited.txt", "one line\n");
+  await files.append("a.txt", "another line\n");
+  return { account, files, at };
+}
+
+/** Runs `work` while as many searches of the project as may run at once wait for the database. */
+async function withTurnsTaken(own: Own, work: () => Promise<void>): Promise<void> {
+  const held = Promise.withResolvers<void>();
+  let count = 0;
+  service.proxy.hook = async ({ path }, forward) => {
+    if (path.endsWith("/filestore_search") && count < COSTLY_REQUESTS_AT_ONCE) {
+      count++;
+      await held.promise;
+    }
+    return await forward();
+  };
+  const search = () => own.files.request("GET", "/search", { query: { q: "line", mode: "text" } });
+  const running = Promise.all(Array.from({ length: COSTLY_REQUESTS_AT_ONCE }, search));
+  try {
+    await eventually("the searches run", () => count === COSTLY_REQUESTS_AT_ONCE);
+    await work();
+  } finally {
+    service.proxy.hook = null;
+    held.resolve();
+  }
+  assertEquals((await running).map(({ status }) => status), [200, 200]);
+}
+
+test("costly requests: the third of an account is a 429 that counts nothing; other requests and accounts go on", async () => {
+  const account = await owner(service);
+  const { id } = await account.createProject("second");
+  const [one, other, stranger] = [
+    await prepared(account),
+    await prepared(account.about(id)),
+    await prepared(await owner(service)),
+  ];
+  await service.setTier(id, "pro");
+  const send = async ({ name, send }: Costly, own: Own) => ({ name, answer: await send(own) });
+  for (const request of COSTLY) {
+    const { name, answer } = await send(request, other);
+    assertEquals(answer.status, 200, name);
+  }
+  await withTurnsTaken(one, async () => {
+    const remaining = async () => rateOf((await other.files.request("GET", "/files")).headers).remaining;
+    await service.freezeWindow(id);
+    const before = await remaining();
+    const refused = await Promise.all(COSTLY.map((request) => send(request, other)));
+    for (const { name, answer } of refused) {
+      const details = assertRefused(answer, "RATE_LIMIT_EXCEEDED");
+      assertEquals(details, { running: COSTLY_REQUESTS_AT_ONCE }, name);
+      assertEquals(answer.headers.get("retry-after"), "1", name);
+    }
+    assertEquals(await remaining(), before - 1, "no 429 was counted");
+    const served = await Promise.all([
+      ...FREE.map((request) => send(request, other)),
+      ...COSTLY.slice(0, 2).map((request) => send(request, stranger)),
+    ]);
+    for (const { name, answer } of served) assertEquals(answer.status, 200, name);
+  });
+});
+
+test("costly requests: one that waits goes on as soon as another has ended, also where a client went away", async () => {
+  const own = await prepared(await owner(service));
+  let answer: Promise<Answer> | undefined;
+  await withTurnsTaken(own, () => {
+    answer = own.files.request("GET", "/diff/a.txt");
+    return Promise.resolve();
+  });
+  assertEquals((await answer)?.status, 200);
+  // The body of an export is part of it: what nobody takes gives its turn back.
+  await own.files.write("large.bin", "x".repeat(3_000_000));
+  for (let count = 0; count < 2 * COSTLY_REQUESTS_AT_ONCE; count++) {
+    const response = await fetch(`${service.baseUrl}/export`, { headers: { "x-api-key": own.files.key } });
+    assertEquals(response.status, 200);
+    await response.body?.cancel();
+  }
+});
+
+const lines = (count: number, text: string) =>
+  Array.from({ length: count }, (_, n) => `${text} ${n}\n`).join("");
+
+test("costly requests count by the work that was done, at most as ten; where fewer are left they are used up", async () => {
+  const [small, large] = [await prepared(await owner(service)), await prepared(await owner(service))];
+  await large.files.write("changed.txt", lines(110_000, "b"));
+  // The more lines moved, the longer the search for the shortest diff.
+  await large.files.overwrite("changed.txt", lines(110_000, "b").split("\n").toReversed().join("\n"));
+  await large.files.write("large.txt", lines(1_000_000, "c"));
+  const send = async ({ account: { projectId }, files }: Own, path: string, used = 0) => {
+    if (projectId === null) throw new Error("the account is about a project");
+    await service.setTier(projectId, "free");
+    await service.freezeWindow(projectId, used);
+    const answer = await files.request("GET", path);
+    assertEquals(answer.status, 200, path);
+    return FREE_LIMIT - used - rateOf(answer.headers).remaining;
+  };
+  for (const path of ["/diff/a.txt", "/export", "/search?mode=regex&q=l.ne"]) {
+    assertEquals(await send(small, path), 1, path);
+  }
+  assertEquals(await send(large, "/diff/changed.txt"), REQUESTS_COUNTED_MAX);
+  assertEquals(await send(large, "/export"), 2);
+  assert(await send(large, "/search?mode=regex&q=c.9999[0-9]$") > 1);
+  assertEquals(await send(large, "/diff/changed.txt", FREE_LIMIT - 4), 4);
+  const refused = await large.files.request("GET", "/files");
+  assertRefused(refused, "RATE_LIMIT_EXCEEDED");
+});
