@@ -71,7 +71,7 @@ export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
  * Work on the isolate's one thread is counted in units: a byte or character looked at or written, or what takes as long,
  * some nanoseconds. After so many units other requests are served before it goes on.
  */
-export const WORK_SLICE_UNITS = 2_000_000;
+export const WORK_SLICE_UNITS = 500_000;
 /** The work of all edits of one request, all tries together, in units … */
 export const EDIT_UNITS_MAX = 250_000_000;
 /** … of which finding or replacing one occurrence takes this many besides its bytes. */
@@ -483,7 +483,7 @@ export const SEARCH_SNIPPET_LENGTH_MAX = 300;
 /** Files that one call to the database returns where not all of them need match. */
 export const SEARCH_BATCH_FILES = 200;
 /** Text that one call fetches, in bytes of JSON; or one file, which may take more. */
-export const SEARCH_BATCH_BYTES = 4 * 1024 * 1024;
+export const SEARCH_BATCH_BYTES = 1024 * 1024;
 /** Text that one search reads, in bytes, before it returns what it has or SEARCH_TOO_BROAD. */
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
 /** The work of looking for matches in one search, in units, before it does the same. */
