@@ -394,6 +394,25 @@ test("Origin: none, loopback and the service's own are served, any other is 403 
   assertEquals((await own.record("log")).version, before, "nothing is written");
 });
 
+test("Origin: a name that was rebound to this machine is refused, though Host says the same", async () => {
+  const { key } = await files();
+  const host = `evil.example:${new URL(service.baseUrl).port}`;
+  const { body, headers } = messageOf("modern", "tools/call", { name: "list_files", arguments: {} });
+  const json = JSON.stringify(body);
+  const call = (more: Record<string, string>) =>
+    service.requestRaw(
+      "POST",
+      [
+        `POST ${new URL(service.baseUrl).pathname}/mcp HTTP/1.1`,
+        ...Object.entries({ host, "x-api-key": key, ...headers, "content-length": json.length, ...more })
+          .map(([name, value]) => `${name}: ${value}`),
+        `\r\n${json}`,
+      ].join("\r\n"),
+    );
+  assertRefused(await call({ origin: `http://${host}` }), "FORBIDDEN_ORIGIN", "mcp");
+  assertEquals((await call({})).status, 200, "without an origin");
+});
+
 test("a subscription, which would hold a stream open, is no method of the service", async () => {
   const { key } = await files();
   assertEquals(faultOf(await new Agent(service, key).rpc("subscriptions/listen", { notifications: {} })), [

@@ -53,7 +53,7 @@ export interface Context {
   /** Whether database and storage work, shared by all requests of the isolate. */
   readonly health: HealthProbe;
   readonly log: Log;
-  /** Origins of browsers that may call `/mcp`, besides loopback ones and the service's own. */
+  /** Origins of browsers that may call `/mcp`, besides loopback ones. */
   readonly mcpAllowedOrigins: readonly string[];
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
   readonly onCommit: () => void;

@@ -96,7 +96,7 @@ Deno.serve(buildApp({
   connectUsage: (deadline) => new SupabaseUsage(indexClient, { log: consoleLog, notices, deadline }),
   log: consoleLog,
   secretKeys,
-  mcpAllowedOrigins: words("MCP_ALLOWED_ORIGINS"),
+  mcpAllowedOrigins: [new URL(required("SUPABASE_URL")).origin, ...words("MCP_ALLOWED_ORIGINS")],
   background: (work) => {
     if ("EdgeRuntime" in globalThis) EdgeRuntime.waitUntil(work);
   },

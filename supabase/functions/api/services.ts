@@ -67,7 +67,7 @@ export interface Parts {
   readonly log: Log;
   /** Secret keys of the Supabase project. */
   readonly secretKeys: readonly [string, ...string[]];
-  /** Origins of browsers that may call `/mcp`, besides loopback ones and the service's own. */
+  /** Origins of browsers that may call `/mcp`, besides loopback ones: the service's own, and those of the settings. */
   readonly mcpAllowedOrigins: readonly string[];
   /** Keeps the isolate alive until the work is done, after the response: EdgeRuntime.waitUntil. */
   readonly background: (work: Promise<unknown>) => void;

@@ -13,21 +13,22 @@ import {
 import { readJsonBody } from "../http/json_body.ts";
 import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { jsonText } from "../http/respond.ts";
-import { serverUrl } from "../http/server_url.ts";
 import { MCP_BODY_BYTES_MAX } from "../limits.ts";
 import { defineRoute, noParameters } from "./route.ts";
 
 /** Hosts that only programs of the same machine have. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Throws FORBIDDEN_ORIGIN for a browser's page that is neither local nor named in the settings. Programs send no Origin. */
+/**
+ * Throws FORBIDDEN_ORIGIN for a browser's page that is neither local nor named in the settings. Programs send no Origin.
+ * `Host` proves nothing: a page whose name was rebound to this address sends its own name there, too.
+ */
 function ensureOrigin({ request, mcpAllowedOrigins }: Context): void {
   const origin = request.headers.get("origin");
   if (origin === null) return;
   const url = URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin.toLowerCase();
   if (isOrigin && LOOPBACK.test(url.hostname)) return;
-  if (isOrigin && url.origin === new URL(serverUrl(request)).origin) return;
   if (isOrigin && mcpAllowedOrigins.includes(url.origin)) return;
   fail("FORBIDDEN_ORIGIN", "Pages of this origin may not call /mcp. See MCP_ALLOWED_ORIGINS.");
 }
