@@ -291,6 +291,17 @@ async function service() {
   return (await suite()).service;
 }
 
+test("a view escapes characters of names that nobody sees, and takes the names as it shows them", async () => {
+  const own = await files();
+  await own.write("memories/a\u200b/b\u2028c.md", "x");
+  const shown = "/memories/a\\u200b/b\\u2028c.md";
+  const view = await said(own, { command: "view", path: "/memories" });
+  assertEquals(view.split("\n").slice(2), ["4K\t/memories/a\\u200b/", `1B\t${shown}`]);
+  for (const path of [shown, "/memories/a\u200b/b\u2028c.md"]) {
+    assertEquals((await said(own, { command: "view", path })).split("\n")[1]?.trim(), "1\tx");
+  }
+});
+
 test("scopes: to view takes read, to create takes write, everything else both", async () => {
   const account = await owner(await service());
   const by = async (scopes: string[]) =>

@@ -1,6 +1,10 @@
 /** Shared by the commands: strict options, one line for an error, results on standard output and notices on standard error. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { escapeHidden as escapeControls } from "../../functions/api/runtime/hidden_characters.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
+
+/** For a terminal, which would obey control characters instead of showing them. */
+export { escapeControls };
 
 /** Thrown for options or words that the command does not accept. The message ends with the usage line. */
 export class UsageError extends StartupError {
@@ -44,21 +48,6 @@ export function parseWholeNumber(
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= min && value <= max) return value;
   throw new UsageError(`${name} must be a whole number from ${min} to ${max}.`, usage);
-}
-
-/**
- * Replaces what a terminal would obey instead of showing it: control characters, and characters that reorder text or
- * have no shape. `\\u001b` is also how JSON writes them, so the result is JSON where the text was.
- */
-export function escapeControls(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) =>
-      Array.from(
-        { length: character.length },
-        (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, "0")}`,
-      ).join(""),
-  );
 }
 
 /** Prints one line of the command's result on standard output. */

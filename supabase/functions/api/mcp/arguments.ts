@@ -3,6 +3,7 @@ import { z } from "zod";
 import { fail } from "../errors.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
+import { unescapeHidden } from "../runtime/hidden_characters.ts";
 
 /** One argument: flat, since models fail at unions and nesting. */
 type Property = Record<string, string | number | boolean | string[]>;
@@ -58,14 +59,24 @@ export function choice<const Words extends readonly [string, ...string[]]>(
   return z.enum(words, `must be ${words.join(" or ")}`).meta({ description });
 }
 
-/** The path of a file. One leading slash is tolerated: models write it. */
+/** A path also as results show it, with escapes: a path has no backslash of its own. */
+const asShown = (given: string) => unescapeHidden(given).replaceAll('\\"', '"');
+
+/** A path, of which one leading slash is tolerated: models write it. Throws INVALID_PATH. */
+export function parsePath(given: string): string {
+  return checkPath(asShown(given).replace(/^\/(?=[^/])/, ""));
+}
+
+/** The path of a file. */
 export function path(description = "The file's path, such as notes/plan.md.") {
-  return text(description, 1).transform((given) => checkPath(given.replace(/^\/(?=[^/])/, "")));
+  return text(description, 1).transform(parsePath);
 }
 
 /** A folder, "" for all files. */
 export function folder(description: string) {
-  return text(description).default("").transform((given) => normalizeDirectory(given)).meta({ description });
+  return text(description).default("").transform((given) => normalizeDirectory(asShown(given))).meta({
+    description,
+  });
 }
 
 /** Left out, or empty: all paths. */

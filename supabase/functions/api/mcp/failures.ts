@@ -1,7 +1,7 @@
 /** Failures as a model reads them: `CODE: sentence. What to do.` */
 import { ApiError, type ErrorCode } from "../errors.ts";
 import { MCP_LINE_LENGTH_MAX } from "../limits.ts";
-import { cutLine } from "./text.ts";
+import { cutLine, shownPath } from "./text.ts";
 
 /** A refusal whose text says already what to do. */
 export class ToolRefusal extends Error {
@@ -92,6 +92,8 @@ function adviseOnRepeatedString({ occurrences, lines, version }: Details): strin
 
 function adviseOnScope({ scope, pathPrefix, suspended }: Details): string {
   if (suspended === true) return "The project is suspended: tell the person who gave you the key.";
-  if (typeof pathPrefix === "string") return `This key may only write below ${pathPrefix}: use a path there.`;
+  if (typeof pathPrefix === "string") {
+    return `This key may only write below ${shownPath(pathPrefix)}: use a path there.`;
+  }
   return `This key lacks the scope ${scope}: ask the person who gave it to you for another one.`;
 }

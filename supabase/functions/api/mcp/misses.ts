@@ -8,7 +8,7 @@ import { MCP_CONFLICT_DIFF_LINES_MAX, MCP_LINE_LENGTH_MAX } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
 import { Work } from "../runtime/work.ts";
 import { ToolRefusal } from "./failures.ts";
-import { counted, cutLine, describeProvenance, describeVersion, fitLines } from "./text.ts";
+import { counted, cutLine, describeProvenance, describeVersion, fitLines, shownPath } from "./text.ts";
 
 /** Whether the error is about the file's version. */
 export function isMiss(error: unknown): error is ApiError {
@@ -97,7 +97,9 @@ export async function existsRefusal(
     : `version ${version}`;
   return new ToolRefusal(
     "FILE_ALREADY_EXISTS",
-    `${path} exists already: ${state}. Nothing was written. To change a part of it, use edit_file. To replace all of ` +
+    `${
+      shownPath(path)
+    } exists already: ${state}. Nothing was written. To change a part of it, use edit_file. To replace all of ` +
       `it, read it first, then send expected_version=${version}.`,
   );
 }
@@ -122,7 +124,9 @@ export async function versionRefusal(
   if (isGone || typeof version !== "number") {
     return new ToolRefusal(
       "PRECONDITION_FAILED",
-      `There is no file at ${path}, and you expected version ${expected}. Nothing was done. file_history shows whether ` +
+      `There is no file at ${
+        shownPath(path)
+      }, and you expected version ${expected}. Nothing was done. file_history shows whether ` +
         "it was deleted; write_file without expected_version creates it.",
     );
   }
@@ -132,7 +136,7 @@ export async function versionRefusal(
     : " ";
   return new ToolRefusal(
     "PRECONDITION_FAILED",
-    `${path} is at version ${version}, not ${expected}${
+    `${shownPath(path)} is at version ${version}, not ${expected}${
       writer && `: written${writer}`
     }. Nothing was done.${changes}${advice} Then send ` +
       `expected_version=${version}.`,

@@ -1,7 +1,8 @@
 /** Text for models: numbered lines, cut where they are too long, and no more than a result may hold. */
-import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX } from "../limits.ts";
+import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX, PATH_BYTES_MAX } from "../limits.ts";
 import type { Provenance } from "../ports/answer.ts";
 import type { FileRecord } from "../ports/files.ts";
+import { escapeHidden } from "../runtime/hidden_characters.ts";
 
 /** How an agent gets at what no tool shows: the one place that says so. */
 export const OTHER_WAYS = "create_link gives a curl command that downloads it.";
@@ -26,11 +27,32 @@ export function describeVersion({ version, size, updatedAt }: FileRecord): strin
   return `version ${version}, ${counted(size, "byte")}, written ${shortTime(updatedAt)}`;
 }
 
+/** What others wrote, as a JSON string: it ends where the quotation mark does, and all of it can be seen. */
+export function quoted(text: string): string {
+  return escapeHidden(JSON.stringify(text));
+}
+
+/** In UTF-16 code units: a character of two bytes can become an escape of six. */
+export const QUOTED_PATH_LENGTH_MAX = 3 * PATH_BYTES_MAX + 2;
+
+/** A space beside anything but letters and digits, as between the parts of a result, or what ends and quotes a name. */
+const LIKE_A_RESULT = /[":]|^\(|^\p{Zs}|\p{Zs}$|[^\p{L}\p{N}\p{M}]\p{Zs}|\p{Zs}[^\p{L}\p{N}\p{M}]/u;
+
+/** A path as it is; quoted where it could be taken for more than a path, or has characters that nobody sees. */
+export function shownPath(path: string): string {
+  return LIKE_A_RESULT.test(path) || escapeHidden(path) !== path ? quoted(path) : path;
+}
+
+/** What a client calls itself, quoted unless it is one word. */
+export function shownActor(actor: string): string {
+  return /^[\w.@/+-]+$/.test(actor) ? actor : quoted(actor);
+}
+
 /** ` by planner/2.1 in run nightly-42: "note"`, as far as it was said; "" where nothing was. */
 export function describeProvenance({ actor, runId, note }: Provenance): string {
-  return `${actor === undefined ? "" : ` by ${actor}`}${runId === undefined ? "" : ` in run ${runId}`}${
-    note === undefined ? "" : `: ${JSON.stringify(note)}`
-  }`;
+  return `${actor === undefined ? "" : ` by ${shownActor(actor)}`}${
+    runId === undefined ? "" : ` in run ${runId}`
+  }${note === undefined ? "" : `: ${quoted(note)}`}`;
 }
 
 /** The beginning of a text, not ending within a surrogate pair. */

@@ -1,7 +1,8 @@
 /** What a search did not look at, in words for a model. */
 import type { Unsearched, UnsearchedReason } from "../ports/search_index.ts";
-import { counted, cut } from "./text.ts";
+import { counted, shownPath } from "./text.ts";
 
+/** In UTF-16 code units, of the paths after the first. */
 const PATHS_LENGTH_MAX = 800;
 
 /** Why, and what the model can do. */
@@ -17,9 +18,18 @@ const WORDS: Readonly<Record<UnsearchedReason, string>> = {
 
 /** Says that an empty answer is no answer for these, which ones they are, and what to do. */
 export function describeUnsearched({ files, paths, reasons }: Unsearched): string {
-  const more = files > paths.length ? `, and ${files - paths.length} more` : "";
   const why = reasons.map((reason) => WORDS[reason]).join("; ");
-  return `NOT SEARCHED: ${counted(files, "file")} (${why}): ${
-    cut(paths.join(", "), PATHS_LENGTH_MAX)
-  }${more}`;
+  return `NOT SEARCHED: ${counted(files, "file")} (${why}): ${someOf(paths, files)}`;
+}
+
+/** The paths as far as there is room, and how many files there are besides. */
+export function someOf(paths: readonly string[], files: number): string {
+  let shown = "";
+  let count = 0;
+  for (const path of paths) {
+    const name = shownPath(path);
+    if (count > 0 && shown.length + name.length > PATHS_LENGTH_MAX) break;
+    shown += `${count++ === 0 ? "" : ", "}${name}`;
+  }
+  return count === files ? shown : `${shown}, and ${files - count} more`;
 }

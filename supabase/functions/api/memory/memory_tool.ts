@@ -25,6 +25,7 @@ import type { FolderCommit } from "../ports/commit_many.ts";
 import type { Content, FileRecord } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { concatenate } from "../runtime/concatenate.ts";
+import { escapeHidden } from "../runtime/hidden_characters.ts";
 import type { AnyCommand, Command, CommandName } from "./commands.ts";
 import { failMemory } from "./failure.ts";
 import { resolveMemoryPath } from "./memory_path.ts";
@@ -112,7 +113,8 @@ export class MemoryTool {
           return;
         }
         const item = joined(inner, name);
-        items.push(file ? `${fileSize(file.size)}\t${path}/${item}` : `${FOLDER_SIZE}\t${path}/${item}/`);
+        const shown = `${path}/${escapeHidden(item)}`;
+        items.push(file ? `${fileSize(file.size)}\t${shown}` : `${FOLDER_SIZE}\t${shown}/`);
         if (file || depth === 2) continue;
         if (opened++ < MEMORY_VIEW_FOLDERS_MAX) await collect(item, depth + 1);
         else isCut = true;

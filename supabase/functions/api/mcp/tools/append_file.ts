@@ -15,7 +15,7 @@ import {
   wasMade,
 } from "../misses.ts";
 import type { ToolRefusal } from "../failures.ts";
-import { counted } from "../text.ts";
+import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const appendFile = defineTool({
@@ -38,7 +38,7 @@ export const appendFile = defineTool({
     try {
       const { file } = await append(context, path, content, expected);
       const did = file.version === 1 ? "Created" : "Appended to";
-      return `${did} ${path}: version ${file.version}, ${counted(file.size, "byte")}.`;
+      return `${did} ${shownPath(path)}: version ${file.version}, ${counted(file.size, "byte")}.`;
     } catch (error) {
       if (expected === undefined || !isMiss(error)) throw error;
       throw await explain(context, path, content, expected, error);
@@ -88,7 +88,7 @@ async function explain(
   if (latest && await endsWith(context, latest, bytes)) {
     return alreadyRefusal(
       error.code,
-      `Your content is already the end of version ${latest.file.version} of ${path}`,
+      `Your content is already the end of version ${latest.file.version} of ${shownPath(path)}`,
     );
   }
   if (expected === 0) return await existsRefusal(context, path, latest, error.details);

@@ -7,8 +7,9 @@ import {
   LINK_SECONDS_MIN,
   WRITE_LINK_SECONDS_MAX,
 } from "../../limits.ts";
+import { escapeHidden } from "../../runtime/hidden_characters.ts";
 import { choice, path, whole } from "../arguments.ts";
-import { shortTime } from "../text.ts";
+import { shortTime, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const createLink = defineTool({
@@ -35,7 +36,9 @@ export const createLink = defineTool({
     }
     if (!isUpload) await context.gate.require(["read", "write"]);
     const link = await makeLink(context, { path, for: isUpload ? "write" : "read", expiresIn });
-    const what = isUpload ? `Uploads one new version of ${path}, once` : `Downloads ${path}`;
-    return `${what}, until ${shortTime(link.expiresAt)}. Run:\n${link.curl}`;
+    const what = isUpload
+      ? `Uploads one new version of ${shownPath(path)}, once`
+      : `Downloads ${shownPath(path)}`;
+    return `${what}, until ${shortTime(link.expiresAt)}. Run:\n${escapeHidden(link.curl)}`;
   },
 });

@@ -7,7 +7,7 @@ import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
 import { alreadyRefusal, isMiss, latestContent, versionRefusal } from "../misses.ts";
-import { counted, Lines } from "../text.ts";
+import { counted, Lines, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const deleteFile = defineTool({
@@ -35,7 +35,7 @@ async function deleteOne(context: Context, path: string, expected: number | unde
   try {
     const basis = await commitBasis({ path, idempotencyKey: undefined, ifVersion: expected }, "delete", {});
     const { file } = await commit(context, { kind: "delete", ...basis });
-    return `Deleted ${path}: version ${file.version} marks that. restore_file with version=${
+    return `Deleted ${shownPath(path)}: version ${file.version} marks that. restore_file with version=${
       file.version - 1
     } ` +
       "brings it back.";
@@ -44,11 +44,11 @@ async function deleteOne(context: Context, path: string, expected: number | unde
     const isMissing = error instanceof ApiError && error.code === "FILE_NOT_FOUND";
     const below = isMissing ? await filesBelow(context, path) : 0;
     if (below > 0) {
-      const is = `${path} is a folder of ${counted(below, "file")}.`;
+      const is = `${shownPath(path)} is a folder of ${counted(below, "file")}.`;
       throw new ToolRefusal("FILE_NOT_FOUND", `${is} Send recursive=true to delete all of them.`);
     }
     if (typeof deletedVersion === "number") {
-      const what = `${path} is deleted already: version ${deletedVersion} marks that`;
+      const what = `${shownPath(path)} is deleted already: version ${deletedVersion} marks that`;
       throw alreadyRefusal("FILE_NOT_FOUND", what);
     }
     if (expected === undefined || !isMiss(error)) throw error;
@@ -61,16 +61,17 @@ async function deleteOne(context: Context, path: string, expected: number | unde
 /** A folder that has no file is no folder: then the path is taken for that of a file. */
 async function deleteFolder(context: Context, path: string): Promise<string> {
   try {
+    const name = shownPath(path);
     const { value } = await commitMany(context, undefined, { kind: "delete_folder", path });
-    const lines = new Lines(300);
+    const lines = new Lines(name.length + 300);
     for (const file of value.files) {
-      if (!lines.add(`${file.path} — version ${file.version}`)) break;
+      if (!lines.add(`${shownPath(file.path)} — version ${file.version}`)) break;
     }
     const left = value.files.length - lines.count;
     const more = left === 0 ? "" : `\n… and ${counted(left, "more file")}`;
     return `Deleted the ${
       counted(value.count, "file")
-    } of ${path}: these versions mark that. restore_file with one ` +
+    } of ${name}: these versions mark that. restore_file with one ` +
       `version less brings a file back.\n${lines}${more}`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "FILE_NOT_FOUND") throw error;

@@ -3,7 +3,7 @@ import { diffTexts, readSide } from "../../files/diff.ts";
 import { WORK_UNITS_PER_REQUEST } from "../../limits.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, fitLines } from "../text.ts";
+import { counted, fitLines, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const diffVersions = defineTool({
@@ -30,7 +30,7 @@ export const diffVersions = defineTool({
     const work = new Work();
     const { diff, additions, deletions } = await diffTexts(path, before, after, work);
     gate.addWork(work.units / WORK_UNITS_PER_REQUEST);
-    const title = `${path}: version ${compared.from} to ${compared.to}`;
+    const title = `${shownPath(path)}: version ${compared.from} to ${compared.to}`;
     if (diff === "") return `${title}: the content is the same.`;
     const counts = `${counted(additions, "line")} added, ${deletions} removed`;
     const advice = `read_file with version=${compared.to} shows all of it`;

@@ -20,7 +20,7 @@ import type { Content } from "../../ports/files.ts";
 import { flag, path, text, whole } from "../arguments.ts";
 import { alreadyRefusal, latestContent, versionRefusal } from "../misses.ts";
 import { ToolRefusal } from "../failures.ts";
-import { counted, cutLine, Lines, numbered } from "../text.ts";
+import { counted, cutLine, Lines, numbered, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const editFile = defineTool({
@@ -83,7 +83,7 @@ async function explain(
   if (code !== "STRING_NOT_FOUND" && code !== "PRECONDITION_FAILED") return error;
   const version = await versionMadeBy(context, path, edit);
   if (version !== undefined) {
-    return alreadyRefusal(code, `Your edit is already version ${version} of ${path}`);
+    return alreadyRefusal(code, `Your edit is already version ${version} of ${shownPath(path)}`);
   }
   if (code === "STRING_NOT_FOUND" || expected === undefined) return error;
   const latest = await latestContent(context, path);
@@ -140,7 +140,7 @@ async function repeatRefusal(
   if (old.count !== each * made.count) return undefined;
   return new ToolRefusal(
     "PRECONDITION_FAILED",
-    `new_string is in ${file.path} already: version ${file.version}, line ${
+    `new_string is in ${shownPath(file.path)} already: version ${file.version}, line ${
       made.lines[0]
     }. Nothing was done now. If you ` +
       "sent this call before, it worked, and there is nothing left to do. To make the edit once more, send " +
@@ -157,7 +157,7 @@ async function describeEdited(
 ): Promise<string> {
   const { path, version } = file;
   const replacements = Number(file.replacements ?? 1);
-  const title = `Edited ${path}: version ${version}, ${counted(replacements, "replacement")}`;
+  const title = `Edited ${shownPath(path)}: version ${version}, ${counted(replacements, "replacement")}`;
   // What others wrote in between may have moved the lines.
   if (version !== base.file.version + 1) return `${title}. Others changed the file, too: read_file shows it.`;
   const around = await linesAround(context, base, edit);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MCP_HISTORY_DEFAULT, PAGE_LIMIT_MAX } from "../../limits.ts";
 import { path, whole } from "../arguments.ts";
-import { counted, describeProvenance, Lines, shortTime } from "../text.ts";
+import { counted, describeProvenance, Lines, shortTime, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const fileHistory = defineTool({
@@ -18,13 +18,16 @@ export const fileHistory = defineTool({
   }),
   async run({ gate, metadata }, { path, limit }) {
     const { versions, total } = gate.unwrap(await metadata.versions(gate.caller, path, limit, 0));
-    const lines = new Lines(path.length + 200);
+    const name = shownPath(path);
+    const lines = new Lines(name.length + 200);
     for (
       const [index, { version, size, updatedAt, deleted, operation, from, ...said }] of versions.entries()
     ) {
       const what = deleted ? "deleted" : counted(size, "byte");
       const made = operation === "delete" ? "" : `, ${operation}`;
-      const origin = from ? ` from ${from.path === path ? "" : `${from.path} `}version ${from.version}` : "";
+      const origin = from
+        ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
+        : "";
       const isAdded = lines.add(
         `version ${version}: ${what}, ${shortTime(updatedAt)}${made}${origin}${describeProvenance(said)}${
           index === 0 ? " (latest)" : ""
@@ -38,6 +41,6 @@ export const fileHistory = defineTool({
       : `\n${counted(more, "older version")}: ${
         limit < PAGE_LIMIT_MAX ? `limit up to ${PAGE_LIMIT_MAX}` : "read_file with version shows any of them"
       }`;
-    return `${path} — ${counted(total, "version")}\n${lines}${rest}`;
+    return `${name} — ${counted(total, "version")}\n${lines}${rest}`;
   },
 });

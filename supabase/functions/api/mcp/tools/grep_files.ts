@@ -12,8 +12,8 @@ import { pathPattern } from "../../search/glob.ts";
 import { planSearch, type ScanPlan } from "../../search/plan.ts";
 import { scan } from "../../search/scan.ts";
 import { flag, folder, glob, plainText, whole } from "../arguments.ts";
-import { counted, cut, Lines } from "../text.ts";
-import { describeUnsearched } from "../unsearched.ts";
+import { counted, Lines, shownPath } from "../text.ts";
+import { describeUnsearched, someOf } from "../unsearched.ts";
 import { defineTool } from "../tool.ts";
 
 export const grepFiles = defineTool({
@@ -66,14 +66,18 @@ async function scanBelowOrIn(context: Context, plan: ScanPlan): Promise<SearchAn
 }
 
 function describe({ results, hasMore, notSearched }: SearchAnswer, limit: number): string {
-  const lines = new Lines(1000);
+  const skipped = results.filter((result) => result.skipped).map(({ path }) => path);
+  const rest = [
+    ...skipped.length > 0
+      ? [`Only the names of these were searched: ${someOf(skipped, skipped.length)}`]
+      : [],
+    ...notSearched ? [describeUnsearched(notSearched)] : [],
+  ].join("\n");
+  const lines = new Lines(rest.length + 200);
   let isCut = hasMore;
-  const unsearched: string[] = [];
-  for (const { path, score, matches, skipped } of results) {
-    if (skipped) {
-      unsearched.push(path);
-      continue;
-    }
+  for (const { path: plain, score, matches, skipped } of results) {
+    if (skipped) continue;
+    const path = shownPath(plain);
     for (const { line, snippet } of matches) {
       if (lines.count < limit && lines.add(`${path}:${line}: ${snippet}`)) continue;
       isCut = true;
@@ -91,10 +95,7 @@ function describe({ results, hasMore, notSearched }: SearchAnswer, limit: number
   return [
     lines.count === 0 && !isCut ? noLine(notSearched) : `${lines}`,
     ...isCut ? ["More lines match: raise limit, or narrow it with path, glob or a longer pattern."] : [],
-    ...unsearched.length > 0
-      ? [cut(`Only the names of these were searched: ${unsearched.join(", ")}`, 800)]
-      : [],
-    ...notSearched ? [describeUnsearched(notSearched)] : [],
+    ...rest === "" ? [] : [rest],
   ].join("\n");
 }
 

@@ -4,12 +4,11 @@ import { GlobError, globPattern } from "../../search/glob.ts";
 import { LazyDfa } from "../../search/lazy_dfa.ts";
 import { parseEre, PatternError } from "../../search/posix_ere.ts";
 import { fail } from "../../errors.ts";
-import { checkPath } from "../../http/path.ts";
 import { MCP_LIST_CALLS_MAX, MCP_LIST_DEFAULT, PAGE_LIMIT_MAX, SEARCH_UNITS_MAX } from "../../limits.ts";
 import type { FileRecord, ListPage } from "../../ports/files.ts";
 import { Work } from "../../runtime/work.ts";
-import { flag, folder, glob, text, whole } from "../arguments.ts";
-import { counted, describeVersion, Lines } from "../text.ts";
+import { flag, folder, glob, parsePath, text, whole } from "../arguments.ts";
+import { counted, describeVersion, Lines, quoted, QUOTED_PATH_LENGTH_MAX, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 /** What is listed. */
@@ -26,7 +25,7 @@ export const listFiles = defineTool({
   description:
     "Lists the files and folders directly in a folder, with version, size and time of each file. recursive=true " +
     "goes below, too; glob picks by name or path. Start here to see what there is. To find text, use grep_files; " +
-    "to find files about something, search_files.",
+    "to find files about something, search_files. Results quote a path that could mislead, as JSON.",
   scopes: ["read"],
   effect: "reads",
   input: z.object({
@@ -35,9 +34,7 @@ export const listFiles = defineTool({
     recursive: flag("Whether to list what is in folders below, too."),
     limit: whole("How many files to show.", 1, PAGE_LIMIT_MAX).default(MCP_LIST_DEFAULT),
     after: text("Continue after this path, as the last line of the previous result says.").optional()
-      .transform((path) =>
-        path === undefined || path === "" ? undefined : checkPath(path.replace(/^\//, ""))
-      ),
+      .transform((path) => path === undefined || path === "" ? undefined : parsePath(path)),
   }),
   async run(context, { path: directory, glob, recursive, limit, after }) {
     // A glob with a slash is about what lies below.
@@ -119,21 +116,21 @@ function describe(
   isFiltered: boolean,
   from: string | undefined,
 ): string {
-  const name = directory === "" ? "All files" : `${directory}/`;
+  const name = directory === "" ? "All files" : shownPath(`${directory}/`);
   const folders = from === undefined && !recursive && !isFiltered ? page.directories ?? [] : [];
   if (files.length === 0 && folders.length === 0 && after === null) {
     return describeNothing(directory, isFiltered);
   }
-  const lines = new Lines(directory.length + 1500);
+  const lines = new Lines(name.length + QUOTED_PATH_LENGTH_MAX + 200);
   const above = directory === "" ? "" : `${directory}/`;
   let left = folders.length;
   for (const folder of folders) {
-    if (!lines.add(`${above}${folder}/`)) break;
+    if (!lines.add(shownPath(`${above}${folder}/`))) break;
     left--;
   }
   let last = after;
   for (const [index, file] of files.entries()) {
-    if (left === 0 && lines.add(`${file.path} — ${describeVersion(file)}`)) continue;
+    if (left === 0 && lines.add(`${shownPath(file.path)} — ${describeVersion(file)}`)) continue;
     last = files[index - 1]?.path ?? from ?? "";
     break;
   }
@@ -141,15 +138,17 @@ function describe(
   const total = isFiltered || from !== undefined || page.total === undefined
     ? counted(shown, "file")
     : `${counted(page.total, "file")}${recursive ? "" : ` and ${counted(folders.length, "folder")}`}`;
-  return `${name} — ${total}\n${lines}${last === null ? "" : `\nmore files: after ${JSON.stringify(last)}`}`;
+  return `${name} — ${total}\n${lines}${last === null ? "" : `\nmore files: after ${quoted(last)}`}`;
 }
 
 function describeNothing(directory: string, isFiltered: boolean): string {
-  const place = directory === "" ? "the project" : `${directory}/`;
+  const place = directory === "" ? "the project" : shownPath(`${directory}/`);
   if (isFiltered) {
     return `No file in ${place} matches the glob. Without glob, list_files shows what is there.`;
   }
   if (directory === "") return "There are no files yet. write_file creates one.";
-  return `There are no files below ${place} – if ${directory} is a file, use read_file. list_files without path ` +
-    "shows the top.";
+  return `There are no files below ${place} – if ${
+    shownPath(directory)
+  } is a file, use read_file. list_files ` +
+    "without path shows the top.";
 }

@@ -6,6 +6,7 @@ import { commitBasis } from "../../files/commit_request.ts";
 import { flag, path } from "../arguments.ts";
 import { alreadyRefusal } from "../misses.ts";
 import { sameContent } from "../same_content.ts";
+import { shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const moveFile = defineTool({
@@ -33,13 +34,15 @@ export const moveFile = defineTool({
         destination,
         overwrite,
       });
-      return `Moved ${path} to ${destination}: version ${file.version} there.`;
+      return `Moved ${shownPath(path)} to ${shownPath(destination)}: version ${file.version} there.`;
     } catch (error) {
       const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
       if (typeof deletedVersion !== "number") throw error;
       const version = await versionMoved(context, path, deletedVersion - 1, destination);
       if (version === undefined) throw error;
-      const what = `${path} was moved already: its content is version ${version} of ${destination}`;
+      const what = `${shownPath(path)} was moved already: its content is version ${version} of ${
+        shownPath(destination)
+      }`;
       throw alreadyRefusal("FILE_NOT_FOUND", what);
     }
   },

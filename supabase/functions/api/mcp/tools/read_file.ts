@@ -15,7 +15,7 @@ import { concatenate } from "../../runtime/concatenate.ts";
 import { Work } from "../../runtime/work.ts";
 import { path, whole } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { counted, Lines, NumberedLines, OTHER_WAYS } from "../text.ts";
+import { counted, Lines, NumberedLines, OTHER_WAYS, shownPath } from "../text.ts";
 import { defineTool, type ToolOutput } from "../tool.ts";
 
 export const readFile = defineTool({
@@ -46,7 +46,7 @@ export const readFile = defineTool({
 
 async function readText(context: Context, content: Content, offset: number, limit: number): Promise<string> {
   const { file, segments } = content;
-  const name = `${file.path} — version ${file.version}`;
+  const name = `${shownPath(file.path)} — version ${file.version}`;
   const totalLines = countLines(segments);
   if (totalLines === 0) return `${name}, empty`;
   const window = lineWindow(segments, { from: offset, to: offset + limit - 1 });
@@ -90,11 +90,15 @@ async function readImage(context: Context, { file, segments }: Content): Promise
   const start = String.fromCharCode(...bytes.subarray(0, 16));
   const [mimeType] = SIGNATURES.find(([, isSignature]) => isSignature(start)) ?? [];
   if (mimeType === undefined) return undefined;
-  const text = `${file.path} — version ${file.version}, ${mimeType}, ${counted(file.size, "byte")}`;
+  const text = `${shownPath(file.path)} — version ${file.version}, ${mimeType}, ${
+    counted(file.size, "byte")
+  }`;
   return { text, image: { data: new TextDecoder().decode(encodeBase64(bytes)), mimeType } };
 }
 
 function describeBinary({ file }: Content): string {
-  return `${file.path} — version ${file.version}, ${file.mimeType}, ${counted(file.size, "byte")}, binary: ` +
+  return `${shownPath(file.path)} — version ${file.version}, ${file.mimeType}, ${
+    counted(file.size, "byte")
+  }, binary: ` +
     `it is not shown. ${OTHER_WAYS}`;
 }

@@ -9,7 +9,7 @@ import {
 } from "../../limits.ts";
 import type { Change, ChangePage, RunDetails } from "../../ports/changes.ts";
 import { folder, text, whole } from "../arguments.ts";
-import { counted, describeProvenance, grouped, Lines, shortTime } from "../text.ts";
+import { counted, describeProvenance, grouped, Lines, shortTime, shownActor, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 /** Left out, or empty. */
@@ -61,9 +61,9 @@ export const recentChanges = defineTool({
 function describe({ changes, cursor, hasMore }: ChangePage, isSince: boolean, isFiltered: boolean): string {
   const lines = new Lines(500);
   // Of what does not fit, the newest are shown; those since a cursor continue with the others.
-  const given = changes.map(describeChange);
   const shown: string[] = [];
-  for (const line of isSince ? given : given.toReversed()) {
+  for (const change of isSince ? changes : changes.toReversed()) {
+    const line = describeChange(change);
     if (!lines.add(line)) break;
     shown.push(line);
   }
@@ -92,23 +92,27 @@ function join(head: string, lines: readonly string[], last: string): string {
 /** `2026-11-20T10:15:30Z edit notes/plan.md — version 7 by planner/2.1 in run nightly-42`. */
 function describeChange({ createdAt, operation, path, version, deleted, from, ...said }: Change): string {
   const what = deleted ? `deleted, version ${version}` : `version ${version}`;
-  const origin = from ? ` from ${from.path === path ? "" : `${from.path} `}version ${from.version}` : "";
-  return `${shortTime(createdAt)} ${operation} ${path ?? "(a purged file)"} — ${what}${origin}${
-    describeProvenance(said)
-  }`;
+  const origin = from
+    ? ` from ${from.path === path ? "" : `${shownPath(from.path)} `}version ${from.version}`
+    : "";
+  return `${shortTime(createdAt)} ${operation} ${
+    path === undefined ? "(a purged file)" : shownPath(path)
+  } — ${what}${origin}${describeProvenance(said)}`;
 }
 
 async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {
   const { files, hasMore, ...summary }: RunDetails = gate.unwrap(await metadata.run(gate.caller, run, limit));
   const { fileCount, versionCount, actors, firstAt, lastAt } = summary;
-  const lines = new Lines(3000);
+  const who = actors.length === 0 ? "" : ` by ${actors.map(shownActor).join(", ")}`;
+  const lines = new Lines(who.length + 400);
   for (const { path, firstVersion, lastVersion, operation } of files) {
     const versions = firstVersion === lastVersion
       ? `version ${lastVersion}`
       : `versions ${firstVersion}–${lastVersion}`;
-    if (!lines.add(`${path} — ${versions}, last ${operation}`)) break;
+    if (!lines.add(`${shownPath(path)} — ${versions}, last ${operation}`)) {
+      break;
+    }
   }
-  const who = actors.length === 0 ? "" : ` by ${actors.join(", ")}`;
   const left = fileCount - lines.count;
   const isFull = hasMore && lines.count === files.length && limit < PAGE_LIMIT_MAX;
   const more = left === 0

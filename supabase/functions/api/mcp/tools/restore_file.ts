@@ -4,7 +4,7 @@ import { commit } from "../../files/commit.ts";
 import { commitBasis } from "../../files/commit_request.ts";
 import { path, whole } from "../arguments.ts";
 import { sameContent } from "../same_content.ts";
-import { counted } from "../text.ts";
+import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const restoreFile = defineTool({
@@ -22,11 +22,13 @@ export const restoreFile = defineTool({
   async run(context, { path, version }) {
     const latest = await versionWithContent(context, path, version);
     if (latest !== undefined) {
-      return `${path} has the content of version ${version} already, as version ${latest}. Nothing was done.`;
+      return `${
+        shownPath(path)
+      } has the content of version ${version} already, as version ${latest}. Nothing was done.`;
     }
     const basis = await commitBasis({ path, idempotencyKey: undefined }, "restore", { version });
     const { file } = await commit(context, { kind: "restore", ...basis, version });
-    return `Restored ${path}: version ${file.version} has the content of version ${version}, ` +
+    return `Restored ${shownPath(path)}: version ${file.version} has the content of version ${version}, ` +
       `${counted(file.size, "byte")}.`;
   },
 });

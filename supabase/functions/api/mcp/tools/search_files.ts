@@ -4,7 +4,7 @@ import type { SearchAnswer } from "../../search/answer.ts";
 import { planSearch } from "../../search/plan.ts";
 import { rank } from "../../search/rank.ts";
 import { folder, glob, plainText, whole } from "../arguments.ts";
-import { Lines } from "../text.ts";
+import { Lines, shownPath } from "../text.ts";
 import { describeUnsearched } from "../unsearched.ts";
 import { defineTool } from "../tool.ts";
 
@@ -41,16 +41,19 @@ export const searchFiles = defineTool({
 });
 
 function describe({ results, hasMore, notSearched }: SearchAnswer): string {
-  const lines = new Lines(500);
+  const unsearched = notSearched ? [describeUnsearched(notSearched)] : [];
+  const lines = new Lines(unsearched.join().length + 200);
   let isCut = false;
   for (const { path, version, matches } of results) {
     const shown = matches.map(({ line, snippet }) => `  ${line}: ${snippet.trim()}`);
-    isCut ||= !lines.add([`${path} — version ${version}`, ...shown].join("\n"));
+    isCut ||= !lines.add(
+      [`${shownPath(path)} — version ${version}`, ...shown].join("\n"),
+    );
     if (isCut) break;
   }
   return [
     results.length === 0 ? "No file was found. Try other words, or list_files." : `${lines}`,
     ...hasMore || isCut ? ["More files were found: narrow it with path, glob or other words."] : [],
-    ...notSearched ? [describeUnsearched(notSearched)] : [],
+    ...unsearched,
   ].join("\n");
 }

@@ -6,7 +6,7 @@ import { RUN_ID_LENGTH_MAX } from "../../limits.ts";
 import type { BackAnswer } from "../../ports/commit_many.ts";
 import { text } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
-import { counted, describeProvenance, Lines } from "../text.ts";
+import { counted, describeProvenance, Lines, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const undoRun = defineTool({
@@ -72,8 +72,8 @@ function describe(answer: BackAnswer, run: string): string {
 /** `notes/plan.md — back to version 2, from version 4`. */
 function describeAction({ path, action, from, to, version }: Action): string {
   const made = version === undefined ? "" : `, as version ${version}`;
-  if (action === "delete") return `${path} — deleted${made}: it was made by the run`;
-  return `${path} — back to version ${to}, from version ${from}${made}`;
+  if (action === "delete") return `${shownPath(path)} — deleted${made}: it was made by the run`;
+  return `${shownPath(path)} — back to version ${to}, from version ${from}${made}`;
 }
 
 function conflictsOf({ conflicts }: BackAnswer): string {
@@ -85,7 +85,7 @@ function conflictsOf({ conflicts }: BackAnswer): string {
       : reason === "moved"
       ? "the file at the other end of its move is out of reach"
       : `version ${version}${said} came after`;
-    if (!lines.add(`${path} — ${why}`)) break;
+    if (!lines.add(`${shownPath(path)} — ${why}`)) break;
   }
   return "Nothing was done. Look at them with diff_versions, and bring files back one by one with restore_file:\n" +
     `${lines}`;

@@ -15,7 +15,7 @@ import {
   wasMade,
 } from "../misses.ts";
 import type { ToolRefusal } from "../failures.ts";
-import { counted } from "../text.ts";
+import { counted, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
 
 export const writeFile = defineTool({
@@ -54,7 +54,7 @@ export const writeFile = defineTool({
 /** `Wrote notes/plan.md: version 8, 12 lines, 345 bytes.`, and what to send next time. */
 async function describeWritten({ path, version, size }: FileRecord, content: string): Promise<string> {
   const did = version === 1 ? "Created" : "Wrote";
-  return `${did} ${path}: version ${version}, ${counted(await countLines(content), "line")}, ` +
+  return `${did} ${shownPath(path)}: version ${version}, ${counted(await countLines(content), "line")}, ` +
     `${counted(size, "byte")}. To replace it, send expected_version=${version}.`;
 }
 
@@ -84,7 +84,10 @@ async function explain(
   const bytes = new TextEncoder().encode(content);
   const latest = await latestContent(context, path);
   if (latest && await equals(context, latest, bytes)) {
-    return alreadyRefusal(error.code, `Your content is already version ${latest.file.version} of ${path}`);
+    return alreadyRefusal(
+      error.code,
+      `Your content is already version ${latest.file.version} of ${shownPath(path)}`,
+    );
   }
   if (expected === 0) return await existsRefusal(context, path, latest, error.details);
   const isOld = latest !== undefined && latest.file.version > expected + 1 &&
