@@ -109,6 +109,24 @@ test("200: names, bytes and times of the current files, as unzip and Python read
   }
 });
 
+test("200: no entry has a name that Windows takes for another place, or cannot hold; each has one of its own", async () => {
+  const own = await files();
+  const mapped: Record<string, string> = {
+    "C%3A/x": "C%3A/x",
+    "C:/x": "C%3A/x~1",
+    "a/con/nul.txt": "a/_con/_nul.txt",
+    "c:x": "c%3Ax",
+    "end./here ": "end%2E/here%20",
+    "plain.txt": "plain.txt",
+  };
+  for (const path of Object.keys(mapped)) await own.write(path, path);
+  const entries = await archive(own);
+  assertEquals(namesOf(entries), Object.values(mapped));
+  for (const [index, path] of Object.keys(mapped).entries()) {
+    assertEquals(entries[index]?.[5], await digest(new TextEncoder().encode(path)), path);
+  }
+});
+
 test("200: a directory alone; the name that a browser saves it under is the directory's", async () => {
   const own = await files();
   for (const path of ["a/x", "a/b/y", "ab", "b/z"]) await own.write(path, path);

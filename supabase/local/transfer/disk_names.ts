@@ -4,13 +4,8 @@
  * manifest says where they went instead.
  */
 import { createHash } from "node:crypto";
+import { diskName } from "../../functions/api/files/disk_name.ts";
 import { DISK_NAME_BYTES_MAX, DISK_PATH_BYTES_MAX } from "../limits.ts";
-
-/** Names of devices on Windows, whatever follows a dot. */
-const RESERVED = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
-/** Characters that Windows has no names with; and none ends with a dot or a space there. */
-// deno-lint-ignore no-control-regex
-const UNHOLDABLE = /[<>:"|?*\\\x00-\x1f\x7f]|[. ]$/g;
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -23,11 +18,7 @@ function folded(name: string): number {
 
 /** A name for a segment of a path that every common system holds. */
 function holdable(segment: string): string {
-  let name = segment.replaceAll(
-    UNHOLDABLE,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-  );
-  if (RESERVED.test(name)) name = `_${name}`;
+  const name = diskName(segment);
   if (bytesOf(name) <= DISK_NAME_BYTES_MAX) return name;
   const mark = `~${digest(segment).slice(0, 12)}`;
   let kept = "";

@@ -11,6 +11,7 @@ import type { FileRecord } from "../api/records.ts";
 import { sendTransfer } from "../api/transfer.ts";
 import { formatBytes, formatNumber, nameOf } from "../format.ts";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX } from "../limits.ts";
+import { archiveNames } from "./archive_names.ts";
 import type { Selected } from "./many.ts";
 import { downloadMade } from "./transfers.ts";
 
@@ -72,9 +73,10 @@ async function archiveOf(
     }
   }
   function* entries() {
-    for (const file of all) {
-      const { path: name, size, updatedAt } = file;
-      yield { name, size, lastModified: new Date(updatedAt), input: bytesOf(file) };
+    const names = archiveNames(all.map(({ path }) => path));
+    for (const [index, file] of all.entries()) {
+      const { size, updatedAt } = file;
+      yield { name: names[index], size, lastModified: new Date(updatedAt), input: bytesOf(file) };
     }
   }
   try {

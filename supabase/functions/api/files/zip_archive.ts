@@ -6,6 +6,7 @@ import { makeZip, predictLength } from "client-zip";
 import { EXPORT_SEGMENT_BYTES_COUNTED_MIN } from "../limits.ts";
 import type { Content, FileRecord } from "../ports/files.ts";
 import type { Deadline } from "../runtime/deadline.ts";
+import { archiveNames } from "./disk_name.ts";
 import { readSegments, type SegmentSource } from "./read_segments.ts";
 
 interface ExportContext extends SegmentSource {
@@ -14,12 +15,18 @@ interface ExportContext extends SegmentSource {
 
 /** How many bytes `zipArchive` yields: what ends before that is not the archive. */
 export function archiveBytes(contents: readonly Content[]): number {
-  return Number(predictLength(contents.map(({ file }) => ({ name: file.path, size: file.size }))));
+  const names = namesOf(contents);
+  return Number(predictLength(contents.map(({ file }, index) => ({ name: names[index], size: file.size }))));
+}
+
+/** A ZIP's reader may take `C:/x` for a place outside of the folder that it fills. */
+function namesOf(contents: readonly Content[]): string[] {
+  return archiveNames(contents.map(({ file }) => file.path));
 }
 
 /**
- * Yields an archive of these files, stored as they are, under their paths and with the times of their versions. Holds
- * what `readSegments` does. The first piece comes when the first segment has been read, so that a failure of the back
+ * Yields an archive of these files, stored as they are, under their paths (or names that disks hold) and with the times of
+ * their versions. Holds what `readSegments` does. The first piece comes when the first segment has been read, so that a failure of the back
  * end can still be answered; a segment that is corrupt or out of reach throws, and the archive has no end then.
  */
 export async function* zipArchive(
@@ -44,9 +51,10 @@ export async function* zipArchive(
   }
 
   function* entries() {
-    for (const content of contents) {
-      const { path, size } = content.file;
-      yield { name: path, size, input: bytesOf(content), lastModified: shownTime(content.file) };
+    const names = namesOf(contents);
+    for (const [index, content] of contents.entries()) {
+      const { size } = content.file;
+      yield { name: names[index], size, input: bytesOf(content), lastModified: shownTime(content.file) };
     }
   }
 

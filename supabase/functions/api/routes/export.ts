@@ -95,7 +95,8 @@ export const exportFiles = defineRoute({
     id: "exportFiles",
     summary: "The files below a directory as a ZIP archive",
     description:
-      "Stored, not compressed, under their whole paths, with the times of their versions in UTC. At most " +
+      "Stored, not compressed, under their whole paths, with the times of their versions in UTC. What Windows cannot " +
+      "hold in a name is escaped: `C:/con` is `C%3A/_con`, and `~1` keeps apart what would be the same. At most " +
       `${EXPORT_FILES_MAX} files with ${EXPORT_BYTES_MAX} bytes, in ${EXPORT_SEGMENTS_MAX} stored pieces. ` +
       "A file whose version of the time `at` is gone refuses the whole, so that no archive lacks one.",
     query,
