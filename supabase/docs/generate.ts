@@ -2,7 +2,7 @@
  * `deno task docs`: rewrites the parts of the documents that repeat the code. `--check` changes nothing and fails when
  * one of them is stale.
  *
- * A generated part stands between `<!-- generated: NAME -->` and `<!-- end of generated -->`; `BLOCKS` has its text.
+ * `FILES` are generated as a whole. A generated part stands between `<!-- generated: NAME -->` and `<!-- end of generated -->`; `BLOCKS` has its text.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { contentTypesList } from "./generator/content_types.ts";
 import { decisionsTable } from "./generator/decisions.ts";
 import { errorsTable } from "./generator/errors.ts";
 import { countedTable, limitsTable } from "./generator/limits.ts";
-import { routeFields, routesTable, scopesList } from "./generator/routes.ts";
+import { routeFields, routesTable, scopesList, scopesOfConsole, scopesOfHelp } from "./generator/routes.ts";
 import { schemasTable } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
 
@@ -31,6 +31,12 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "schemas": schemasTable,
   "tasks": tasksTable,
   "decisions": decisionsTable,
+};
+
+/** Files of code that are generated as a whole. */
+const FILES: Readonly<Record<string, () => string>> = {
+  "supabase/console/src/views/keys/scope_meanings.ts": scopesOfConsole,
+  "supabase/local/cli/scopes_help.ts": scopesOfHelp,
 };
 
 const GENERATED = /(<!-- generated: (.+?) -->\n\n)(.*?)(\n\n<!-- end of generated -->)/gs;
@@ -85,6 +91,13 @@ export async function run(isCheck: boolean): Promise<string[]> {
     const { text, stale } = regenerate(await Deno.readTextFile(file));
     if (stale.length > 0 && !isCheck) await Deno.writeTextFile(file, text);
     lines.push(...stale.map((name) => `${path}: ${name}`));
+  }
+  for (const [path, textOf] of Object.entries(FILES)) {
+    const file = join(REPOSITORY, path);
+    const text = textOf();
+    if (await Deno.readTextFile(file).catch(() => "") === text) continue;
+    if (!isCheck) await Deno.writeTextFile(file, text);
+    lines.push(path);
   }
   return lines;
 }

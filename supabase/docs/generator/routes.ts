@@ -1,6 +1,7 @@
 /** The tables of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
 import { ROUTES } from "../../functions/api/routes/mod.ts";
 import { type Route, scopesOf } from "../../functions/api/routes/route.ts";
+import { describeScope, SCOPES } from "../../functions/api/routes/scopes.ts";
 import { code, table, wrap } from "./markdown.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
 
@@ -20,9 +21,7 @@ interface Described {
 
 function groupOf({ pattern }: Route): Group {
   if (/^\/(project|account)/.test(pattern)) return "accounts";
-  return /^\/(files|diff|export|changes|runs|search|links|l|memory)(\/|$)/.test(pattern)
-    ? "files"
-    : "service";
+  return /^\/(health|mcp|sweep|openapi\.json)$/.test(pattern) ? "service" : "files";
 }
 
 function describe(route: Route): Described {
@@ -91,12 +90,34 @@ export function routeFields(group: Group): string {
     .map(([address, fields]) => wrap(`- ${code(address)}: ${fields.join("; ")}`)).join("\n");
 }
 
-/** Which routes about files each scope opens. */
+/** What each scope lets a key do, and by which routes. */
 export function scopesList(): string {
-  const routes = routesOf("files");
-  const scopes = [...new Set(routes.flatMap(({ route }) => scopesOf(route)))];
-  return scopes.map((scope) => {
-    const opened = routes.filter(({ route }) => scopesOf(route).includes(scope));
-    return wrap(`- ${code(scope)}: ${opened.map(({ address }) => code(address)).join(", ")}`);
+  const routes = ROUTES.map(describe);
+  return SCOPES.map((scope) => {
+    const opened = routes.filter(({ route }) => route.allows?.[scope] ?? scopesOf(route).includes(scope));
+    const addresses = opened.map(({ address }) => code(address)).join(", ");
+    return wrap(`- ${code(scope)}: ${describeScope(scope, ROUTES)}. By ${addresses}`);
   }).join("\n");
+}
+
+/** The same as a file of code, for the console, which is built without the function's. */
+export function scopesOfConsole(): string {
+  const lines = SCOPES.map((scope) => `  ${scope}:\n    ${JSON.stringify(describeScope(scope, ROUTES))},`);
+  return [
+    "/** What each scope lets a key do. Written by `deno task docs` from the table of routes. */",
+    "export const SCOPE_MEANINGS = {",
+    ...lines,
+    "} as const;\n",
+  ].join("\n");
+}
+
+/** … and for the help of the command line. */
+export function scopesOfHelp(): string {
+  const lines = SCOPES.flatMap((scope) =>
+    wrap(`${scope}: ${describeScope(scope, ROUTES)}`, "  ", 83).split("\n")
+  );
+  return [
+    "/** What each scope lets a key do. Written by `deno task docs` from the table of routes. */",
+    `export const SCOPES_HELP = \`\\\n${lines.map((line) => " ".repeat(31) + line).join("\n")}\`;\n`,
+  ].join("\n");
 }

@@ -14,6 +14,7 @@ import {
 } from "./command_line.ts";
 import { connect, CONNECTION_OPTIONS, CONNECTION_USAGE } from "./connection.ts";
 import { newKey } from "../admin/new_key.ts";
+import { SCOPES_HELP } from "./scopes_help.ts";
 import { table } from "./table.ts";
 
 const USAGE = `deno task keys create | list | update | revoke | rotate, and --help for more
@@ -29,7 +30,8 @@ const USAGE = `deno task keys create | list | update | revoke | rotate, and --he
   --owner ACCOUNT            PROJECT is the name of a project of this account, by e-mail address or id
   --name LABEL               what the key is called
   --expires DATE             when it expires: a date (2030-01-31: from 00:00 UTC) or a time with a time zone
-  --scopes SCOPES            what it may do: read, write and admin, separated by commas (default read,write)
+  --scopes SCOPES            what it may do, separated by commas (default read,write):
+${SCOPES_HELP}
   --prefix DIRECTORY         it reads and writes only below this directory
   --grace SECONDS            with rotate: the old key is valid for that long; with create: the project's other keys
                              with the same --name expire after it

@@ -111,6 +111,7 @@ export const listKeys = defineRoute({
   method: "GET",
   pattern: "/project/apikeys",
   operation: "list_api_keys",
+  allows: { admin: "list, change, rotate and revoke keys" },
   credentials,
   parse: noParameters,
   async handle(context) {
@@ -130,6 +131,7 @@ export const createKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys",
   operation: "create_api_key",
+  allows: { admin: "create keys with any scope" },
   credentials,
   parse: noParameters,
   async handle(context) {
@@ -152,6 +154,7 @@ export const rotateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikeys/:id/rotate",
   operation: "rotate_api_key",
+  allows: { admin: "list, change, rotate and revoke keys" },
   credentials,
   parse: parseKeyId,
   async handle(context, id) {
@@ -174,6 +177,7 @@ export const regenerateKey = defineRoute({
   method: "POST",
   pattern: "/project/apikey/regenerate",
   operation: "regenerate_api_key",
+  allows: { admin: "list, change, rotate and revoke keys" },
   credentials,
   parse: noParameters,
   async handle(context) {
@@ -197,6 +201,7 @@ export const changeKey = defineRoute({
   method: "PATCH",
   pattern: "/project/apikeys/:id",
   operation: "update_api_key",
+  allows: { admin: "list, change, rotate and revoke keys" },
   credentials,
   parse: parseKeyId,
   async handle(context, id) {
@@ -221,6 +226,7 @@ export const revokeKey = defineRoute({
   method: "DELETE",
   pattern: "/project/apikeys/:id",
   operation: "revoke_api_key",
+  allows: { admin: "list, change, rotate and revoke keys" },
   credentials,
   parse: parseKeyId,
   async handle(context, id) {

@@ -13,6 +13,7 @@ export const append = defineRoute({
   pattern: "/files/append/*",
   operation: "write_file",
   credentials: "key",
+  allows: { write: "create and change files" },
   makesVersions: true,
   parse: (data) => parseReplacement("append", data),
   async handle(context, request) {

@@ -164,6 +164,7 @@ export const batch = defineRoute({
   pattern: "/batch",
   operation: "batch",
   credentials: "key",
+  allows: { write: "create and change files" },
   makesVersions: true,
   parse: ({ headers }) => idempotencyKey(headers),
   handle,

@@ -138,6 +138,7 @@ export const changes = defineRoute({
   pattern: "/changes",
   operation: "list_changes",
   credentials: "key",
+  allows: { read: "follow changes and runs", admin: "see which key did what" },
   isFreeForOwner,
   parse,
   async handle(context, parameters) {

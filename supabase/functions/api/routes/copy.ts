@@ -12,6 +12,7 @@ export const copy = defineRoute({
   pattern: "/files/copy/*",
   operation: "copy_file",
   credentials: "key",
+  allows: { write: "copy and move files and folders" },
   makesVersions: true,
   parse: parseCommitRequest,
   async handle(context, request) {

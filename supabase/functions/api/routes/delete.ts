@@ -48,6 +48,7 @@ export const deleteFile = defineRoute({
   operation: "delete_file",
   operationOf: (query) => isPurge(query) ? "purge_file" : "delete_file",
   credentials: "key",
+  allows: { write: "delete files and folders", admin: "erase files and versions for good" },
   scopesFor: (query) => isPurge(query) ? ["admin"] : undefined,
   makesVersions: true,
   parse: (data: RequestData) => ({ ...parseCommitRequest(data), isPurge: isSet(data.query, "purge") }),

@@ -24,6 +24,7 @@ export const deleteProject = defineRoute({
   pattern: "/project",
   operation: "delete_project",
   credentials: "account or key",
+  allows: { admin: "delete the project with everything in it" },
   parse: parseConfirmation(projectQuery),
   async handle(context, { confirm }) {
     const deletion = { confirm, deletionId: crypto.randomUUID() };

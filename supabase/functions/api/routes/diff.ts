@@ -40,6 +40,7 @@ export const diff = defineRoute({
   pattern: "/diff/*",
   operation: "diff_file",
   credentials: "key",
+  allows: { read: "compare versions" },
   parse({ params, query: given }) {
     const versions = validate(query, pick(given, Object.keys(query.shape)));
     if (versions.toPath !== undefined) checkPath(versions.toPath);

@@ -61,6 +61,7 @@ export const edit = defineRoute({
   pattern: "/files/edit/*",
   operation: "write_file",
   credentials: "key",
+  allows: { write: "create and change files" },
   makesVersions: true,
   // Its errors reveal content of the file.
   scopes: ["read", "write"],

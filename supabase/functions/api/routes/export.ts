@@ -89,6 +89,7 @@ export const exportFiles = defineRoute({
   pattern: "/export",
   operation: "export_files",
   credentials: "key",
+  allows: { read: "export folders" },
   parse,
   handle,
   openapi: {

@@ -72,6 +72,7 @@ export const copyFolder = defineRoute({
   pattern: "/folders/copy",
   operation: "copy_folder",
   credentials: "key",
+  allows: { write: "copy and move files and folders" },
   makesVersions: true,
   parse: ({ headers, query: given }: RequestData) => ({
     key: idempotencyKey(headers),
@@ -104,6 +105,7 @@ export const moveFolder = defineRoute({
   pattern: "/folders/move",
   operation: "move_folder",
   credentials: "key",
+  allows: { write: "copy and move files and folders" },
   makesVersions: true,
   parse,
   async handle(context, { key }) {
@@ -132,6 +134,7 @@ export const deleteFolder = defineRoute({
   pattern: "/folders/*",
   operation: "delete_folder",
   credentials: "key",
+  allows: { write: "delete files and folders" },
   makesVersions: true,
   parse: ({ params, headers }: RequestData) => ({ path: params.path, key: idempotencyKey(headers) }),
   async handle(context, { path, key }) {

@@ -86,6 +86,7 @@ export const createLink = defineRoute({
   pattern: "/links",
   operation: "create_link",
   credentials: "key",
+  allows: { write: "make and end links" },
   parse: noParameters,
   async handle(context) {
     const { expiresIn, version, contentType, maxBytes, ifVersion, ...fields } = await readFields(
@@ -140,6 +141,7 @@ export const listLinks = defineRoute({
   pattern: "/links",
   operation: "list_links",
   credentials: "key",
+  allows: { read: "list links", admin: "see which key did what" },
   parse: noParameters,
   async handle({ gate, metadata }) {
     const links = gate.unwrap(await metadata.listLinks(gate.caller));
@@ -158,6 +160,7 @@ export const revokeLink = defineRoute({
   pattern: "/links/:id",
   operation: "revoke_link",
   credentials: "key",
+  allows: { write: "make and end links" },
   parse({ params: { id } }: RequestData) {
     if (!z.uuid().safeParse(id).success) fail("LINK_NOT_FOUND", ERRORS.LINK_NOT_FOUND.message);
     return id;

@@ -81,6 +81,7 @@ export const list = defineRoute({
   pattern: "/files",
   operation: "list_files",
   credentials: "key",
+  allows: { read: "list files" },
   parse({ query: given }) {
     const { directory, after, ...rest } = validate(query, pick(given, Object.keys(query.shape)));
     return {

@@ -12,6 +12,7 @@ export const move = defineRoute({
   pattern: "/files/move/*",
   operation: "move_file",
   credentials: "key",
+  allows: { write: "copy and move files and folders" },
   makesVersions: true,
   parse: parseCommitRequest,
   async handle(context, request) {

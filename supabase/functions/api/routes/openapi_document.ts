@@ -12,6 +12,7 @@ import {
 } from "./openapi_headers.ts";
 import { hoistSchemas, type Json, schemaOf } from "./openapi_schemas.ts";
 import type { Route } from "./route.ts";
+import { describeScope, SCOPES } from "./scopes.ts";
 
 /** Tag → its routes by the first segment of their path; the last one has the rest. */
 const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
@@ -234,6 +235,10 @@ export function openapiDocument(routes: readonly Route[]): Json {
     };
   }
   const { hoisted, schemas } = hoistSchemas(paths);
+  const key = [
+    "An API key. What its scopes let it do:",
+    ...SCOPES.map((scope) => `\n- \`${scope}\`: ${describeScope(scope, routes)}`),
+  ].join("");
   return {
     openapi: "3.1.0",
     info: {
@@ -247,8 +252,8 @@ export function openapiDocument(routes: readonly Route[]): Json {
     paths: hoisted,
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key." },
-        bearer: { type: "http", scheme: "bearer", description: "An API key." },
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: key },
+        bearer: { type: "http", scheme: "bearer", description: key },
         account: {
           type: "http",
           scheme: "bearer",

@@ -13,6 +13,7 @@ export const overwrite = defineRoute({
   pattern: "/files/overwrite/*",
   operation: "write_file",
   credentials: "key",
+  allows: { write: "create and change files" },
   makesVersions: true,
   parse: (data) => parseReplacement("overwrite", data),
   async handle(context, request) {

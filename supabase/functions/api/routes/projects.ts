@@ -171,6 +171,7 @@ export const renameProject = defineRoute({
   pattern: "/project",
   operation: "update_project",
   credentials: "account or key",
+  allows: { admin: "rename the project and choose which versions are kept" },
   parse: noParameters,
   async handle(context) {
     const { name, dryRun, retention: rule } = await readAdministrationFields(context, changes);
@@ -213,6 +214,7 @@ export const activity = defineRoute({
   pattern: "/project/activity",
   operation: "list_activity",
   credentials: "account or key",
+  allows: { read: "follow changes and runs" },
   parse: ({ query }) => validate(activityQuery, pick(query, ["limit"])),
   async handle(context, parameters) {
     const data = { activity: writes.parse(await administer(context, "activity", parameters)) };

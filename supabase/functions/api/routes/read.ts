@@ -133,6 +133,7 @@ export const read = defineRoute({
   operation: "read_file",
   operationOf: (query) => OPERATIONS[modeOf(query)],
   credentials: "key",
+  allows: { read: "read files and their versions", admin: "see which key did what" },
   parse,
   handle,
   openapi: {

@@ -34,6 +34,7 @@ export const redact = defineRoute({
   pattern: "/files/redact/*",
   operation: "redact_versions",
   credentials: "key",
+  allows: { admin: "erase files and versions for good" },
   scopes: ["admin"],
   parse: ({ params }: RequestData) => ({ path: params.path }),
   async handle(context, { path }) {

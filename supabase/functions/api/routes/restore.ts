@@ -15,6 +15,7 @@ export const restore = defineRoute({
   pattern: "/files/restore/*",
   operation: "restore_file",
   credentials: "key",
+  allows: { write: "restore earlier versions" },
   makesVersions: true,
   parse: parseCommitRequest,
   async handle(context, request) {

@@ -25,6 +25,8 @@ interface RouteProperties {
   readonly scopes?: readonly Scope[];
   /** The same, where the query decides it. */
   readonly scopesFor?: (query: Query) => readonly Scope[] | undefined;
+  /** What each scope lets a key do here, for people: `scopes.ts` puts all of it together. */
+  readonly allows?: Readonly<Partial<Record<Scope, string>>>;
   /** Whether it makes versions, which keep what the request's headers say of the change. */
   readonly makesVersions?: boolean;
   /** Whether the window does not count a request with this query, where the project's owner sends it from the console. */

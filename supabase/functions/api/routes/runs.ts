@@ -38,6 +38,7 @@ export const listRuns = defineRoute({
   pattern: "/runs",
   operation: "list_runs",
   credentials: "key",
+  allows: { read: "follow changes and runs" },
   parse: ({ query }) => validate(page, pick(query, ["limit", "after"])),
   async handle({ gate, metadata }, { limit, after }) {
     const found = gate.unwrap(await metadata.runs(gate.caller, limit, after));
@@ -68,6 +69,7 @@ export const getRun = defineRoute({
   pattern: "/runs/:runId",
   operation: "get_run",
   credentials: "key",
+  allows: { read: "follow changes and runs" },
   parse({ params: { id }, query }: RequestData) {
     return {
       runId: parseRunId(id),

@@ -125,6 +125,7 @@ export const search = defineRoute({
   pattern: "/search",
   operation: "search_files",
   credentials: "key",
+  allows: { read: "search files" },
   parse,
   handle,
   openapi: {

@@ -115,6 +115,7 @@ export const undoRun = defineRoute({
   pattern: "/runs/:runId/undo",
   operation: "undo_run",
   credentials: "key",
+  allows: { write: "undo runs" },
   makesVersions: true,
   parse({ params, headers }: RequestData) {
     const run = parseRunId(params.id);
@@ -163,6 +164,7 @@ export const restoreFolder = defineRoute({
   pattern: "/restore",
   operation: "restore_folder",
   credentials: "key",
+  allows: { write: "restore earlier versions" },
   makesVersions: true,
   parse: ({ headers }: RequestData) => ({ key: idempotencyKey(headers) }),
   async handle(context, { key }) {

@@ -53,6 +53,7 @@ export const usage = defineRoute({
   pattern: "/project/usage",
   operation: "get_usage",
   credentials: "account or key",
+  allows: { admin: "see the usage of each key" },
   parse: ({ query: given }) => validate(query, pick(given, ["from", "to", "keyId"])),
   async handle(context, parameters) {
     // Of this isolate nothing is missing; others hand in theirs within seconds.

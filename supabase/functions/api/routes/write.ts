@@ -44,6 +44,7 @@ export const write = defineRoute({
   pattern: "/files",
   operation: "write_file",
   credentials: "key",
+  allows: { write: "create and change files" },
   makesVersions: true,
   parse,
   async handle(context, request) {

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import { useId } from "preact/hooks";
+import { SCOPE_MEANINGS } from "./scope_meanings.ts";
 
 interface Properties {
   readonly scopes: readonly string[];
@@ -10,28 +11,28 @@ interface Properties {
   readonly problem: string | undefined;
 }
 
-const SCOPES = [
-  ["read", "Read", "read and list files"],
-  ["write", "Write", "write, delete, restore, move"],
-  ["admin", "Admin", "manage the project's keys"],
-] as const;
+const SCOPES = [["read", "Read"], ["write", "Write"], ["admin", "Admin"]] as const;
 
 export function ScopeFields({ scopes, offered, onChange, problem }: Properties) {
   const id = useId();
   return (
     <fieldset class="field" aria-describedby={problem && id}>
       <legend>Scopes</legend>
-      {SCOPES.map(([scope, label, meaning]) => (
-        <label key={scope} class="check">
-          <input
-            type="checkbox"
-            checked={scopes.includes(scope)}
-            disabled={offered !== undefined && !offered.includes(scope)}
-            onChange={({ currentTarget }) =>
-              onChange(currentTarget.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
-          />
-          {label} <span class="hint">{meaning}</span>
-        </label>
+      {SCOPES.map(([scope, label]) => (
+        <div key={scope}>
+          <label class="check">
+            <input
+              type="checkbox"
+              aria-describedby={`${id}-${scope}`}
+              checked={scopes.includes(scope)}
+              disabled={offered !== undefined && !offered.includes(scope)}
+              onChange={({ currentTarget }) =>
+                onChange(currentTarget.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
+            />
+            {label}
+          </label>
+          <p class="hint" id={`${id}-${scope}`}>{SCOPE_MEANINGS[scope]}</p>
+        </div>
       ))}
       {problem && <p class="field-problem" id={id}>{problem}</p>}
     </fieldset>

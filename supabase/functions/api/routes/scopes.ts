@@ -1,0 +1,12 @@
+/** What each scope lets a key do, in words: documents, /openapi.json, console and command line all say this. */
+import type { Scope } from "../ports/answer.ts";
+import type { Route } from "./route.ts";
+
+export const SCOPES: readonly Scope[] = ["read", "write", "admin"];
+
+const list = new Intl.ListFormat("en");
+
+/** `list files, read files and their versions, …`: all that the routes allow with this scope. */
+export function describeScope(scope: Scope, routes: readonly Route[]): string {
+  return list.format(new Set(routes.flatMap(({ allows }) => allows?.[scope] ?? [])));
+}
