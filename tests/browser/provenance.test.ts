@@ -42,3 +42,24 @@ test("provenance: operation, key, actor, run and note stand in the history and i
     await rows.filter({ hasText: "moved from copy.md" }).getByRole("link", { name: "moved.md" }).waitFor();
   });
 });
+
+test("characters that nobody sees are escaped in paths, actors and notes, and the links lead to the file", async (visit) => {
+  const { page, step, open, account: { files } } = visit;
+  const [folder, name] = ["a\u200bb", "c\u2028d\u{e0041}.md"];
+  const said = { "x-actor": "planner/2.1", "x-change-note": encodeURIComponent("fine\u200b\u2028so") };
+  await files.post({ path: `${folder}/${name}`, content: "one\n" }, said);
+  const [shownFolder, shownName] = ["a\\u200bb", "c\\u2028d\\udb40\\udc41.md"];
+  await step("folders and files", async () => {
+    await open("files");
+    await page.getByRole("table").getByRole("link", { name: shownFolder }).click();
+    await page.getByRole("heading", { name: shownFolder, exact: true }).waitFor();
+    await page.getByRole("table").getByRole("link", { name: shownName }).click();
+    await page.getByRole("heading", { name: shownName, exact: true }).waitFor();
+    await page.getByText("one").waitFor();
+  });
+  await step("the activity", async () => {
+    await open("activity");
+    await page.getByRole("link", { name: `${shownFolder}/${shownName}`, exact: true }).waitFor();
+    await page.getByText("fine\\u200b\\u2028so", { exact: true }).waitFor();
+  });
+});

@@ -40,7 +40,7 @@ export function describeOperation(
   if (operation === "move" && deleted) return "moved away";
   const done = DONE[operation] ?? operation;
   if (from === undefined) return done;
-  return `${done} from ${from.path === path ? `version ${from.version}` : from.path}`;
+  return `${done} from ${from.path === path ? `version ${from.version}` : visible(from.path)}`;
 }
 
 const numbers = new Intl.NumberFormat("en");
@@ -88,6 +88,21 @@ export function formatAge(iso: string, now: number = Date.now()): string {
 export function localSeconds(iso: string): string {
   const time = new Date(iso);
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+const HIDDEN = String.raw`[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\u2800]`;
+const HAS_HIDDEN = new RegExp(HIDDEN, "u");
+
+/**
+ * What others wrote, as it is shown: characters that nobody sees are escaped, as `\u200b`, but for those of an emoji. The
+ * same as the service shows it to models; a test compares the two.
+ */
+export function visible(text: string): string {
+  if (!HAS_HIDDEN.test(text)) return text;
+  return text.replace(new RegExp(String.raw`(\p{RGI_Emoji})|${HIDDEN}`, "gv"), (found, emoji?: string) => {
+    const units = Array.from({ length: found.length }, (_, unit) => found.charCodeAt(unit));
+    return emoji ?? units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
 }
 
 export function nameOf(path: string): string {

@@ -1,4 +1,5 @@
 /** @jsxImportSource preact */
+import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 
 interface Properties {
@@ -31,13 +32,13 @@ export function Breadcrumbs({ projectId, path, at }: Properties) {
           const directory = parts.slice(0, index + 1).join("/");
           return (
             <li key={directory}>
-              <a href={hrefOf({ name: "files", projectId, directory, at })}>{part}</a>
+              <a href={hrefOf({ name: "files", projectId, directory, at })}>{visible(part)}</a>
             </li>
           );
         })}
         {last !== undefined && (
           <li>
-            <h1>{last}</h1>
+            <h1>{visible(last)}</h1>
           </li>
         )}
       </ol>

@@ -3,6 +3,7 @@
 /** A modal dialog: Esc and the close button close it, and the focus returns to where it was. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { visible } from "../format.ts";
 import { Icon } from "./icon.tsx";
 
 interface Properties {
@@ -21,7 +22,7 @@ export function Dialog({ title, onClose, isWide = false, children }: Properties)
       aria-labelledby={id}
     >
       <header class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{visible(title)}</h2>
         <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** What was said of a change by whoever made it: claims, beside the name of the key, which was checked. */
+import { visible } from "../format.ts";
 import { hrefOf } from "../state/router.ts";
 
 interface Properties {
@@ -15,11 +16,11 @@ export function Said({ projectId, actor, runId, note }: Properties) {
   if (actor === undefined && runId === undefined && note === undefined) return null;
   return (
     <div class="said">
-      {actor !== undefined && <span class="actor" title="X-Actor">{actor}</span>}
+      {actor !== undefined && <span class="actor" title="X-Actor">{visible(actor)}</span>}
       {runId !== undefined && (
         <a class="run" title="X-Run-Id" href={hrefOf({ name: "run", projectId, runId })}>run {runId}</a>
       )}
-      {note !== undefined && <q title="X-Change-Note">{note}</q>}
+      {note !== undefined && <q title="X-Change-Note">{visible(note)}</q>}
     </div>
   );
 }

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 /** The files of an undo, and what would become of each. */
 import type { Undo } from "../api/records.ts";
-import { formatCount } from "../format.ts";
+import { formatCount, visible } from "../format.ts";
 import { UNDO_FILES_SHOWN_MAX } from "../limits.ts";
 
 interface Properties {
@@ -26,9 +26,9 @@ export function UndoPlan(
         one="gets"
         many="get"
         what="back what was before"
-        lines={back.map(({ path, to }) => `${path}: version ${to}`)}
+        lines={back.map(({ path, to }) => `${visible(path)}: version ${to}`)}
       />
-      <Files one="goes" many="go" what={`away: ${goneText}`} lines={gone.map(({ path }) => path)} />
+      <Files one="goes" many="go" what={`away: ${goneText}`} lines={gone.map(({ path }) => visible(path))} />
       <Files one="is" many="are" what={`the same as ${same}`} lines={unchanged} />
       <Files one="stays" many="stay" what="as now: retention has removed what was there" lines={trimmed} />
       <Files
@@ -36,7 +36,7 @@ export function UndoPlan(
         many="were"
         what="changed by others since"
         lines={conflicts.map(({ path, version, actor, runId, reason }) =>
-          `${path}: ${because(reason) ?? `version ${version}${by(actor, runId)}`}`
+          `${visible(path)}: ${because(reason) ?? `version ${version}${by(actor, runId)}`}`
         )}
       />
     </>
@@ -50,7 +50,7 @@ function because(reason: string | undefined): string | undefined {
 
 function by(actor: string | null, runId: string | null): string {
   if (actor === null && runId === null) return "";
-  return ` by ${[actor, runId && `run ${runId}`].filter(Boolean).join(", ")}`;
+  return ` by ${[actor && visible(actor), runId && `run ${runId}`].filter(Boolean).join(", ")}`;
 }
 
 interface FilesProperties {

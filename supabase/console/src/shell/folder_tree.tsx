@@ -3,7 +3,7 @@
 /** The folder tree. A branch is loaded when it is opened, unless a list has loaded it already. */
 import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonOf } from "../api/failure.ts";
-import { directoryOf, joinPath } from "../format.ts";
+import { directoryOf, joinPath, visible } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
 import { addFolders, foldersIn, loadFolders } from "../state/folders.ts";
 import { useLive } from "../state/live.ts";
@@ -77,7 +77,7 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
           aria-current={here === directory ? "true" : undefined}
         >
           <Icon name="folder" />
-          {name}
+          {visible(name)}
         </a>
       </div>
       {isOpen && isKnown && <Branch projectId={projectId} directory={directory} />}

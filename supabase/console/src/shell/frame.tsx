@@ -4,6 +4,7 @@
 import { useEffect } from "preact/hooks";
 import type { Project } from "../api/records.ts";
 import { LazyView } from "../components/lazy_view.tsx";
+import { visible } from "../format.ts";
 import { FileView } from "../views/file/file_view.tsx";
 import { PastFileView } from "../views/file/past_file_view.tsx";
 import { FolderView } from "../views/folder/folder_view.tsx";
@@ -32,7 +33,7 @@ export function Frame({ project }: { readonly project: Project }) {
   useStrayDrops();
   useEffect(() => {
     closeMenu("view");
-    document.title = `${pageTitle()} – ${project.name} – Filestore`;
+    document.title = `${visible(pageTitle())} – ${project.name} – Filestore`;
   }, [place.value, project.name]);
   useEffect(() => followProject(project.id), [project.id]);
   const settled = uploadsSettled.value;

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 /** The list of uploads and downloads. */
 import { useEffect } from "preact/hooks";
-import { formatCount } from "../format.ts";
+import { formatCount, visible } from "../format.ts";
 import { Icon } from "../components/icon.tsx";
 import { TRANSFERS_SHOWN_MILLISECONDS } from "../limits.ts";
 import { cancel, clearTransfers, type Transfer, transfers } from "../state/transfers.ts";
@@ -42,7 +42,7 @@ function Row({ transfer }: { readonly transfer: Transfer }) {
     <li class={`transfer ${state}`}>
       <Icon name={direction} />
       <div class="transfer-body">
-        <span class="transfer-path" title={path}>{path}</span>
+        <span class="transfer-path" title={visible(path)}>{visible(path)}</span>
         {state === "running"
           ? <progress aria-label={`Progress of ${path}`} value={progress} max={1} />
           : <span class="transfer-state">{problem ?? state}</span>}

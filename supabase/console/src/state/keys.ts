@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { listKeys } from "../api/projects.ts";
 import type { Key } from "../api/records.ts";
+import { visible } from "../format.ts";
 
 const known = signal<{ readonly projectId: string; readonly keys: readonly Key[] } | null>(null);
 let loading: { readonly projectId: string; readonly done: Promise<void> } | null = null;
@@ -36,5 +37,5 @@ export function writerName(projectId: string, keyId: string | null | undefined):
   if (keyId === null || keyId === undefined) return "Console";
   const key = keysOf(projectId)?.find(({ id }) => id === keyId);
   if (key === undefined) return `Key ${keyId.slice(0, 8)}`;
-  return key.name === null || key.name === "" ? `${key.prefix}…` : key.name;
+  return key.name === null || key.name === "" ? `${key.prefix}…` : visible(key.name);
 }

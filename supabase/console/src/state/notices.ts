@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /** Short messages about what was done, with an undo button where possible. */
 import { signal } from "@preact/signals";
+import { visible } from "../format.ts";
 import { NOTICE_MILLISECONDS, UNDO_MILLISECONDS } from "../limits.ts";
 
 /** The file that a notice is about. The notice is shown in the file's project only. */
@@ -51,7 +52,7 @@ export function clearNotices(): void {
 }
 
 function show(notice: Notice): void {
-  notices.value = [...notices.value.slice(-2), notice];
+  notices.value = [...notices.value.slice(-2), { ...notice, text: visible(notice.text) }];
   if (notice.kind === "problem") return;
   setTimeout(() => dismiss(notice.id), notice.undo ? UNDO_MILLISECONDS : NOTICE_MILLISECONDS);
 }

@@ -8,6 +8,7 @@ import { fileIcon } from "../components/file_icon.ts";
 import { Icon } from "../components/icon.tsx";
 import { Pager } from "../components/pager.tsx";
 import { Empty, Loading, Problem } from "../components/states.tsx";
+import { visible } from "../format.ts";
 import { useLoad } from "../state/use_load.ts";
 import { useLive } from "../state/live.ts";
 import { usePacedCall } from "../state/paced.ts";
@@ -105,7 +106,7 @@ function Table({ projectId, files, selection }: TableProperties) {
               <td class="name">
                 <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
                   <Icon name={fileIcon({ path })} />
-                  {path}
+                  {visible(path)}
                 </a>
               </td>
               <td class="when">

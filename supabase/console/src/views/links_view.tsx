@@ -11,6 +11,7 @@ import { Icon } from "../components/icon.tsx";
 import { describeLink, EndLink, LinkForm, MadeLink } from "../components/links.tsx";
 import { moveInList } from "../components/list_navigation.ts";
 import { Empty, Loading, Problem } from "../components/states.tsx";
+import { visible } from "../format.ts";
 import { ensureKeys, writerName } from "../state/keys.ts";
 import { hrefOf } from "../state/router.ts";
 import { useLoad } from "../state/use_load.ts";
@@ -80,7 +81,7 @@ function Table({ projectId, links, reload }: TableProperties) {
                 })}
               >
                 <Icon name={fileIcon(link)} />
-                {link.path}
+                {visible(link.path)}
               </a>
             </td>
             <td>{describeLink(link)}</td>

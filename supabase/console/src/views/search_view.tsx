@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { isCode, reasonFor } from "../api/failure.ts";
 import { search } from "../api/files.ts";
 import type { SearchResults } from "../api/records.ts";
-import { formatBytes, formatCount } from "../format.ts";
+import { formatBytes, formatCount, visible } from "../format.ts";
 import { SEARCH_RESULTS_PER_PAGE } from "../limits.ts";
 import { SelectField, TextField } from "../components/field.tsx";
 import { fileIcon } from "../components/file_icon.ts";
@@ -164,7 +164,7 @@ function NotSearched({ notSearched: { files, bytes, paths, reasons }, reload }: 
       {paths.length > 0 && (
         <details>
           <summary>{paths.length < files ? "Some of them" : "Which"}</summary>
-          <ul class="paths">{paths.map((path) => <li key={path}>{path}</li>)}</ul>
+          <ul class="paths">{paths.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
         </details>
       )}
     </div>
@@ -203,7 +203,7 @@ function Results({ projectId, results }: ResultsProperties) {
         <li key={path}>
           <a class="row-link" href={hrefAt(path, matches[0]?.line)}>
             <Icon name={fileIcon({ path, mimeType })} />
-            {path}
+            {visible(path)}
           </a>
           {skipped && (
             <p class="hint">

@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useModal } from "../../components/dialog.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { isPressed } from "../../components/shortcut_table.ts";
+import { visible } from "../../format.ts";
 import { PALETTE_SHOWN_MAX } from "../../limits.ts";
 import type { Entry, Group } from "./groups.ts";
 
@@ -120,8 +121,8 @@ function Option({ entry: { text, about, icon }, id, isActive, onChoose }: Option
       onClick={onChoose}
     >
       <Icon name={icon} />
-      <span class="palette-text">{text}</span>
-      {about && <span class="palette-about">{about}</span>}
+      <span class="palette-text">{visible(text)}</span>
+      {about && <span class="palette-about">{visible(about)}</span>}
     </div>
   );
 }

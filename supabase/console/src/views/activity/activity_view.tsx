@@ -10,7 +10,7 @@ import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Said } from "../../components/said.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { describeOperation, formatBytes, formatNumber } from "../../format.ts";
+import { describeOperation, formatBytes, formatNumber, visible } from "../../format.ts";
 import { ACTIVITY_ENTRIES } from "../../limits.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { isMarked } from "../../state/marks.ts";
@@ -126,7 +126,7 @@ function Row({ projectId, entry }: { readonly projectId: string; readonly entry:
         {isPurged ? <span class="purged">A purged file</span> : (
           <a class="row-link" href={href}>
             <Icon name={isDeleted ? "trash" : fileIcon({ path, mimeType: entry.mimeType })} />
-            {path}
+            {visible(path)}
           </a>
         )}
       </td>

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { purgeFile } from "../../api/owning.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
-import { formatCount, nameOf } from "../../format.ts";
+import { formatCount, nameOf, visible } from "../../format.ts";
 import { announceChange } from "../../state/changes.ts";
 import { endUndo, notify } from "../../state/notices.ts";
 
@@ -17,7 +17,7 @@ interface Properties {
 /** A file with its whole history goes, once its name was typed. */
 export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) {
   const [attempt] = useState(() => crypto.randomUUID());
-  const name = nameOf(path);
+  const name = visible(nameOf(path));
   return (
     <ConfirmDialog
       title={`Erase ${name} for good?`}
@@ -35,7 +35,7 @@ export function PurgeDialog({ projectId, path, onErased, onClose }: Properties) 
       onClose={onClose}
     >
       <p>
-        Every version of <strong class="path">{path}</strong>{" "}
+        Every version of <strong class="path">{visible(path)}</strong>{" "}
         goes, with its notes, and its place in search and the links to it. Copies at other paths stay. This
         cannot be undone.
       </p>

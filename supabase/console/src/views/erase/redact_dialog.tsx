@@ -6,7 +6,7 @@ import { reasonFor } from "../../api/failure.ts";
 import { ConfirmDialog } from "../../components/confirm_dialog.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
-import { formatCount, nameOf } from "../../format.ts";
+import { formatCount, nameOf, visible } from "../../format.ts";
 import { notify } from "../../state/notices.ts";
 import { hrefOf } from "../../state/router.ts";
 
@@ -23,7 +23,7 @@ export function RedactDialog({ projectId, path, versions, onErased, onClose }: P
   const [note, setNote] = useState("");
   const [noteProblem, setNoteProblem] = useState<string | undefined>(undefined);
   const [remaining, setRemaining] = useState<Redacted["remaining"] | null>(null);
-  const name = nameOf(path);
+  const name = visible(nameOf(path));
   const what = versions.length === 1 ? `version ${versions[0]}` : formatCount(versions.length, "version");
   if (remaining !== null) return <Remaining {...{ projectId, remaining, onClose }} />;
   return (
@@ -80,7 +80,7 @@ function Remaining({ projectId, remaining, onClose }: RemainingProperties) {
               href={hrefOf({ name: "file", projectId, path, tab: "content", version })}
               onClick={onClose}
             >
-              {path}, version {version}
+              {visible(path)}, version {version}
             </a>
           </li>
         ))}

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /** Where a version came from, if from another file: a rename keeps its history in sight. */
 import type { Version } from "../../api/records.ts";
+import { visible } from "../../format.ts";
 import { hrefOf } from "../../state/router.ts";
 
 interface Properties {
@@ -15,7 +16,7 @@ export function CameFrom({ projectId, path, entry: { operation, from } }: Proper
   return (
     <div class="came-from">
       {operation === "move" ? "moved" : operation === "copy" ? "copied" : "came"} from{" "}
-      <a href={hrefOf({ name: "file", projectId, path: from.path, tab: "history" })}>{from.path}</a>
+      <a href={hrefOf({ name: "file", projectId, path: from.path, tab: "history" })}>{visible(from.path)}</a>
     </div>
   );
 }

@@ -4,6 +4,7 @@
 import { readBytes, readDiff, readRecord } from "../../api/files.ts";
 import { Comparison } from "../../code/code_view.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
+import { visible } from "../../format.ts";
 import { type FilePlace, hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { decodeText } from "./text.ts";
@@ -20,7 +21,7 @@ export function CompareFiles({ place, toPath, isUnified }: Properties) {
   return (
     <>
       <p class="hint">
-        From {path}, {from === undefined ? "the latest version" : `version ${from}`}, to{" "}
+        From {visible(path)}, {from === undefined ? "the latest version" : `version ${from}`}, to{" "}
         <a href={hrefOf({ name: "file", projectId, path: toPath, tab: "content", version: to })}>{toPath}</a>,
         {" "}
         {to === undefined ? "the latest version" : `version ${to}`}.

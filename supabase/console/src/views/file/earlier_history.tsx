@@ -8,7 +8,7 @@ import type { Version } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
 import { Said } from "../../components/said.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
-import { describeOperation, formatBytes } from "../../format.ts";
+import { describeOperation, formatBytes, visible } from "../../format.ts";
 import { RENAMES_FOLLOWED_MAX, VERSIONS_PER_PAGE } from "../../limits.ts";
 import { writerName } from "../../state/keys.ts";
 import { hrefOf } from "../../state/router.ts";
@@ -42,7 +42,9 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
   );
   const title = `Before the move, as ${path}`;
   if (!isShown) {
-    return <button type="button" onClick={() => setShown(true)}>Show what was before, as {path}</button>;
+    return (
+      <button type="button" onClick={() => setShown(true)}>Show what was before, as {visible(path)}</button>
+    );
   }
   if (error !== undefined) {
     const isGone = isCode(error, "FILE_NOT_FOUND");
@@ -53,12 +55,15 @@ export function EarlierHistory({ projectId, origin, depth = 0 }: Properties) {
   return (
     <section class="earlier" aria-label={title}>
       <h2>
-        Before the move, as <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>{path}</a>
+        Before the move, as{" "}
+        <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>{visible(path)}</a>
       </h2>
       <Table {...{ projectId, path }} versions={data.versions} />
       {data.hasMore && (
         <p class="hint">
-          <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>All versions of {path}</a>
+          <a href={hrefOf({ name: "file", projectId, path, tab: "history" })}>
+            All versions of {visible(path)}
+          </a>
         </p>
       )}
       {before !== undefined && depth < RENAMES_FOLLOWED_MAX && (

@@ -4,6 +4,7 @@
 import { useEffect, useReducer, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Icon } from "../../components/icon.tsx";
+import { visible } from "../../format.ts";
 import { ensureKeys, writerName } from "../../state/keys.ts";
 import { toldChange, useLive } from "../../state/live.ts";
 import { restore } from "../../state/remove_file.ts";
@@ -68,5 +69,5 @@ function writerOf(projectId: string, path: string, version: number): string {
   const change = toldChange(projectId, path, version);
   if (change === undefined) return "";
   const writer = writerName(projectId, change.keyId);
-  return change.actor === undefined ? ` by ${writer}` : ` by ${change.actor} (${writer})`;
+  return change.actor === undefined ? ` by ${writer}` : ` by ${visible(change.actor)} (${writer})`;
 }

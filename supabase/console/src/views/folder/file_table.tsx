@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { SortField } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
-import { formatAge, formatBytes, joinPath, nameOf } from "../../format.ts";
+import { formatAge, formatBytes, joinPath, nameOf, visible } from "../../format.ts";
 import { Age } from "../../components/age.tsx";
 import { changedClass, ChangedMark } from "../../components/changed_mark.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
@@ -122,7 +122,7 @@ function FolderRow({ projectId, name, path, selection, onFolder }: FolderRowProp
       <td class="name">
         <a class="row-link" href={hrefOf({ name: "files", projectId, directory: path })}>
           <Icon name="folder" />
-          {name}
+          {visible(name)}
           <span class="visually-hidden">, folder</span>
         </a>
       </td>
@@ -187,9 +187,13 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
     >
       <Pick {...{ name, isChosen, onChoose }} />
       <td class="name">
-        <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content" })} title={path}>
+        <a
+          class="row-link"
+          href={hrefOf({ name: "file", projectId, path, tab: "content" })}
+          title={visible(path)}
+        >
           <Icon name={fileIcon(file)} />
-          {name}
+          {visible(name)}
         </a>
       </td>
       <td class="number">{formatBytes(size)}</td>

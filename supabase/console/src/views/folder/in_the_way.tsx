@@ -3,6 +3,7 @@
 /** Why files were not moved or copied; for those in the way at the destination, the offer to write over them. */
 import { useState } from "preact/hooks";
 import { isCode } from "../../api/failure.ts";
+import { visible } from "../../format.ts";
 import { describeRefusal, pathsInTheWay } from "../../state/many.ts";
 
 export function useOverwrite() {
@@ -23,7 +24,9 @@ export function InTheWay({ error, isOverwriting, overwrite }: Properties) {
       {error !== undefined && (
         <div class="form-problem" role="alert">
           <p>{isInTheWay ? "Nothing was changed: there are files in the way." : describeRefusal(error)}</p>
-          {paths.length > 0 && <ul class="paths">{paths.map((path) => <li key={path}>{path}</li>)}</ul>}
+          {paths.length > 0 && (
+            <ul class="paths">{paths.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
+          )}
         </div>
       )}
       {(isInTheWay || isOverwriting) && (

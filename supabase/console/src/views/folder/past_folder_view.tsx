@@ -10,7 +10,7 @@ import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { PastBanner } from "../../components/past_banner.tsx";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { formatBytes, formatCount, joinPath, nameOf } from "../../format.ts";
+import { formatBytes, formatCount, joinPath, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
 import { type FilesPlace, goTo, hrefOf } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
@@ -113,7 +113,7 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
                 href={hrefOf({ name: "files", projectId, directory: joinPath(directory, name), at })}
               >
                 <Icon name="folder" />
-                {name}
+                {visible(name)}
                 <span class="visually-hidden">, folder</span>
               </a>
             </td>
@@ -127,7 +127,7 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
             <td class="name">
               <a class="row-link" href={hrefOf({ name: "file", projectId, path, tab: "content", at })}>
                 <Icon name={fileIcon({ path, mimeType })} />
-                {nameOf(path)}
+                {visible(nameOf(path))}
               </a>
             </td>
             <td class="number">{formatBytes(size)}</td>
@@ -152,7 +152,7 @@ function LeftOut({ list: { trimmed = [], hasMoreDirectories = false } }: { reado
             {formatCount(trimmed.length, "file")} {trimmed.length === 1 ? "was" : "were"}{" "}
             there in a version that retention has removed since
           </summary>
-          <ul>{trimmed.map((path) => <li key={path}>{path}</li>)}</ul>
+          <ul>{trimmed.map((path) => <li key={path}>{visible(path)}</li>)}</ul>
         </details>
       )}
       {hasMoreDirectories && <p class="hint">There may have been more folders than those shown.</p>}

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { Key } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
+import { visible } from "../../format.ts";
 import { keyStatus, keyTitle } from "./key_status.ts";
 
 interface Actions {
@@ -32,13 +33,13 @@ export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readon
 
 function Row({ shown, onEdit, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
   const status = keyStatus(shown);
-  const title = keyTitle(shown);
+  const title = visible(keyTitle(shown));
   return (
     <tr class={status === "active" ? "" : "faded"}>
       <td>
         <span class="key-name">{title}</span>
         <code class="key-prefix">{shown.prefix}…</code>
-        {shown.pathPrefix && <span class="key-path">below {shown.pathPrefix}</span>}
+        {shown.pathPrefix && <span class="key-path">below {visible(shown.pathPrefix)}</span>}
       </td>
       <td class="extra">{shown.environment}</td>
       <td class="extra">{shown.scopes.join(", ")}</td>

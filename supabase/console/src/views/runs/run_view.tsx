@@ -10,7 +10,7 @@ import { fileIcon } from "../../components/file_icon.ts";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Loading, Problem } from "../../components/states.tsx";
-import { describeOperation, formatCount } from "../../format.ts";
+import { describeOperation, formatCount, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, goTo, hrefOf, type RunPlace } from "../../state/router.ts";
@@ -88,7 +88,8 @@ function Summary({ run }: { readonly run: RunDetails }) {
   return (
     <p class="hint">
       {formatCount(versionCount, "version")} of {formatCount(fileCount, "file")}
-      {actors.length > 0 && `, by ${actors.join(", ")}`}. From <Age iso={firstAt} /> to <Age iso={lastAt} />.
+      {actors.length > 0 && `, by ${actors.map(visible).join(", ")}`}. From <Age iso={firstAt} /> to{" "}
+      <Age iso={lastAt} />.
     </p>
   );
 }
@@ -124,7 +125,7 @@ function Row({ projectId, file }: { readonly projectId: string; readonly file: R
       <td class="name">
         <a class="row-link" href={hrefOf({ ...place, tab: "history" })}>
           <Icon name={operation === "delete" ? "trash" : fileIcon(file)} />
-          {path}
+          {visible(path)}
         </a>
       </td>
       <td class="extra">{describeOperation(path, { operation })}</td>

@@ -7,7 +7,7 @@ import { Age } from "../../components/age.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { formatNumber } from "../../format.ts";
+import { formatNumber, visible } from "../../format.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { goTo, hrefOf, type RunsPlace } from "../../state/router.ts";
@@ -77,7 +77,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
                 {runId}
               </a>
             </td>
-            <td class="writer">{actors.join(", ")}</td>
+            <td class="writer">{actors.map(visible).join(", ")}</td>
             <td class="when">
               <Age iso={lastAt} />
             </td>

@@ -8,7 +8,7 @@ import type { Project, Retention } from "../../api/records.ts";
 import { TextField } from "../../components/field.tsx";
 import { FormProblem } from "../../components/states.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
-import { formatCount, formatNumber } from "../../format.ts";
+import { formatCount, formatNumber, visible } from "../../format.ts";
 import { notify } from "../../state/notices.ts";
 import { updateProject } from "../../state/projects.ts";
 
@@ -106,7 +106,7 @@ function Preview({ preview }: { readonly preview: RetentionPreview }) {
         <ul class="plain-list">
           {examples.map((example) => (
             <li key={example.path}>
-              <span class="path">{example.path}</span>{" "}
+              <span class="path">{visible(example.path)}</span>{" "}
               {example.whole ? "as a whole" : formatCount(example.versions, "version")}
             </li>
           ))}

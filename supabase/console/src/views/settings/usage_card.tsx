@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { readUsage, type Usage, type UsageDay, type UsageOfKey } from "../../api/owning.ts";
 import { SelectField } from "../../components/field.tsx";
 import { Loading, Problem } from "../../components/states.tsx";
-import { formatBytes, formatNumber } from "../../format.ts";
+import { formatBytes, formatNumber, visible } from "../../format.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { type Measure, UsageChart } from "./usage_chart.tsx";
 
@@ -86,7 +86,7 @@ function toOption([value, { name }]: readonly [string, Measure]): readonly [stri
 
 function nameOfKey({ keyId, name, prefix }: Pick<UsageOfKey, "keyId" | "name" | "prefix">): string {
   if (keyId === null) return "Console";
-  if (name) return name;
+  if (name) return visible(name);
   return prefix === null ? `Key ${keyId.slice(0, 8)}, forgotten` : `${prefix}…`;
 }
 
