@@ -462,14 +462,23 @@ create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
 
 create table filestore.console_sessions (
-  project_id uuid primary key references filestore.projects (id),
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  project_id uuid not null references filestore.projects (id),
   account_id uuid not null,
-  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  session_id uuid,
+  aal text,
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives the token from its '
-  'own secret, and an account opens the session under its JWT. It ends when the project gets another owner.';
+  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
+  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
+  'Auth, and when the project gets another owner.';
+comment on column filestore.console_sessions.session_id is
+  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
+comment on column filestore.console_sessions.aal is
+  'The assurance level that the access token states: aal2 with a second factor.';
+
+create index console_sessions_by_project on filestore.console_sessions (project_id);
 
 create unlogged table filestore.account_windows (
   account_id uuid primary key,
@@ -1145,6 +1154,15 @@ $$;
 -- Who sees which row. Each operation sets the key's hash, then the key's project and path prefix, for its own
 -- transaction only (after it a setting is empty, not null); `filestore_account` sees what the signed-in account owns.
 
+create function filestore.to_uuid(p_text text) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (regexp_match(p_text, '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+end
+$$;
+comment on function filestore.to_uuid is 'The UUID that the text is, or null.';
+call filestore.grant_execute('filestore.to_uuid', 'filestore_account', 'filestore_admin');
+
 create function filestore.is_account_active(p_account_id uuid) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -1161,38 +1179,76 @@ comment on function filestore.is_account_active is
   'read the schema auth.';
 call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 
-create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
+create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id)
-    or exists (select from filestore.account_deletions d where d.account_id = p_account_id) then
-    return false;
+  -- Auth removes a session's row when the person signs out. The column not_after is newer than the table.
+  if to_regclass('auth.sessions') is not null then
+    if not exists (
+      select from auth.sessions s
+      where s.id = p_session_id and s.user_id = p_account_id
+        and coalesce((to_jsonb(s) ->> 'not_after')::timestamptz > clock_timestamp(), true)) then
+      return false;
+    end if;
   end if;
-  -- A session that was begun without the second factor of an account that has one.
-  if p_claims ->> 'aal' is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
+  if p_aal is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
     return not exists (
       select from auth.mfa_factors f where f.user_id = p_account_id and f.status::text = 'verified');
   end if;
   return true;
 end
 $$;
+comment on function filestore.is_session_active is
+  'Whether a session of the account has not ended, and was begun with a second factor if the account has one now. '
+  'Where Auth keeps sessions, a token that names none has none.';
+call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
+
+create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return p_claims ->> 'is_anonymous' is distinct from 'true'
+    and filestore.is_account_active(p_account_id)
+    and not exists (select from filestore.account_deletions d where d.account_id = p_account_id)
+    and filestore.is_session_active(
+      p_account_id, filestore.to_uuid(p_claims ->> 'session_id'), p_claims ->> 'aal');
+end
+$$;
 comment on function filestore.may_own is
   'Whether the account may act as an owner in the session that these claims are of: not where it was deleted or '
-  'banned, is anonymous, or has a second factor that the session lacks.';
+  'banned or is anonymous, and not where the session has ended or lacks the account''s second factor.';
 call filestore.grant_execute('filestore.may_own', 'filestore_account');
+
+create function filestore.current_claims() returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return nullif(current_setting('request.jwt.claims', true), '')::jsonb; end $$;
+comment on function filestore.current_claims is
+  'The claims of the access token, which PostgREST has verified; or null.';
+call filestore.grant_execute('filestore.current_claims', 'filestore_account', 'filestore_admin');
+
+create function filestore.is_persons_token(p_claims jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
+  -- (RFC 7519, section 4.1.3).
+  return p_claims ->> 'role' is not distinct from 'authenticated' and not p_claims ? 'client_id'
+    and (coalesce(p_claims -> 'aud', 'null') in ('null', '[]') or p_claims -> 'aud' @> '"authenticated"');
+end
+$$;
+comment on function filestore.is_persons_token is
+  'Whether Auth issued the token to a person who signed in here: not to a third-party app, for another role, or for '
+  'another service.';
+call filestore.grant_execute('filestore.is_persons_token', 'filestore_account', 'filestore_admin');
 
 create function filestore.claimed_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
+declare
+  v_claims constant jsonb := filestore.current_claims();
 begin
-  return (regexp_match(
-    coalesce(
-      nullif(current_setting('request.jwt.claim.sub', true), ''),
-      nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'),
-    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+  return case when filestore.is_persons_token(v_claims) then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the access token is of, as auth.uid() returns it, whether or not it may act.';
+  'The account (auth.users.id) that the person''s access token is of, whether or not it may act; or null.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -1200,13 +1256,12 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_id constant uuid := filestore.claimed_account_id();
 begin
-  return case when v_id is not null
-    and filestore.may_own(v_id, nullif(current_setting('request.jwt.claims', true), '')::jsonb) then v_id end;
+  return case when v_id is not null and filestore.may_own(v_id, filestore.current_claims()) then v_id end;
 end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), as auth.uid() returns it, or null; also null where it may not act as an '
-  'owner, and where the subject of another issuer is no account of this project.';
+  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner, and where the subject '
+  'of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
 -- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
@@ -1499,7 +1554,10 @@ create policy account_update on filestore.links for update to filestore_account
   with check (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
-grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
+grant insert, update (account_id, session_id, aal, expires_at), delete on filestore.console_sessions
+  to filestore_account;
+create policy account_delete on filestore.console_sessions for delete to filestore_account
+  using (project_id = filestore.current_project_id());
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- filestore_search: the exception. It sees the search tables, files and segments of every project; see 81_search.sql.
@@ -1923,6 +1981,7 @@ declare
   v_last_used_at timestamptz;
   v_has_written boolean;
   v_opener_id uuid;
+  v_is_session_active boolean;
   v_suspended_at timestamptz;
   v_deleted_at timestamptz;
   v_count filestore.request_count;
@@ -1941,8 +2000,9 @@ begin
     and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
   if not found then
-    select s.project_id, s.account_id, '{read,write,admin}'
-    into v_session.project_id, v_opener_id, v_session.scopes
+    select s.project_id, s.account_id, '{read,write,admin}',
+           filestore.is_session_active(s.account_id, s.session_id, s.aal)
+    into v_session.project_id, v_opener_id, v_session.scopes, v_is_session_active
     from filestore.console_sessions s
     where s.token_hash = decode(p_key_hash, 'hex') and s.expires_at > clock_timestamp();
   end if;
@@ -1973,6 +2033,11 @@ begin
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
+  -- With a deleted account its sessions have ended, too: then the project is as suspended, as it is for its keys.
+  if not v_is_session_active and filestore.is_account_active(v_opener_id) then
+    v_session.envelope := filestore.refusal('INVALID_SESSION');
+    return v_session;
+  end if;
 
   if v_limit is null then
     v_count.is_allowed := true;
@@ -2000,7 +2065,8 @@ begin
     update filestore.api_keys k set last_used_at = clock_timestamp()
     where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
   end if;
-  if v_suspended_at is not null or not filestore.is_account_active(v_session.account_id) then
+  if v_suspended_at is not null or v_is_session_active is false
+    or not filestore.is_account_active(v_session.account_id) then
     v_session.envelope := v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   elsif p_scope is not null and p_scope <> all (v_session.scopes) then
     v_session.envelope := v_session.envelope
@@ -2015,7 +2081,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone. '
+  'INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean
@@ -8064,22 +8131,29 @@ create function public.filestore_account_session(p_project_id uuid, p_token_hash
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
+  v_claims constant jsonb := filestore.current_claims();
   v_project_id uuid;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  insert into filestore.console_sessions as s (project_id, account_id, token_hash, expires_at)
+  delete from filestore.console_sessions s where s.token_hash in (
+    select o.token_hash from filestore.console_sessions o
+    where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
+  insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
   values (
-    v_project_id, filestore.current_account_id(), decode(p_token_hash, 'hex'),
+    decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
+    filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
     clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
-  on conflict (project_id) do update
-    set account_id = excluded.account_id, token_hash = excluded.token_hash, expires_at = excluded.expires_at;
+  on conflict (token_hash) do update
+    set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
+        expires_at = excluded.expires_at;
   return v_entry || jsonb_build_object('value', v_project_id);
 end
 $$;
 comment on function public.filestore_account_session is
-  'Lets the console''s token stand in for a key of the project, for a limited time. Refusals: PROJECT_NOT_FOUND.';
+  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the session of '
+  'Auth that the access token is of. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
 -- 70_operator.sql ====================================================================================================
 -- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
@@ -8829,7 +8903,7 @@ language sql immutable set search_path = '' as $$
     ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
     ('directory_changes', 'project_id, path, id'), ('directories', 'project_id, parent_id, name'),
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
-    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'project_id'), ('api_keys', 'id'),
+    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, lane'), ('rate_counters', 'counter'), ('project_usage', 'project_id, shard'),
     ('account_grants', 'project_id'), ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
     ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')

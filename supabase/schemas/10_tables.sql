@@ -91,14 +91,23 @@ create index api_keys_by_project on filestore.api_keys (project_id, created_at);
 create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
 
 create table filestore.console_sessions (
-  project_id uuid primary key references filestore.projects (id),
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  project_id uuid not null references filestore.projects (id),
   account_id uuid not null,
-  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  session_id uuid,
+  aal text,
   expires_at timestamptz(3) not null
 );
 comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives the token from its '
-  'own secret, and an account opens the session under its JWT. It ends when the project gets another owner.';
+  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
+  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
+  'Auth, and when the project gets another owner.';
+comment on column filestore.console_sessions.session_id is
+  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
+comment on column filestore.console_sessions.aal is
+  'The assurance level that the access token states: aal2 with a second factor.';
+
+create index console_sessions_by_project on filestore.console_sessions (project_id);
 
 create unlogged table filestore.account_windows (
   account_id uuid primary key,

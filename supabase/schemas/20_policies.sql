@@ -1,6 +1,15 @@
 -- Who sees which row. Each operation sets the key's hash, then the key's project and path prefix, for its own
 -- transaction only (after it a setting is empty, not null); `filestore_account` sees what the signed-in account owns.
 
+create function filestore.to_uuid(p_text text) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (regexp_match(p_text, '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+end
+$$;
+comment on function filestore.to_uuid is 'The UUID that the text is, or null.';
+call filestore.grant_execute('filestore.to_uuid', 'filestore_account', 'filestore_admin');
+
 create function filestore.is_account_active(p_account_id uuid) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -17,38 +26,76 @@ comment on function filestore.is_account_active is
   'read the schema auth.';
 call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
 
-create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
+create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 begin
-  if p_claims ->> 'is_anonymous' = 'true' or not filestore.is_account_active(p_account_id)
-    or exists (select from filestore.account_deletions d where d.account_id = p_account_id) then
-    return false;
+  -- Auth removes a session's row when the person signs out. The column not_after is newer than the table.
+  if to_regclass('auth.sessions') is not null then
+    if not exists (
+      select from auth.sessions s
+      where s.id = p_session_id and s.user_id = p_account_id
+        and coalesce((to_jsonb(s) ->> 'not_after')::timestamptz > clock_timestamp(), true)) then
+      return false;
+    end if;
   end if;
-  -- A session that was begun without the second factor of an account that has one.
-  if p_claims ->> 'aal' is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
+  if p_aal is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
     return not exists (
       select from auth.mfa_factors f where f.user_id = p_account_id and f.status::text = 'verified');
   end if;
   return true;
 end
 $$;
+comment on function filestore.is_session_active is
+  'Whether a session of the account has not ended, and was begun with a second factor if the account has one now. '
+  'Where Auth keeps sessions, a token that names none has none.';
+call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
+
+create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return p_claims ->> 'is_anonymous' is distinct from 'true'
+    and filestore.is_account_active(p_account_id)
+    and not exists (select from filestore.account_deletions d where d.account_id = p_account_id)
+    and filestore.is_session_active(
+      p_account_id, filestore.to_uuid(p_claims ->> 'session_id'), p_claims ->> 'aal');
+end
+$$;
 comment on function filestore.may_own is
   'Whether the account may act as an owner in the session that these claims are of: not where it was deleted or '
-  'banned, is anonymous, or has a second factor that the session lacks.';
+  'banned or is anonymous, and not where the session has ended or lacks the account''s second factor.';
 call filestore.grant_execute('filestore.may_own', 'filestore_account');
+
+create function filestore.current_claims() returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return nullif(current_setting('request.jwt.claims', true), '')::jsonb; end $$;
+comment on function filestore.current_claims is
+  'The claims of the access token, which PostgREST has verified; or null.';
+call filestore.grant_execute('filestore.current_claims', 'filestore_account', 'filestore_admin');
+
+create function filestore.is_persons_token(p_claims jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
+  -- (RFC 7519, section 4.1.3).
+  return p_claims ->> 'role' is not distinct from 'authenticated' and not p_claims ? 'client_id'
+    and (coalesce(p_claims -> 'aud', 'null') in ('null', '[]') or p_claims -> 'aud' @> '"authenticated"');
+end
+$$;
+comment on function filestore.is_persons_token is
+  'Whether Auth issued the token to a person who signed in here: not to a third-party app, for another role, or for '
+  'another service.';
+call filestore.grant_execute('filestore.is_persons_token', 'filestore_account', 'filestore_admin');
 
 create function filestore.claimed_account_id() returns uuid
 language plpgsql stable set search_path = '' as $$
+declare
+  v_claims constant jsonb := filestore.current_claims();
 begin
-  return (regexp_match(
-    coalesce(
-      nullif(current_setting('request.jwt.claim.sub', true), ''),
-      nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'),
-    '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+  return case when filestore.is_persons_token(v_claims) then filestore.to_uuid(v_claims ->> 'sub') end;
 end
 $$;
 comment on function filestore.claimed_account_id is
-  'The account (auth.users.id) that the access token is of, as auth.uid() returns it, whether or not it may act.';
+  'The account (auth.users.id) that the person''s access token is of, whether or not it may act; or null.';
 call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
 
 create function filestore.current_account_id() returns uuid
@@ -56,13 +103,12 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_id constant uuid := filestore.claimed_account_id();
 begin
-  return case when v_id is not null
-    and filestore.may_own(v_id, nullif(current_setting('request.jwt.claims', true), '')::jsonb) then v_id end;
+  return case when v_id is not null and filestore.may_own(v_id, filestore.current_claims()) then v_id end;
 end
 $$;
 comment on function filestore.current_account_id is
-  'The signed-in account (auth.users.id), as auth.uid() returns it, or null; also null where it may not act as an '
-  'owner, and where the subject of another issuer is no account of this project.';
+  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner, and where the subject '
+  'of another issuer is no account of this project.';
 call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
 
 -- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
@@ -355,7 +401,10 @@ create policy account_update on filestore.links for update to filestore_account
   with check (project_id = filestore.current_project_id());
 grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
-grant insert, update (account_id, token_hash, expires_at) on filestore.console_sessions to filestore_account;
+grant insert, update (account_id, session_id, aal, expires_at), delete on filestore.console_sessions
+  to filestore_account;
+create policy account_delete on filestore.console_sessions for delete to filestore_account
+  using (project_id = filestore.current_project_id());
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- filestore_search: the exception. It sees the search tables, files and segments of every project; see 81_search.sql.

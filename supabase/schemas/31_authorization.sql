@@ -223,6 +223,7 @@ declare
   v_last_used_at timestamptz;
   v_has_written boolean;
   v_opener_id uuid;
+  v_is_session_active boolean;
   v_suspended_at timestamptz;
   v_deleted_at timestamptz;
   v_count filestore.request_count;
@@ -241,8 +242,9 @@ begin
     and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp());
   if not found then
-    select s.project_id, s.account_id, '{read,write,admin}'
-    into v_session.project_id, v_opener_id, v_session.scopes
+    select s.project_id, s.account_id, '{read,write,admin}',
+           filestore.is_session_active(s.account_id, s.session_id, s.aal)
+    into v_session.project_id, v_opener_id, v_session.scopes, v_is_session_active
     from filestore.console_sessions s
     where s.token_hash = decode(p_key_hash, 'hex') and s.expires_at > clock_timestamp();
   end if;
@@ -273,6 +275,11 @@ begin
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
+  -- With a deleted account its sessions have ended, too: then the project is as suspended, as it is for its keys.
+  if not v_is_session_active and filestore.is_account_active(v_opener_id) then
+    v_session.envelope := filestore.refusal('INVALID_SESSION');
+    return v_session;
+  end if;
 
   if v_limit is null then
     v_count.is_allowed := true;
@@ -300,7 +307,8 @@ begin
     update filestore.api_keys k set last_used_at = clock_timestamp()
     where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
   end if;
-  if v_suspended_at is not null or not filestore.is_account_active(v_session.account_id) then
+  if v_suspended_at is not null or v_is_session_active is false
+    or not filestore.is_account_active(v_session.account_id) then
     v_session.envelope := v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
   elsif p_scope is not null and p_scope <> all (v_session.scopes) then
     v_session.envelope := v_session.envelope
@@ -315,7 +323,8 @@ end
 $$;
 comment on function filestore.authorize is
   'Resolves a key to its project, opens that project''s rows for this transaction (below the key''s prefix), counts '
-  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone.';
+  'the request, and requires a scope. A project is suspended by the operator, and while its owner is banned or gone. '
+  'INVALID_SESSION where a console session''s access token is of a session that has ended.';
 call filestore.grant_execute('filestore.authorize', 'filestore_engine');
 
 create function filestore.may_write(p_session filestore.session, p_path text) returns boolean

@@ -619,20 +619,27 @@ create function public.filestore_account_session(p_project_id uuid, p_token_hash
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_entry constant jsonb := filestore.enter_account();
+  v_claims constant jsonb := filestore.current_claims();
   v_project_id uuid;
 begin
   if v_entry ? 'refusal' then return v_entry; end if;
   v_project_id := filestore.open_own_project(p_project_id);
   if v_project_id is null then return v_entry || filestore.refusal('PROJECT_NOT_FOUND'); end if;
-  insert into filestore.console_sessions as s (project_id, account_id, token_hash, expires_at)
+  delete from filestore.console_sessions s where s.token_hash in (
+    select o.token_hash from filestore.console_sessions o
+    where o.project_id = v_project_id and o.expires_at < clock_timestamp() for update skip locked);
+  insert into filestore.console_sessions as s (token_hash, project_id, account_id, session_id, aal, expires_at)
   values (
-    v_project_id, filestore.current_account_id(), decode(p_token_hash, 'hex'),
+    decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
+    filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
     clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
-  on conflict (project_id) do update
-    set account_id = excluded.account_id, token_hash = excluded.token_hash, expires_at = excluded.expires_at;
+  on conflict (token_hash) do update
+    set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
+        expires_at = excluded.expires_at;
   return v_entry || jsonb_build_object('value', v_project_id);
 end
 $$;
 comment on function public.filestore_account_session is
-  'Lets the console''s token stand in for a key of the project, for a limited time. Refusals: PROJECT_NOT_FOUND.';
+  'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the session of '
+  'Auth that the access token is of. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');

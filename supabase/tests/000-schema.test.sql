@@ -71,7 +71,7 @@ select policies_are('filestore', 'projects', array[
   'admin_delete', 'engine_select', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'api_keys', array[
   'engine_select', 'engine_update', 'admin_select', 'admin_insert', 'admin_update', 'admin_delete', 'account_select', 'account_insert', 'account_update']);
-select policies_are('filestore', 'console_sessions', array['admin_select', 'admin_delete', 'engine_select', 'account_select', 'account_insert', 'account_update']);
+select policies_are('filestore', 'console_sessions', array['admin_select', 'admin_delete', 'engine_select', 'account_select', 'account_insert', 'account_update', 'account_delete']);
 select policies_are('filestore', 'tiers', array['engine_select', 'admin_select', 'account_select']);
 
 -- Operations run as their owner, who is subject to the policies.
@@ -93,7 +93,7 @@ select is(
   0::bigint, 'indexing runs as filestore_search');
 select is(
   array(select p.proname::text from pg_proc p where p.pronamespace = 'filestore'::regnamespace and p.prosecdef order by 1),
-  '{account_settings,administer,end_account,find_account,find_owner,fold_usage,is_account_active,may_own,preview_retention,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
+  '{account_settings,administer,end_account,find_account,find_owner,fold_usage,is_account_active,is_session_active,may_own,preview_retention,purge_file,redact_versions,release_usage,repeated_account_deletion,repeated_deletion,search_pattern_candidates,search_rank_candidates,search_release_content}',
   'what is behind them runs as its caller, but for what keys administer, what asks Auth or the settings about an account, what ends one, what erases or counts, and what finds candidates for a search or deletes contents');
 select is((select public from storage.buckets where id = 'filestore-segments'), false, 'the bucket is private');
 select is((select count(*) from pg_policies where schemaname = 'storage' and qual like '%filestore%'), 0::bigint,

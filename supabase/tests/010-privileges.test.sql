@@ -54,7 +54,7 @@ select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates
 from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) role, unnest(array['public', 'filestore']) schema;
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
-  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT}'), ('tiers', '{SELECT}'), ('account_grants', '{SELECT}'), ('settings', '{}'),
+  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT,DELETE}'), ('tiers', '{SELECT}'), ('account_grants', '{SELECT}'), ('settings', '{}'),
   ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('directory_changes', '{SELECT}'), ('project_usage', '{SELECT}'),
   ('rate_counters', '{SELECT}'), ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
 ) t (name, privileges);

@@ -3,6 +3,7 @@ begin;
 select plan(160);
 
 insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
+insert into auth.sessions (id, user_id) values (md5('ann')::uuid, md5('ann')::uuid), (md5('bob')::uuid, md5('bob')::uuid);
 
 -- Acting as a named user: PostgREST sets the claims of a verified token and the role authenticated.
 create function pg_temp.ask(p_user text, p_call text, p_role text default 'authenticated') returns jsonb
@@ -10,7 +11,9 @@ language plpgsql as $$
 declare v_answer jsonb;
 begin
   if current_setting('pgtap.counts', true) is distinct from 'on' then delete from filestore.account_windows; end if;
-  perform set_config('request.jwt.claims', jsonb_build_object('sub', case when p_user like 'not %' then p_user else md5(p_user)::uuid::text end)::text, true);
+  perform set_config('request.jwt.claims', jsonb_build_object(
+    'sub', case when p_user like 'not %' then p_user else md5(p_user)::uuid::text end, 'role', 'authenticated',
+    'session_id', md5(p_user)::uuid)::text, true);
   execute format('set local role %I', p_role);
   execute 'select ' || p_call into v_answer;
   reset role;

@@ -1,8 +1,9 @@
 -- The console: what stands for a key while the owner of a project works in it, and what was written last, by which key.
 begin;
-select plan(34);
+select plan(37);
 
 insert into auth.users (id, email) values (md5('ann')::uuid, 'ann@example.org'), (md5('bob')::uuid, 'bob@example.org');
+insert into auth.sessions (id, user_id) values (md5('ann')::uuid, md5('ann')::uuid), (md5('bob')::uuid, md5('bob')::uuid);
 
 insert into filestore.projects (id, name, tier, owner_id) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'free', md5('ann')::uuid),
@@ -17,7 +18,8 @@ create function pg_temp.open(p_user text, p_project text, p_token text) returns 
 language plpgsql as $$
 declare v_answer jsonb;
 begin
-  perform set_config('request.jwt.claims', jsonb_build_object('sub', md5(p_user)::uuid)::text, true);
+  perform set_config('request.jwt.claims', jsonb_build_object(
+    'sub', md5(p_user)::uuid, 'role', 'authenticated', 'session_id', md5(p_user)::uuid, 'aal', 'aal1')::text, true);
   set local role authenticated;
   v_answer := public.filestore_account_session((p_project || '0000000-0000-4000-8000-000000000000')::uuid, pg_temp.hash(p_token));
   reset role;
@@ -49,8 +51,10 @@ select is(
 select is(pg_temp.open('bob', 'b', 'of b'), 'b', 'another account opens its own');
 select is(array[pg_temp.authorized('of a'), pg_temp.authorized('of b')], '{project a,project b}', 'each is for its project');
 select is(pg_temp.open('ann', 'a', 'another'), 'a', 'opened with another token');
-select is(array[pg_temp.authorized('of a'), pg_temp.authorized('another')], '{INVALID_API_KEY,project a}', 'the first one is no key any more');
-select is((select count(*) from filestore.console_sessions), 2::bigint, 'a project has one session');
+select is(array[pg_temp.authorized('of a'), pg_temp.authorized('another')], '{project a,project a}', 'each access token has a session of its own');
+select is(
+  (select array[s.session_id::text, s.aal] from filestore.console_sessions s where s.token_hash = sha256('another')),
+  array[md5('ann')::uuid::text, 'aal1'], 'which tells whose it is');
 
 -- It ends.
 select is(
@@ -60,6 +64,12 @@ update filestore.console_sessions set expires_at = clock_timestamp() - interval 
 select is(pg_temp.authorized('another'), 'INVALID_API_KEY', 'then it is no key');
 select is(pg_temp.open('ann', 'a', 'another'), 'a', 'until it is opened again');
 select is(pg_temp.authorized('another'), 'project a', 'which makes it one');
+update filestore.console_sessions set expires_at = clock_timestamp() - interval '1 second' where token_hash in (sha256('of a'), sha256('of b'));
+select is(pg_temp.open('ann', 'a', 'another'), 'a', 'opening one');
+select is(
+  array(select encode(s.token_hash, 'hex') from filestore.console_sessions s where s.token_hash in (sha256('of a'), sha256('of b'))),
+  array[pg_temp.hash('of b')], 'removes those of the project that have ended');
+select is(pg_temp.open('bob', 'b', 'of b'), 'b', 'the other project has its own again');
 
 -- What comes by it counts in the project's window.
 select is(pg_temp.authorize('another', gen_random_uuid()) #>> '{rate,remaining}', '99', 'a request of the console counts');

@@ -1,6 +1,6 @@
 -- Leaving: accounts that are deleted or banned, suspended projects, and projects that get another owner.
 begin;
-select plan(47);
+select plan(78);
 
 do $$
 begin
@@ -13,6 +13,7 @@ $$;
 update filestore.settings set project_makers = '{anyone}';
 insert into auth.users (id, email, email_confirmed_at) values
   (md5('ann')::uuid, 'ann@example.org', now()), (md5('bob')::uuid, 'bob@example.org', now());
+insert into auth.sessions (id, user_id) values (md5('ann')::uuid, md5('ann')::uuid), (md5('bob')::uuid, md5('bob')::uuid);
 insert into filestore.projects (id, name, tier, owner_id) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise', md5('ann')::uuid),
   ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'enterprise', md5('bob')::uuid),
@@ -28,7 +29,8 @@ create function pg_temp.ask(p_user text, p_call text, p_claims jsonb default '{}
 language plpgsql as $$
 declare v_answer jsonb;
 begin
-  perform set_config('request.jwt.claims', (jsonb_build_object('sub', md5(p_user)::uuid) || p_claims)::text, true);
+  perform set_config('request.jwt.claims', (jsonb_build_object(
+    'sub', md5(p_user)::uuid, 'role', 'authenticated', 'aud', 'authenticated', 'session_id', md5(p_user)::uuid) || p_claims)::text, true);
   set local role authenticated;
   execute 'select public.filestore_account_' || p_call into v_answer;
   reset role;
@@ -56,7 +58,8 @@ insert into changes values
   ('marked as deleted', 'update auth.users set deleted_at = now() where id = md5(''ann'')::uuid',
     'update auth.users set deleted_at = null where id = md5(''ann'')::uuid'),
   ('gone', 'delete from auth.users where id = md5(''ann'')::uuid',
-    'insert into auth.users (id, email, email_confirmed_at) values (md5(''ann'')::uuid, ''ann@example.org'', now())');
+    'insert into auth.users (id, email, email_confirmed_at) values (md5(''ann'')::uuid, ''ann@example.org'', now());
+     insert into auth.sessions (id, user_id) values (md5(''ann'')::uuid, md5(''ann'')::uuid)');
 create function pg_temp.apply(p_what text, p_is_undone boolean) returns void language plpgsql as $$
 begin execute (select case when p_is_undone then c.undo else c.change end from changes c where c.what = p_what); end
 $$;
@@ -89,6 +92,45 @@ update auth.mfa_factors set status = 'verified' where user_id = md5('ann')::uuid
 select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal1"}'), 'INVALID_SESSION', 'with one, a session without it owns nothing');
 select is(pg_temp.ask('ann', 'projects()'), 'INVALID_SESSION', 'nor does one that does not say');
 select is(pg_temp.ask('ann', 'projects()', '{"aal": "aal2"}'), 'done', 'but one with it');
+delete from auth.mfa_factors where user_id = md5('ann')::uuid;
+
+-- Whose token it is, and for what. Every function that `authenticated` may call refuses what is no person's.
+select is(pg_temp.ask('ann', 'projects()', c.claims), c.answer, 'a token with ' || c.claims::text)
+from (values
+  (jsonb '{"aud": null}', 'done'), ('{"aud": []}', 'done'), ('{"aud": ["other", "authenticated"]}', 'done'),
+  ('{"aud": ""}', 'INVALID_SESSION'), ('{"aud": "other"}', 'INVALID_SESSION'), ('{"aud": ["other"]}', 'INVALID_SESSION'),
+  ('{"aud": {"authenticated": true}}', 'INVALID_SESSION'), ('{"aud": 1}', 'INVALID_SESSION'),
+  ('{"role": "postgres"}', 'INVALID_SESSION'), ('{"role": null}', 'INVALID_SESSION'),
+  ('{"client_id": "an app"}', 'INVALID_SESSION'), ('{"client_id": null}', 'INVALID_SESSION'),
+  ('{"session_id": null}', 'INVALID_SESSION'), ('{"session_id": "1"}', 'INVALID_SESSION'),
+  ('{"session_id": "d0000000-0000-4000-8000-000000000000"}', 'INVALID_SESSION')) c (claims, answer);
+select is(pg_temp.ask('ann', 'projects()', jsonb_build_object('session_id', md5('bob')::uuid)), 'INVALID_SESSION', 'a session is one person''s');
+select is(pg_temp.ask('ann', c.call, '{"client_id": "an app"}'), 'INVALID_SESSION', 'an app''s token at ' || split_part(c.call, '(', 1))
+from (values ('describe()'), ('projects()'), ('create_project(''three'', gen_random_uuid())'),
+  ('administer(''a0000000-0000-4000-8000-000000000000'', ''keys'', ''{}'')'),
+  (format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash('apps'))),
+  ('delete(''ann@example.org'', gen_random_uuid())')) c (call);
+
+-- A session that ends takes the console with it, at once, and no other's.
+create function pg_temp.open(p_session text, p_token text, p_claims jsonb default '{}') returns text language sql as $$
+  select pg_temp.ask('ann', format('session(%L, %L)', 'a0000000-0000-4000-8000-000000000000', pg_temp.hash(p_token)),
+    jsonb_build_object('session_id', md5(p_session)::uuid, 'aal', 'aal1') || p_claims)
+$$;
+insert into auth.sessions (id, user_id) values (md5('one')::uuid, md5('ann')::uuid), (md5('two')::uuid, md5('ann')::uuid);
+select is(array[pg_temp.open('one', 'of one'), pg_temp.open('two', 'of two')], '{done,done}', 'two sessions open the console');
+select is(array[pg_temp.write('of one'), pg_temp.write('of two')], '{done,done}', 'and write');
+delete from auth.sessions where id = md5('one')::uuid;
+select is(array[pg_temp.write('of one'), pg_temp.write('of two')], '{INVALID_SESSION,done}', 'signed out of one');
+select is(pg_temp.open('one', 'of one'), 'INVALID_SESSION', 'which opens it no more');
+update auth.sessions set not_after = now() where id = md5('two')::uuid;
+select is(array[pg_temp.write('of two'), pg_temp.open('two', 'of two')], '{INVALID_SESSION,INVALID_SESSION}', 'a session whose time is over has ended');
+update auth.sessions set not_after = now() + interval '1 hour' where id = md5('two')::uuid;
+select is(array[pg_temp.write('of two'), pg_temp.open('two', 'of two')], '{done,done}', 'and before that it has not');
+insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+values (gen_random_uuid(), md5('ann')::uuid, 'totp', 'verified', now(), now());
+select is(pg_temp.write('of two'), 'INVALID_SESSION', 'once a second factor is turned on, its console is refused');
+select is(pg_temp.open('two', 'with it', '{"aal": "aal2"}'), 'done', 'until the session has it');
+select is(array[pg_temp.write('of two'), pg_temp.write('with it')], '{INVALID_SESSION,done}', 'which the token from before has not');
 delete from auth.mfa_factors where user_id = md5('ann')::uuid;
 
 -- A project that is given away: the former owner's console ends, whatever isolates remember, and so does what it opens meanwhile.

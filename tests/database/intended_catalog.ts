@@ -76,8 +76,12 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     definer: true,
   },
   "filestore.find_owner(p_account text, OUT id uuid, OUT problem text)": { ...admin, definer: true },
-  // These two read the schema auth.
+  // These three read the schema auth.
   "filestore.is_account_active(p_account_id uuid)": { ...engine, definer: true },
+  "filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text)": {
+    ...engine,
+    definer: true,
+  },
   "filestore.may_own(p_account_id uuid, p_claims jsonb)": { ...account, definer: true },
   "filestore.add_segments(p_project_id uuid, p_segments jsonb)": engine,
   // What an opened project is administered with: for its owner, and from the engine for a key with the scope admin.
@@ -225,6 +229,9 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.not_found(p_file filestore.files)": engine,
   "filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files)": engine,
   "filestore.claimed_account_id()": internal("filestore_account", "filestore_admin"),
+  "filestore.current_claims()": internal("filestore_account", "filestore_admin"),
+  "filestore.is_persons_token(p_claims jsonb)": internal("filestore_account", "filestore_admin"),
+  "filestore.to_uuid(p_text text)": internal("filestore_account", "filestore_admin"),
   "filestore.delete_project(p_project_id uuid, p_parameters jsonb)": account,
   "filestore.end_project(p_project_id uuid, p_deletion_id uuid)": internal(
     "filestore_account",
@@ -555,8 +562,8 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_engine select, update(has_written), update(last_used_at)",
   ),
   console_sessions: table(
-    "filestore_account insert, select, update(account_id), update(expires_at), update(token_hash)",
-    "filestore_admin delete, select(project_id)",
+    "filestore_account delete, insert, select, update(aal), update(account_id), update(expires_at), update(session_id)",
+    "filestore_admin delete, select(project_id), select(token_hash)",
     "filestore_engine select",
   ),
   doubtful_segments: table(
@@ -793,6 +800,7 @@ export const POLICIES: string[] = [
   "segments: filestore_search select using true",
   `api_keys: filestore_engine select using ${OWN_KEY}`,
   `api_keys: filestore_engine update using ${OWN_KEY}`,
+  `console_sessions: filestore_account delete using ${OWN_ROWS}`,
   "console_sessions: filestore_engine select using (token_hash = filestore.current_key_hash())",
   "tiers: filestore_engine select using true",
   "tiers: filestore_admin select using true",

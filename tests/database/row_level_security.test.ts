@@ -160,6 +160,7 @@ async function makeFilled(sql: postgres.Sql, contents: Contents): Promise<Projec
     ownerId,
     requestsPerMinute: 50,
   });
+  await sql`insert into auth.sessions (id, user_id) values (${ownerId}, ${ownerId})`;
   await sql`update filestore.api_keys set scopes = '{read,write,admin}' where id = ${keyId}`;
   await sql`set role service_role`;
   await fill(sql, project, contents);
@@ -194,7 +195,8 @@ async function setTimes(sql: postgres.Sql, { id }: Project): Promise<void> {
 
 async function answerOf(sql: postgres.Sql, call: Call, project: Project): Promise<string> {
   await sql`savepoint call`;
-  await sql`select set_config('request.jwt.claims', ${JSON.stringify({ sub: OWN_IDS.accountId })}, true)`;
+  const claims = { sub: OWN_IDS.accountId, role: "authenticated", session_id: OWN_IDS.accountId };
+  await sql`select set_config('request.jwt.claims', ${JSON.stringify(claims)}, true)`;
   await sql`set local role ${sql(call.caller)}`;
   try {
     const parameters = call.caller === "service_role" ? [project.keyHash] : [];

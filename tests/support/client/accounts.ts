@@ -47,14 +47,35 @@ export class Account {
   }
 }
 
+/** Of the accounts that were signed up here, which sign in again with them. */
+const passwords = new Map<string, string>();
+
 /** Signs somebody up who was never there before. */
 export async function signUp(service: Service): Promise<Account> {
-  const response = await fetch(`${service.stack.supabaseUrl}/auth/v1/signup`, {
+  const [email, password] = [`${crypto.randomUUID()}@example.org`, crypto.randomUUID()];
+  passwords.set(email, password);
+  return new Account(service, await askForToken(service, "signup", email, password));
+}
+
+/** Another session of somebody who was signed up, such as in another browser. */
+export async function signIn({ service, token }: Account): Promise<Account> {
+  const email = String(claimsOf(token)["email"]);
+  const path = "token?grant_type=password";
+  return new Account(service, await askForToken(service, path, email, passwords.get(email) ?? ""));
+}
+
+async function askForToken(
+  service: Service,
+  path: string,
+  email: string,
+  password: string,
+): Promise<string> {
+  const response = await fetch(`${service.stack.supabaseUrl}/auth/v1/${path}`, {
     method: "POST",
     headers: { "apikey": service.stack.publishableKey, "content-type": "application/json" },
-    body: JSON.stringify({ email: `${crypto.randomUUID()}@example.org`, password: crypto.randomUUID() }),
+    body: JSON.stringify({ email, password }),
   });
-  return new Account(service, session.parse(await response.json()).access_token);
+  return session.parse(await response.json()).access_token;
 }
 
 /** The owner of a project without limits, which is the account's first. */

@@ -50,6 +50,11 @@ create table auth.users (
   id uuid primary key, email text, email_confirmed_at timestamptz, banned_until timestamptz, deleted_at timestamptz,
   is_sso_user boolean not null default false, is_anonymous boolean not null default false, created_at timestamptz default now()
 );
+create type auth.aal_level as enum ('aal1', 'aal2', 'aal3');
+create table auth.sessions (
+  id uuid primary key, user_id uuid not null references auth.users (id) on delete cascade, created_at timestamptz, updated_at timestamptz,
+  factor_id uuid, aal auth.aal_level, not_after timestamptz, oauth_client_id uuid
+);
 create type auth.factor_status as enum ('unverified', 'verified');
 create type auth.factor_type as enum ('totp', 'webauthn', 'phone');
 create table auth.mfa_factors (
@@ -57,10 +62,12 @@ create table auth.mfa_factors (
   status auth.factor_status not null, created_at timestamptz not null, updated_at timestamptz not null
 );
 alter table auth.users owner to supabase_auth_admin;
+alter table auth.sessions owner to supabase_auth_admin;
 alter table auth.mfa_factors owner to supabase_auth_admin;
 alter table auth.users enable row level security;
+alter table auth.sessions enable row level security;
 alter table auth.mfa_factors enable row level security;
-grant all on auth.users, auth.mfa_factors to postgres with grant option;
+grant all on auth.users, auth.sessions, auth.mfa_factors to postgres with grant option;
 
 create schema storage;
 grant usage on schema storage to anon, authenticated, service_role;

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import {
   expiryOf,
-  hasOwnAudience,
   isAccessToken,
+  isPersonsToken,
 } from "../../../supabase/functions/api/auth/access_token.ts";
 import { ACCESS_TOKEN_LENGTH_MAX } from "../../../supabase/functions/api/limits.ts";
 
@@ -52,21 +52,29 @@ Deno.test("expiryOf is null where a token does not say when it ends", () => {
   }
 });
 
-Deno.test("hasOwnAudience takes the audience of Supabase Auth, or none, and no other", () => {
+Deno.test("isPersonsToken takes the role and audience of people who signed in, or no audience, and no third-party app's token", () => {
+  const role = "authenticated";
   const table: readonly (readonly [unknown, boolean])[] = [
-    [{}, true],
-    [{ aud: null }, true],
-    [{ aud: [] }, true],
-    [{ aud: "authenticated" }, true],
-    [{ aud: ["other", "authenticated"] }, true],
-    [{ aud: "" }, false],
-    [{ aud: "other" }, false],
-    [{ aud: "Authenticated" }, false],
-    [{ aud: ["other"] }, false],
-    [{ aud: 1 }, false],
-    [{ aud: { authenticated: true } }, false],
+    [{ role }, true],
+    [{ role, aud: null }, true],
+    [{ role, aud: [] }, true],
+    [{ role, aud: "authenticated" }, true],
+    [{ role, aud: ["other", "authenticated"] }, true],
+    [{ role, aud: "" }, false],
+    [{ role, aud: "other" }, false],
+    [{ role, aud: "Authenticated" }, false],
+    [{ role, aud: ["other"] }, false],
+    [{ role, aud: 1 }, false],
+    [{ role, aud: { authenticated: true } }, false],
+    [{ role, client_id: "an app" }, false],
+    [{ role, client_id: null }, false],
+    [{ role: "postgres" }, false],
+    [{ role: "service_role" }, false],
+    [{ role: [role] }, false],
+    [{ role: null }, false],
+    [{ aud: "authenticated" }, false],
   ];
-  for (const [claims, isOwn] of table) {
-    assertEquals(hasOwnAudience(`a.${part(claims)}.c`), isOwn, JSON.stringify(claims));
+  for (const [claims, isPersons] of table) {
+    assertEquals(isPersonsToken(`a.${part(claims)}.c`), isPersons, JSON.stringify(claims));
   }
 });

@@ -11,7 +11,7 @@ function token(exp: number): string {
   return `a.${btoa(JSON.stringify({ exp }))}.c`;
 }
 
-Deno.test("ConsoleSessions.tokenHash is the same in every isolate, and differs by project, account and secret", async () => {
+Deno.test("ConsoleSessions.tokenHash is the same in every isolate, and differs by project, access token and secret", async () => {
   const hash = await new ConsoleSessions("secret").tokenHash("p", "a");
   assertMatch(hash, /^[0-9a-f]{64}$/);
   assertEquals(await new ConsoleSessions("secret").tokenHash("p", "a"), hash);

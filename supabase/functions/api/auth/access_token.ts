@@ -8,18 +8,19 @@ export function isAccessToken(text: string): boolean {
   return text.length <= ACCESS_TOKEN_LENGTH_MAX && SHAPE.test(text);
 }
 
-/** `aud` of the tokens that Supabase Auth issues to people who signed in. */
-const AUDIENCE = "authenticated";
+/** `role` and `aud` of the tokens that Supabase Auth issues to people who signed in. */
+const SIGNED_IN = "authenticated";
 
 /**
- * Whether the token is meant for this project's API, as far as it says: the back end checks `aud` only where it is
- * configured to (`jwt-aud` of PostgREST), and otherwise takes any token that is signed with the project's key. A token
- * without the claim is for everybody (RFC 7519, section 4.1.3).
+ * Whether the token says that it was issued to a person who signed in here: not to a third-party app (`client_id`), for
+ * another role or for another service. The database decides, by the same rule (`filestore.is_persons_token`), but a call
+ * under a role that it does not have fails before that. A token without `aud` is for everybody (RFC 7519, 4.1.3).
  */
-export function hasOwnAudience(accessToken: string): boolean {
-  const { aud } = claimsOf(accessToken);
-  if (aud === undefined || aud === null) return true;
-  return Array.isArray(aud) ? aud.length === 0 || aud.includes(AUDIENCE) : aud === AUDIENCE;
+export function isPersonsToken(accessToken: string): boolean {
+  const claims = claimsOf(accessToken);
+  if (claims["role"] !== SIGNED_IN || Object.hasOwn(claims, "client_id")) return false;
+  const aud = claims["aud"] ?? [];
+  return Array.isArray(aud) ? aud.length === 0 || aud.includes(SIGNED_IN) : aud === SIGNED_IN;
 }
 
 /**
@@ -29,12 +30,6 @@ export function hasOwnAudience(accessToken: string): boolean {
 export function expiryOf(accessToken: string): number | null {
   const { exp } = claimsOf(accessToken);
   return typeof exp === "number" ? exp * 1000 : null;
-}
-
-/** The token's `sub` claim, the account that it is of; empty if it has none. */
-export function subjectOf(accessToken: string): string {
-  const { sub } = claimsOf(accessToken);
-  return typeof sub === "string" ? sub.toLowerCase() : "";
 }
 
 /** Not verified. Empty where the payload is no JSON object. */

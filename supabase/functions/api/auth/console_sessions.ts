@@ -23,11 +23,10 @@ export class ConsoleSessions {
 
   /**
    * The hash that replaces a key's hash in the project's console session: the same in every isolate, and another one
-   * for each account, so that what a former owner's isolates remember opens nothing once a new owner has a session.
-   * `accountId` as the access token claims it, which need not be verified: the database compares the account.
+   * for each access token, so that a token that an isolate remembers never uses the session of another one.
    */
-  async tokenHash(projectId: string, accountId: string): Promise<KeyHash> {
-    const text = new TextEncoder().encode(`console session of project ${projectId} and account ${accountId}`);
+  async tokenHash(projectId: string, accessToken: string): Promise<KeyHash> {
+    const text = new TextEncoder().encode(`console session of project ${projectId} for ${accessToken}`);
     return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", await this.secret, text)));
   }
 

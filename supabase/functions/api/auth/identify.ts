@@ -3,7 +3,7 @@ import { fail, failField } from "../errors.ts";
 import type { Accounts } from "../ports/accounts.ts";
 import type { KeyHash, RateView } from "../ports/answer.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import { hasOwnAudience, isAccessToken, subjectOf } from "./access_token.ts";
+import { isAccessToken, isPersonsToken } from "./access_token.ts";
 import { hashApiKey, isWellFormedApiKey } from "./api_key.ts";
 import type { ConsoleSessions } from "./console_sessions.ts";
 import type { KeyCache } from "./key_cache.ts";
@@ -104,10 +104,10 @@ async function openConsole(
   onRate: OnRate,
 ): Promise<Identity> {
   const { sessions, accounts, now } = parts;
-  if (!hasOwnAudience(accessToken)) throwUnauthenticated("INVALID_SESSION", parts);
+  if (!isPersonsToken(accessToken)) throwUnauthenticated("INVALID_SESSION", parts);
   const projectId = headers.get("x-project-id") ?? "";
   if (!UUID.test(projectId)) throwInvalidProjectId();
-  const keyHash = await sessions.tokenHash(projectId.toLowerCase(), subjectOf(accessToken));
+  const keyHash = await sessions.tokenHash(projectId.toLowerCase(), accessToken);
   const owner = { accessToken, projectId };
   const isOpen = await sessions.isOpen(accessToken, projectId, now());
   if (!isOpen) {
@@ -131,7 +131,7 @@ async function identifyAccount(
   const bearer = bearerOf(headers) ?? "";
   const isKey = headers.has("x-api-key") || isWellFormedApiKey(bearer);
   if (mayBeKey && isKey) return await identifyKey(headers, parts, onRate);
-  if (isKey || !isAccessToken(bearer) || !hasOwnAudience(bearer)) {
+  if (isKey || !isAccessToken(bearer) || !isPersonsToken(bearer)) {
     throwUnauthenticated("INVALID_SESSION", parts);
   }
   const projectId = headers.get("x-project-id");
