@@ -42,7 +42,7 @@ export const ERRORS = {
   INVALID_SESSION: {
     status: 401,
     meaning:
-      "The access token is missing, malformed or expired, or its account owns nothing: deleted, banned, anonymous, or with a second factor that the session lacks.",
+      "The access token is missing, malformed or expired, its session has ended or lacks the account's second factor, it was issued to a third-party app, or its account owns nothing: deleted, banned or anonymous.",
     message: "The access token is missing or not valid. Sign in again.",
     fromDatabase: true,
   },
