@@ -32,6 +32,12 @@ export function expiryOf(accessToken: string): number | null {
   return typeof exp === "number" ? exp * 1000 : null;
 }
 
+/** The token's `sub` claim: the account that it was issued to. Empty if it has none. */
+export function subjectOf(accessToken: string): string {
+  const { sub } = claimsOf(accessToken);
+  return typeof sub === "string" ? sub.toLowerCase() : "";
+}
+
 /** Not verified. Empty where the payload is no JSON object. */
 function claimsOf(accessToken: string): Record<string, unknown> {
   const payload = SHAPE.exec(accessToken)?.[1] ?? "";
