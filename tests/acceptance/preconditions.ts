@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { assertRefused, issuePaths } from "../support/client/contract.ts";
 
-import { assertNotCreated, assertStale } from "../support/client/preconditions.ts";
+import { assertDeleted, assertNotCreated, assertStale } from "../support/client/preconditions.ts";
 import { prepare, PREPARED_VERSION, WRITES } from "../support/client/write_kinds.ts";
 import { area, files, snapshot } from "./suite.ts";
 
@@ -71,6 +71,121 @@ for (const kind of WRITES) {
     assertEquals(await snapshot(), before);
   });
 }
+
+/** What `ifVersion` refuses where the file is at PREPARED_VERSION. */
+const OTHER_VERSIONS = [PREPARED_VERSION - 1, PREPARED_VERSION + 1, 22, 2_147_483_647];
+
+for (const kind of WRITES) {
+  test(`200: ${kind.name} with the ifVersion that the file is at, also beside an If-Match that holds`, async () => {
+    const own = await files();
+    for (const [index, isBoth] of [false, true].entries()) {
+      const path = `f${index}.txt`;
+      await prepare(own, path);
+      const headers: Record<string, string> = isBoth ? { "if-match": await own.tag(path) } : {};
+      const answer = await kind.send(own, path, headers, "", PREPARED_VERSION);
+      assertEquals(answer.status, 200, answer.text);
+    }
+  });
+
+  test(`412: ${kind.name} with another ifVersion, or 0 where there is a file, or a stale If-Match; nothing changed`, async () => {
+    const own = await files();
+    await prepare(own, "f.txt");
+    const holding = { "if-match": await own.tag("f.txt") };
+    const before = await snapshot();
+    for (const ifVersion of OTHER_VERSIONS) {
+      for (const headers of [{}, holding]) {
+        assertStale(
+          await kind.send(own, "f.txt", headers, "", ifVersion),
+          PREPARED_VERSION,
+          kind.operation,
+        );
+      }
+    }
+    assertStale(
+      await kind.send(own, "f.txt", { "if-match": '"x"' }, "", PREPARED_VERSION),
+      PREPARED_VERSION,
+      kind.operation,
+    );
+    assertEquals(assertNotCreated(await kind.send(own, "f.txt", {}, "", 0)), { version: PREPARED_VERSION });
+    assertEquals(await snapshot(), before);
+  });
+
+  test(`400 VALIDATION_ERROR: ${kind.name} with an ifVersion that is no version; nothing changed`, async () => {
+    const own = await files();
+    await prepare(own, "f.txt");
+    const before = await snapshot();
+    for (const ifVersion of [-1, 1.5, 2_147_483_648, "two", ""]) {
+      const answer = await kind.send(own, "f.txt", {}, "", ifVersion);
+      const details = assertRefused(answer, "VALIDATION_ERROR", kind.operation);
+      assertEquals(issuePaths(details), ["ifVersion"], String(ifVersion));
+    }
+    assertEquals(await snapshot(), before);
+  });
+
+  test(`${kind.name} with an ifVersion where there is no file, or only a tombstone`, async () => {
+    const own = await files();
+    await prepare(own, "deleted.txt");
+    await own.remove("deleted.txt");
+    const before = await snapshot();
+    const revives = kind.name === "PUT restore";
+    for (const ifVersion of [1, PREPARED_VERSION, PREPARED_VERSION + 1]) {
+      const none = await kind.send(own, "none.txt", {}, "", ifVersion);
+      const deleted = await kind.send(own, "deleted.txt", {}, "", ifVersion);
+      if (kind.needsFile) assertRefused(none, "FILE_NOT_FOUND", kind.operation);
+      else assertStale(none, null, kind.operation);
+      if (kind.needsFile && !revives) assertDeleted(deleted, PREPARED_VERSION + 1, kind.operation);
+      else assertStale(deleted, PREPARED_VERSION + 1, kind.operation);
+    }
+    assertEquals(await snapshot(), before);
+    const [none, deleted] = [
+      await kind.send(own, "none.txt", {}, "", 0),
+      await kind.send(own, "deleted.txt", {}, "", 0),
+    ];
+    assertEquals(none.status, kind.needsFile ? 404 : 200, none.text);
+    assertEquals(deleted.status, kind.needsFile && !revives ? 404 : 200, deleted.text);
+  });
+}
+
+test("400 VALIDATION_ERROR: ifVersion in the query of a JSON body, which has it as a field; nothing changed", async () => {
+  const own = await files();
+  await own.write("f.txt", "x");
+  const before = await snapshot();
+  const json = { "content-type": "application/json" };
+  for (
+    const [method, route, body] of [
+      ["POST", "", { path: "f.txt", content: "y" }],
+      ["PUT", "/append/f.txt", { content: "y" }],
+      ["PUT", "/overwrite/f.txt", { content: "y" }],
+      ["PUT", "/edit/f.txt", { oldString: "x", newString: "y" }],
+      ["PUT", "/restore/f.txt", { version: 1 }],
+      ["PUT", "/copy/f.txt", { destination: "g.txt" }],
+      ["PUT", "/move/f.txt", { destination: "g.txt" }],
+    ] as const
+  ) {
+    const answer = await own.request(method, `/files${route}?ifVersion=1`, { body, headers: json });
+    assertEquals(issuePaths(assertRefused(answer, "VALIDATION_ERROR")), ["ifVersion"], route);
+  }
+  assertEquals(await snapshot(), before);
+});
+
+test("a dry run of an edit holds to ifVersion, too", async () => {
+  const own = await files();
+  await prepare(own, "f.txt");
+  const edit = { oldString: "old", newString: "new", dryRun: true };
+  assertStale(await own.put("edit", "f.txt", { ...edit, ifVersion: 1 }), PREPARED_VERSION);
+  assertEquals((await own.put("edit", "f.txt", { ...edit, ifVersion: PREPARED_VERSION })).status, 200);
+});
+
+test("the source of a copy or move is what ifVersion is about, not what is at the destination", async () => {
+  const own = await files();
+  for (const route of ["copy", "move"]) {
+    await prepare(own, `${route}.txt`);
+    await own.write(`${route}.to`, "there");
+    const body = { destination: `${route}.to`, ifVersion: PREPARED_VERSION };
+    assertRefused(await own.put(route, `${route}.txt`, body), "FILE_ALREADY_EXISTS");
+    assertEquals((await own.put(route, `${route}.txt`, { ...body, overwrite: true })).status, 200);
+  }
+});
 
 const CREATES = WRITES.filter(({ needsFile }) => !needsFile);
 

@@ -6,7 +6,13 @@ export interface WriteKind {
   readonly name: string;
   readonly operation: OperationName;
   /** Sends the write to a file that `prepare` made. `change` makes another body of it. */
-  send(own: Files, path: string, headers?: HeaderFields, change?: string): Promise<Answer>;
+  send(
+    own: Files,
+    path: string,
+    headers?: HeaderFields,
+    change?: string,
+    ifVersion?: unknown,
+  ): Promise<Answer>;
   /** Whether it stores new bytes. */
   readonly stores: boolean;
   /** Whether the file is to be there; a copy's or move's source is. */
@@ -25,18 +31,22 @@ export const PREPARED_VERSION = 2;
 const RAW = { "content-type": "application/octet-stream" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
+/** Where the body is bytes, or there is none. */
+const queryOf = (ifVersion: unknown) => ifVersion === undefined ? {} : { ifVersion: String(ifVersion) };
+
 function put(
   route: string,
   operation: OperationName,
   stores: boolean,
-  body: (path: string, change: string) => unknown,
+  body: (path: string, change: string) => Readonly<Record<string, unknown>>,
 ): WriteKind {
   return {
     name: `PUT ${route}`,
     operation,
     stores,
     needsFile: true,
-    send: (own, path, headers = {}, change = "") => own.put(route, path, body(path, change), headers),
+    send: (own, path, headers = {}, change = "", ifVersion) =>
+      own.put(route, path, { ...body(path, change), ifVersion }, headers),
   };
 }
 
@@ -46,8 +56,12 @@ function putRaw(route: string): WriteKind {
     operation: "write_file",
     stores: true,
     needsFile: true,
-    send: (own, path, headers = {}, change = "") =>
-      own.put(route, path, bytes(`raw${change}`), { ...RAW, ...headers }),
+    send: (own, path, headers = {}, change = "", ifVersion) =>
+      own.request("PUT", `/files/${route}/${encodePath(path)}`, {
+        body: bytes(`raw${change}`),
+        headers: { ...RAW, ...headers },
+        query: queryOf(ifVersion),
+      }),
   };
 }
 
@@ -57,15 +71,16 @@ export const WRITES: readonly WriteKind[] = [
     operation: "write_file",
     stores: true,
     needsFile: false,
-    send: (own, path, headers = {}, change = "") => own.post({ path, content: `new${change}` }, headers),
+    send: (own, path, headers = {}, change = "", ifVersion) =>
+      own.post({ path, content: `new${change}`, ifVersion }, headers),
   },
   {
     name: "POST, raw",
     operation: "write_file",
     stores: true,
     needsFile: false,
-    send: (own, path, headers = {}, change = "") =>
-      own.post(bytes(`raw${change}`), { ...RAW, ...headers }, { path }),
+    send: (own, path, headers = {}, change = "", ifVersion) =>
+      own.post(bytes(`raw${change}`), { ...RAW, ...headers }, { path, ...queryOf(ifVersion) }),
   },
   put("append", "write_file", true, (_path, change) => ({ content: `more${change}` })),
   putRaw("append"),
@@ -83,8 +98,8 @@ export const WRITES: readonly WriteKind[] = [
     operation: "delete_file",
     stores: false,
     needsFile: true,
-    send: (own, path, headers = {}, change = "") =>
-      own.request("DELETE", `/files/${encodePath(path + change)}`, { headers }),
+    send: (own, path, headers = {}, change = "", ifVersion) =>
+      own.request("DELETE", `/files/${encodePath(path + change)}`, { headers, query: queryOf(ifVersion) }),
   },
   put("restore", "restore_file", false, (_path, change) => ({ version: change === "" ? 1 : 2 })),
   put("copy", "copy_file", false, (path, change) => ({ destination: `${path}.copy${change}` })),

@@ -66,7 +66,7 @@ export type Write =
     /** Entity tags. */
     readonly ifMatch?: string | undefined;
     readonly ifNoneMatch?: string | undefined;
-    /** In a batch. */
+    /** 0: there must be no file. */
     readonly ifVersion?: number | undefined;
     readonly run?: string | undefined;
     readonly key?: string | undefined;

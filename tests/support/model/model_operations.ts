@@ -30,8 +30,12 @@ export interface MomentChoice {
   readonly by: "cursor" | "time";
 }
 
+/** The present version, an earlier one, or that there is none. */
+export type NumberChoice = "fresh" | "stale" | "none";
+
 interface Conditions {
   readonly ifMatch?: TagChoice | undefined;
+  readonly ifVersion?: NumberChoice | undefined;
   readonly run?: string | undefined;
   readonly key?: string | undefined;
 }
@@ -196,7 +200,8 @@ const content = fc.oneof(
 const tag = fc.constantFrom<TagChoice>("fresh", "fresh", "stale", "weak", "one of two", "any", "foreign");
 const key = sometimes(fc.constantFrom(...KEYS));
 const run = sometimes(fc.constantFrom(...RUNS), 2);
-const conditions = { ifMatch: sometimes(tag), run, key };
+const number = fc.constantFrom<NumberChoice>("fresh", "fresh", "stale", "none");
+const conditions = { ifMatch: sometimes(tag), ifVersion: sometimes(number), run, key };
 const back = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 0, max: 6 }) },
   { weight: 1, arbitrary: fc.constant(-2) },

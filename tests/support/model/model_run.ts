@@ -6,6 +6,7 @@ import { type Batch, type File, kept, type Many, Model, type Write } from "./mod
 import type {
   MomentChoice,
   NearChoice,
+  NumberChoice,
   Operation,
   TagChoice,
   VersionChoice,
@@ -362,21 +363,16 @@ export class ModelRun {
 
   #resolveInBatch(operation: WriteOperation): Write {
     const { ifMatch: _, ifNoneMatch: __, run: ___, key: ____, ...write } = this.#resolveWrite(operation);
-    const latest = this.#model.files.get(operation.path)?.versions.at(-1);
-    const numbers: Partial<Record<TagChoice, number>> = {
-      fresh: latest?.deleted ? 0 : latest?.version ?? 0,
-      stale: Math.max(1, (latest?.version ?? 0) - 1),
-    };
-    const ifVersion = operation.ifMatch && numbers[operation.ifMatch];
-    return { ...write, ...write.kind === "edit" && { dryRun: false }, ifVersion };
+    return { ...write, ...write.kind === "edit" && { dryRun: false } };
   }
 
   #resolveWrite(given: WriteOperation): Write {
-    const operation = { ...given, key: this.#key(given.key) };
+    const ifVersion = this.#number(given.path, given.ifVersion);
+    const operation = { ...given, key: this.#key(given.key), ifVersion };
     const ifMatch = this.#tag(operation.path, operation.ifMatch, "j");
     if (operation.kind === "restore") {
       const { kind, path, run, key, back } = operation;
-      return { kind, path, run, key, ifMatch, version: this.#version(path, back) ?? 1 };
+      return { kind, path, run, key, ifMatch, ifVersion, version: this.#version(path, back) ?? 1 };
     }
     if (operation.kind === "write") {
       return { ...operation, ifMatch, ifNoneMatch: this.#tag(operation.path, operation.ifNoneMatch, "j") };
@@ -387,6 +383,20 @@ export class ModelRun {
   #version(path: string, back: VersionChoice | undefined): number | undefined {
     const latest = this.#model.files.get(path)?.versions.length ?? 0;
     return back === undefined ? undefined : Math.max(1, latest - back);
+  }
+
+  #number(path: string, choice: NumberChoice | undefined): number | undefined {
+    const latest = this.#model.files.get(path)?.versions.at(-1);
+    switch (choice) {
+      case undefined:
+        return undefined;
+      case "fresh":
+        return latest?.deleted ? 0 : latest?.version ?? 0;
+      case "stale":
+        return Math.max(1, (latest?.version ?? 0) - 1);
+      case "none":
+        return 0;
+    }
   }
 
   #tag(

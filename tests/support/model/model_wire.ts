@@ -89,8 +89,8 @@ const OPERATION_NAMES: Readonly<Record<Request["kind"], string>> = {
 
 export async function send(baseUrl: string, key: string, request: Request): Promise<WireAnswer> {
   if (!isByLink(request)) return await exchange(baseUrl, key, sentOf(request));
-  const { path, type: contentType } = request;
-  const link = { method: "POST", path: "/links", json: { path, for: "write", contentType } };
+  const { path, type: contentType, ifVersion } = request;
+  const link = { method: "POST", path: "/links", json: { path, for: "write", contentType, ifVersion } };
   const { url } = made.pick({ id: true }).parse(Object(await exchange(baseUrl, key, link)).body?.data);
   const { headers = {}, bytes = new Uint8Array() } = sentOf(request);
   const put = { method: "PUT", path: String(url).slice(String(url).indexOf("/l/")), bytes };
@@ -238,6 +238,7 @@ function writeSent(write: Write): Sent {
     "if-none-match": write.ifNoneMatch,
     ...saidWith(write),
   };
+  const { ifVersion } = write;
   const at = (route: string) => `/files/${route}${encodePath(write.path)}`;
   switch (write.kind) {
     case "write":
@@ -247,17 +248,22 @@ function writeSent(write: Write): Sent {
     case "edit": {
       const { edits, dryRun } = write;
       const [only] = edits;
-      const json = edits.length === 1 ? { ...only, dryRun } : { edits, dryRun };
+      const json = { ...edits.length === 1 ? only : { edits }, dryRun, ifVersion };
       return { method: "PUT", path: at("edit/"), headers, json };
     }
     case "delete":
-      return { method: "DELETE", path: at(""), headers };
+      return { method: "DELETE", path: at("") + query({ ifVersion }), headers };
     case "restore":
-      return { method: "PUT", path: at("restore/"), headers, json: { version: write.version } };
+      return { method: "PUT", path: at("restore/"), headers, json: { version: write.version, ifVersion } };
     case "copy":
     case "move": {
       const { destination, overwrite } = write;
-      return { method: "PUT", path: at(`${write.kind}/`), headers, json: { destination, overwrite } };
+      return {
+        method: "PUT",
+        path: at(`${write.kind}/`),
+        headers,
+        json: { destination, overwrite, ifVersion },
+      };
     }
   }
 }
@@ -266,7 +272,7 @@ function contentSent(
   write: Write & { kind: "write" | "append" | "overwrite" },
   headers: Record<string, string | undefined>,
 ): Sent {
-  const { kind, path, bytes, form } = write;
+  const { kind, path, bytes, form, ifVersion } = write;
   const type = write.kind === "write" ? write.type : undefined;
   const content = jsonContent(bytes, form);
   if (kind === "write" && form === "raw") {
@@ -274,7 +280,7 @@ function contentSent(
     const isHeader = type !== undefined && !type.startsWith("text/");
     return {
       method: "POST",
-      path: `/files${query({ path, contentType: isHeader ? undefined : type })}`,
+      path: `/files${query({ path, contentType: isHeader ? undefined : type, ifVersion })}`,
       headers: { ...headers, "content-type": isHeader ? type : undefined },
       bytes,
     };
@@ -284,18 +290,20 @@ function contentSent(
       method: "POST",
       path: "/files",
       headers,
-      json: { path, ...content, ...(type !== undefined && { contentType: type }) },
+      json: { path, ...content, ifVersion, ...(type !== undefined && { contentType: type }) },
     };
   }
   const route = `/files/${kind}/${encodePath(path)}`;
-  if (form !== "raw") return { method: "PUT", path: route, headers, json: content };
+  if (form !== "raw") return { method: "PUT", path: route, headers, json: { ...content, ifVersion } };
   // And a raw body, too.
-  return bytes.length % 2 === 0 ? { method: "PUT", path: `${route}?raw`, headers, bytes } : {
-    method: "PUT",
-    path: route,
-    headers: { ...headers, "content-type": "application/octet-stream" },
-    bytes,
-  };
+  return bytes.length % 2 === 0
+    ? { method: "PUT", path: route + query({ ifVersion }, "raw"), headers, bytes }
+    : {
+      method: "PUT",
+      path: route + query({ ifVersion }),
+      headers: { ...headers, "content-type": "application/octet-stream" },
+      bytes,
+    };
 }
 
 function query(

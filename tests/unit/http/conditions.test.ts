@@ -1,14 +1,15 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import {
+  ensurePreconditions,
   ensureReadConditions,
   idempotency,
   idempotencyKey,
-  isMatched,
   isNotModified,
   isRangeFresh,
   preconditions,
 } from "../../../supabase/functions/api/http/conditions.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
+import type { Preconditions } from "../../../supabase/functions/api/ports/commit.ts";
 import type { FileRecord } from "../../../supabase/functions/api/ports/files.ts";
 
 const ID = "3f1c8a52-0000-4000-8000-000000000000";
@@ -35,6 +36,18 @@ function refusedHeader(call: () => unknown): unknown {
   }
 }
 
+/** With what the preconditions refuse a change of FILE; always 412, with its version. */
+function refusalOf(required: Preconditions): string | null {
+  try {
+    ensurePreconditions(required, FILE);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    assertEquals([error.status, error.details], [412, { version: FILE.version }]);
+    return error.code;
+  }
+}
+
 Deno.test("preconditions name file versions, whatever the suffix and weakness; * stands for any", () => {
   const value = `"${ID}.3.j", W/"${ID}.4.r","${ID}.5.m" , "other"`;
   const versions = [`${ID}.3`, `${ID}.4`, `${ID}.5`, "other"];
@@ -55,7 +68,7 @@ Deno.test("preconditions: a star in quotes is a tag like any other, and stands f
   for (const value of ['"*"', '"*.j"', 'W/"*"', '"*", "*.m"']) {
     const headers = new Headers({ "if-match": value, "if-none-match": value });
     assertEquals(preconditions(headers, true), { ifMatch: [], ifNoneMatch: [] }, value);
-    assertEquals(isMatched(preconditions(headers, true), FILE), false, value);
+    assertEquals(refusalOf(preconditions(headers, true)), "PRECONDITION_FAILED", value);
   }
 });
 
@@ -69,13 +82,19 @@ Deno.test("preconditions refuse what is no list of tags", () => {
   }
 });
 
-Deno.test("isMatched: no condition, any file, or this very version", () => {
-  assertEquals(isMatched({}, FILE), true);
-  assertEquals(isMatched({ ifMatch: ["*"] }, FILE), true);
-  assertEquals(isMatched({ ifMatch: ["x", `${ID}.3`] }, FILE), true);
-  for (const ifMatch of [[], [`${ID}.2`], [`${ID}.33`], [ID], ["x"]]) {
-    assertEquals(isMatched({ ifMatch }, FILE), false);
+Deno.test("preconditions hold with no condition, any file, or this very version; If-Match and ifVersion both", () => {
+  const matched = { ifMatch: ["x", `${ID}.3`] };
+  for (const holding of [{}, { ifMatch: ["*"] }, matched, { ifVersion: 3 }, { ...matched, ifVersion: 3 }]) {
+    assertEquals(refusalOf(holding), null);
   }
+  for (const ifMatch of [[], [`${ID}.2`], [`${ID}.33`], [ID], ["x"]]) {
+    assertEquals(refusalOf({ ifMatch }), "PRECONDITION_FAILED");
+    assertEquals(refusalOf({ ifMatch, ifVersion: 3 }), "PRECONDITION_FAILED");
+  }
+  for (const ifVersion of [1, 2, 4]) {
+    assertEquals(refusalOf({ ...matched, ifVersion }), "PRECONDITION_FAILED");
+  }
+  assertEquals(refusalOf({ ifVersion: 0 }), "FILE_ALREADY_EXISTS");
 });
 
 Deno.test("isNotModified compares weakly, and the representation too", () => {

@@ -15,6 +15,14 @@ export function parseCommitRequest({ params, headers }: RequestData): CommitRequ
   return { path: params.path, idempotencyKey: key, ...preconditions(headers, false) };
 }
 
+/** With the `ifVersion` of its JSON body. */
+export function withVersion(
+  request: CommitRequest,
+  { ifVersion }: { readonly ifVersion?: number | null | undefined },
+): CommitRequest {
+  return { ...request, ifVersion: ifVersion ?? undefined };
+}
+
 /** What every commit of a request has in common. */
 export interface CommitBasis extends Preconditions {
   readonly path: string;

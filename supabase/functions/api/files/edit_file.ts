@@ -3,10 +3,10 @@
  * meanwhile is kept, and if the file was rewritten it is read again.
  */
 import type { Gate } from "../auth/gate.ts";
-import { isMatched } from "../http/conditions.ts";
+import { ensurePreconditions } from "../http/conditions.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
-import { ERRORS, fail, unavailable } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import { EDIT_CONFLICT_TRIES_MAX, EDIT_TURN_POLL_MILLISECONDS } from "../limits.ts";
 import type { Answer } from "../ports/answer.ts";
 import type { Committed, Idempotency } from "../ports/commit.ts";
@@ -65,7 +65,7 @@ export async function editFile(
   const { gate } = context;
   const changing = {
     request,
-    fingerprint: request.idempotencyKey && await fingerprints(request.edits),
+    fingerprint: request.idempotencyKey && await fingerprints(request),
     change: async (base: Content, work: Work) => {
       const checkSize = (sizeBytes: number) => ensureWithinTier(gate, sizeBytes);
       const editor = openEditor(context, base, request, work, checkSize);
@@ -104,8 +104,8 @@ export async function changeFile(
   }
 }
 
-/** What tells the edits of two requests apart. Each by itself: all of them may be 20 million characters. */
-async function fingerprints(edits: readonly Edit[]): Promise<string[]> {
+/** What tells two requests apart. Each edit by itself: all of them may be 20 million characters. */
+async function fingerprints({ edits, ifVersion }: EditRequest): Promise<unknown[]> {
   const work = new Work();
   const sums: string[] = [];
   for (const edit of edits) {
@@ -113,7 +113,7 @@ async function fingerprints(edits: readonly Edit[]): Promise<string[]> {
     if (work.add(FINGERPRINT_UNITS * (oldString.length + newString.length))) await work.pause();
     sums.push(await sha256Hex(new TextEncoder().encode(JSON.stringify(edit))));
   }
-  return sums;
+  return ifVersion === undefined ? sums : [...sums, ifVersion];
 }
 
 async function changeInTurn(
@@ -230,9 +230,7 @@ function openEditor(
   checkSize: (sizeBytes: number) => void,
 ): TextEditor {
   const { version } = base.file;
-  if (!isMatched(request, base.file)) {
-    fail("PRECONDITION_FAILED", ERRORS.PRECONDITION_FAILED.message, { version });
-  }
+  ensurePreconditions(request, base.file);
   ensureEditable(base, version);
   return new TextEditor(context, base.segments, version, checkSize, work);
 }

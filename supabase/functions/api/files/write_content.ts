@@ -57,6 +57,7 @@ export interface WriteFields {
   readonly content: ContentText;
   readonly contentType?: string | null | undefined;
   readonly isBase64?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
 }
 
 export interface Writer extends Committer, BodySource {
@@ -68,6 +69,8 @@ interface Stored {
   readonly path: string;
   readonly segments: readonly Segment[];
   readonly contentType: string | undefined;
+  /** What the body requires. */
+  readonly ifVersion?: number | undefined;
   /** What the request says besides its content, for its fingerprint. */
   readonly fields: unknown;
   /** Present if the segments also hold the compacted end of the file. */
@@ -109,7 +112,8 @@ async function commitStored(
 ): Promise<Committed> {
   const { path, segments, compacting } = stored;
   const sent = compacting && request.idempotencyKey !== undefined ? [await compacting.sent()] : segments;
-  const basis = await commitBasis({ ...request, path }, request.kind, stored.fields, sent);
+  const ifVersion = stored.ifVersion ?? request.ifVersion;
+  const basis = await commitBasis({ ...request, path, ifVersion }, request.kind, stored.fields, sent);
   if (compacting) return await commitCompactingAppend(writer, basis, compacting);
   if (request.kind !== "write") {
     return await commit(writer, { kind: request.kind, ...basis, segments }, stored.mayDefer);
@@ -138,7 +142,12 @@ async function storeJson(
     chunks,
     existingBytes(request, authorization),
   );
-  return { ...stored, contentType: fields.contentType ?? undefined, fields };
+  return {
+    ...stored,
+    contentType: fields.contentType ?? undefined,
+    ifVersion: fields.ifVersion ?? undefined,
+    fields,
+  };
 }
 
 /** Stores content for a file that has `beforeBytes`, as far as the request knows, and for an append keeps them. */
@@ -187,8 +196,9 @@ async function storeRaw(writer: Writer, request: WriteRequest): Promise<Stored> 
   }
   const segments = await storeContent(writer, counted());
   if (request.kind === "append" && addedBytes === 0) throwNothingToAppend();
-  const { path = "", contentType } = request;
-  const fields = request.kind === "write" ? { raw: true, type: contentType } : { raw: true };
+  const { path = "", contentType, ifVersion } = request;
+  const type = request.kind === "write" ? contentType : undefined;
+  const fields = { raw: true, type, ifVersion };
   return { path, segments, contentType, fields };
 }
 

@@ -1,7 +1,7 @@
 /** Conditional requests and Idempotency-Key. */
 import { entityTag, parseEntityTags, type Representation, versionOfTag } from "./entity_tag.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
-import { failField } from "../errors.ts";
+import { ApiError, ERRORS, fail, failField } from "../errors.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
 import type { Idempotency, Preconditions } from "../ports/commit.ts";
 import type { FileRecord } from "../ports/files.ts";
@@ -37,9 +37,21 @@ export function preconditions(headers: Headers, mayCreate: boolean): Preconditio
   };
 }
 
-/** Whether the file is one that If-Match names. */
-export function isMatched({ ifMatch }: Preconditions, file: FileRecord): boolean {
-  return !ifMatch || ifMatch.includes("*") || ifMatch.includes(`${file.id}.${file.version}`);
+/**
+ * For a file that exists and was read, before anything is done; the commit checks again. Throws FILE_ALREADY_EXISTS (412)
+ * and PRECONDITION_FAILED.
+ */
+export function ensurePreconditions(
+  { ifMatch, ifVersion }: Preconditions,
+  { id, version }: FileRecord,
+): void {
+  if (ifVersion === 0) {
+    const { message } = ERRORS.FILE_ALREADY_EXISTS;
+    throw new ApiError("FILE_ALREADY_EXISTS", message, { version }, undefined, 412);
+  }
+  const isMatched = !ifMatch || ifMatch.includes("*") || ifMatch.includes(`${id}.${version}`);
+  if (isMatched && (ifVersion === undefined || ifVersion === version)) return;
+  fail("PRECONDITION_FAILED", ERRORS.PRECONDITION_FAILED.message, { version });
 }
 
 /** Whether the client has this representation already: If-None-Match, compared weakly (RFC 9110, 13.1.2). */

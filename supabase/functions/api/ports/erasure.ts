@@ -1,14 +1,11 @@
 /** What becomes unreadable for good. */
-import type { Idempotency } from "./commit.ts";
+import type { Idempotency, Preconditions } from "./commit.ts";
 
-/** A file with all of its versions. */
-export interface Purge {
+/** A file with all of its versions; preconditions as of a commit. */
+export interface Purge extends Preconditions {
   readonly path: string;
   readonly commitId: string;
   readonly idempotency: Idempotency | undefined;
-  /** As of a commit. */
-  readonly ifMatch?: readonly string[] | undefined;
-  readonly ifNoneMatch?: readonly string[] | undefined;
 }
 
 /** Versions whose content goes. */

@@ -3,10 +3,11 @@ import { z } from "zod";
 import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
+import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
-const body = z.object({ content: contentField(1), isBase64: z.boolean().nullish() });
+const body = z.object({ content: contentField(1), isBase64: z.boolean().nullish(), ...ifVersionField });
 
 export const append = defineRoute({
   method: "PUT",
@@ -15,7 +16,10 @@ export const append = defineRoute({
   credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
-  parse: (data) => parseReplacement("append", data),
+  parse(data) {
+    const request = parseReplacement("append", data);
+    return { ...request, ...parseIfVersion(data, !request.isRaw) };
+  },
   async handle(context, request) {
     const committed = await writeContent(context, body, request);
     return writeResponse("write_file", committed, `Appended; this is version ${committed.file.version}.`);

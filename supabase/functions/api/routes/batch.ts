@@ -20,6 +20,7 @@ import { concatenate } from "../runtime/concatenate.ts";
 import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_body.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
+import { ifVersionField } from "./if_version.ts";
 import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType } from "./schemas.ts";
 
@@ -31,9 +32,7 @@ const ENCODE_UNITS = 4;
 
 const common = {
   path: z.string().meta({ minLength: 1 }),
-  ifVersion: z.int().min(0).max(INTEGER_MAX).nullish().meta({
-    description: "The version that the file at `path` must be at; 0: there must be none.",
-  }),
+  ...ifVersionField,
 };
 const content = { content: textField(0, CONTENT_LENGTH_MAX), isBase64: z.boolean().nullish() };
 const destination = { destination: z.string().meta({ minLength: 1 }), overwrite: z.boolean().nullish() };
@@ -106,8 +105,10 @@ function parseOperation(
     case "append":
     case "overwrite":
       return { kind: one.op, path, ifVersion, content };
-    case "edit":
-      return { kind: "edit", path, ifVersion, edits: parseEdits(one, `operations.${index}.`).edits };
+    case "edit": {
+      const { op: kind, path: _, ...fields } = one;
+      return { kind, path, ifVersion, edits: parseEdits(fields, `operations.${index}.`).edits };
+    }
     case "delete":
       return { kind: "delete", path, ifVersion };
     case "restore":

@@ -1,7 +1,7 @@
 /** PUT /files/copy/{path}: the current content becomes the next version of another path. */
 import { readFields } from "../auth/read_fields.ts";
 import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
+import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
@@ -17,7 +17,7 @@ export const copy = defineRoute({
   parse: parseCommitRequest,
   async handle(context, request) {
     const fields = await readFields(context, copyBody);
-    const basis = await commitBasis(request, "copy", fields);
+    const basis = await commitBasis(withVersion(request, fields), "copy", fields);
     const destination = parseDestination(request.path, fields);
     const committed = await commit(context, {
       kind: "copy",

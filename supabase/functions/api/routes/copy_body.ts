@@ -2,12 +2,14 @@
 import { z } from "zod";
 import { checkPath } from "../http/path.ts";
 import { failField } from "../errors.ts";
+import { ifVersionField } from "./if_version.ts";
 
 export const copyBody = z.object({
   destination: z.string().meta({ minLength: 1, description: "The path the content goes to." }),
   overwrite: z.boolean().nullish().meta({
     description: "Add a version if a file exists at the destination.",
   }),
+  ...ifVersionField,
 });
 
 /** The destination; `prefix` stands before the field's name in a fault. Throws INVALID_PATH, or VALIDATION_ERROR if it is the source path. */

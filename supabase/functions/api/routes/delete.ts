@@ -7,6 +7,7 @@ import { isSet, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
+import { ifVersionParameter, parseIfVersion } from "./if_version.ts";
 import { defineRoute } from "./route.ts";
 import { EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
@@ -15,6 +16,7 @@ const query = z.object({
     description:
       "Erase the file for good, with all of its versions; it may be deleted already. Scope `admin`.",
   }),
+  ...ifVersionParameter,
 });
 
 const purged = z.object({
@@ -35,8 +37,14 @@ function isPurge(query: Query): boolean {
 
 async function purge(context: Context, request: CommitRequest): Promise<Response> {
   const { gate, metadata, onCommit } = context;
-  const { idempotency, ...basis } = await commitBasis(request, "purge", {});
-  const { value, isReplayed } = gate.unwrap(await metadata.purge(gate.caller, { ...basis, idempotency }));
+  const basis = await commitBasis(request, "purge", { ifVersion: request.ifVersion });
+  const answer = gate.observe(await metadata.purge(gate.caller, basis));
+  if (!answer.ok) {
+    // Only `ifVersion` 0 minds a file that is there.
+    const isCondition = answer.refusal.code === "FILE_ALREADY_EXISTS";
+    return gate.throwRefusal(answer.refusal, isCondition ? 412 : undefined);
+  }
+  const { value, isReplayed } = answer.value;
   onCommit();
   const message = `Erased ${value.versions} versions for good.`;
   return manyResponse("purge_file", { path: request.path, ...value }, isReplayed, message);
@@ -51,10 +59,14 @@ export const deleteFile = defineRoute({
   allows: { write: "delete files and folders", admin: "erase files and versions for good" },
   scopesFor: (query) => isPurge(query) ? ["admin"] : undefined,
   makesVersions: true,
-  parse: (data: RequestData) => ({ ...parseCommitRequest(data), isPurge: isSet(data.query, "purge") }),
+  parse: (data: RequestData) => ({
+    ...parseCommitRequest(data),
+    ...parseIfVersion(data, false),
+    isPurge: isSet(data.query, "purge"),
+  }),
   async handle(context, { isPurge, ...request }) {
     if (isPurge) return await purge(context, request);
-    const basis = await commitBasis(request, "delete", {});
+    const basis = await commitBasis(request, "delete", { ifVersion: request.ifVersion });
     const committed = await commit(context, { kind: "delete", ...basis });
     return writeResponse(
       "delete_file",

@@ -39,8 +39,8 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
     isLarge ? () => authorize(context, request) : null,
     EDITS_BYTES_MAX,
   );
-  const { edits, dryRun } = parseEdits(fields);
-  const asked = { ...request, edits };
+  const { dryRun, ...edit } = parseEdits(fields);
+  const asked = { ...request, ...edit };
   if (dryRun) {
     const preview = await previewEdit(context, asked, base);
     return await successInSlices("write_file", preview, "Nothing was written.");

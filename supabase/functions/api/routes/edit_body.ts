@@ -4,6 +4,7 @@ import type { Edit } from "../files/edit_text.ts";
 import { textField } from "../http/json_request.ts";
 import { validate } from "../http/validate.ts";
 import { EDIT_STRING_LENGTH_MAX, EDITS_MAX } from "../limits.ts";
+import { ifVersionField } from "./if_version.ts";
 
 const pair = z.object({
   oldString: textField(1, EDIT_STRING_LENGTH_MAX),
@@ -19,6 +20,7 @@ const pair = z.object({
         "The edit is refused unless the old string occurs exactly this often; all occurrences are replaced.",
     }),
 });
+const only = (name: string) => z.null(`must not be combined with ${name}`).optional();
 const dryRun = z.boolean().nullish().meta({ description: "Return the diff without creating a version." });
 
 function isChange(fields: { oldString: string; newString: string }): boolean {
@@ -26,13 +28,16 @@ function isChange(fields: { oldString: string; newString: string }): boolean {
 }
 const noChange = { path: ["newString"], message: "must differ from oldString" };
 
-const one = pair.extend({ dryRun }).refine(isChange, noChange);
+const one = pair.extend({ edits: only("oldString"), dryRun, ...ifVersionField }).refine(isChange, noChange);
 const several = z.object({
   edits: z.array(pair.refine(isChange, noChange)).min(1).max(EDITS_MAX)
     .meta({ description: "Instead of one pair: applied in order, all or none." }),
-  oldString: z.null("must not be combined with edits").optional(),
-  newString: z.null("must not be combined with edits").optional(),
+  oldString: only("edits"),
+  newString: only("edits"),
+  replaceAll: only("edits"),
+  expectedOccurrences: only("edits"),
   dryRun,
+  ...ifVersionField,
 });
 
 /** The fields of an edit in a batch, of which `parseEdits` checks what they must be together. */
@@ -46,10 +51,13 @@ export const editFields = {
 export const editBody = z.union([one, several]);
 
 /** The edits of a body, which has `edits` or is one edit itself; `prefix` stands before the names of faulty fields. */
-export function parseEdits(fields: unknown, prefix = ""): { edits: Edit[]; dryRun: boolean } {
+export function parseEdits(
+  fields: unknown,
+  prefix = "",
+): { edits: Edit[]; dryRun: boolean; ifVersion: number | undefined } {
   const hasEdits = typeof fields === "object" && fields !== null && "edits" in fields &&
     fields.edits !== null;
-  const { edits, dryRun } = hasEdits
+  const { edits, dryRun, ifVersion } = hasEdits
     ? validate(several, fields, prefix)
     : singleEdit(validate(one, fields, prefix));
   return {
@@ -60,9 +68,10 @@ export function parseEdits(fields: unknown, prefix = ""): { edits: Edit[]; dryRu
       expectedOccurrences: edit.expectedOccurrences ?? undefined,
     })),
     dryRun: dryRun ?? false,
+    ifVersion: ifVersion ?? undefined,
   };
 }
 
 function singleEdit(edit: z.infer<typeof one>) {
-  return { edits: [edit], dryRun: edit.dryRun };
+  return { edits: [edit], dryRun: edit.dryRun, ifVersion: edit.ifVersion };
 }

@@ -1,7 +1,7 @@
 /** PUT /files/move/{path}: copy, and a tombstone of the source, both or neither. */
 import { readFields } from "../auth/read_fields.ts";
 import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
+import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "./route.ts";
@@ -17,7 +17,7 @@ export const move = defineRoute({
   parse: parseCommitRequest,
   async handle(context, request) {
     const fields = await readFields(context, copyBody);
-    const basis = await commitBasis(request, "move", fields);
+    const basis = await commitBasis(withVersion(request, fields), "move", fields);
     const destination = parseDestination(request.path, fields);
     const committed = await commit(context, {
       kind: "move",

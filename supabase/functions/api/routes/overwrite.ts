@@ -3,10 +3,11 @@ import { z } from "zod";
 import { parseReplacement, writeContent } from "../files/write_content.ts";
 import { contentField } from "../http/json_request.ts";
 import { writeResponse } from "../http/respond.ts";
+import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, rawQuery, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
-const body = z.object({ content: contentField(0), isBase64: z.boolean().nullish() });
+const body = z.object({ content: contentField(0), isBase64: z.boolean().nullish(), ...ifVersionField });
 
 export const overwrite = defineRoute({
   method: "PUT",
@@ -15,7 +16,10 @@ export const overwrite = defineRoute({
   credentials: "key",
   allows: { write: "create and change files" },
   makesVersions: true,
-  parse: (data) => parseReplacement("overwrite", data),
+  parse(data) {
+    const request = parseReplacement("overwrite", data);
+    return { ...request, ...parseIfVersion(data, !request.isRaw) };
+  },
   async handle(context, request) {
     const committed = await writeContent(context, body, request);
     const message = `Overwrote the content; this is version ${committed.file.version}.`;

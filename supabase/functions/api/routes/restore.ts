@@ -3,12 +3,13 @@ import { z } from "zod";
 import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../auth/read_fields.ts";
 import { commit } from "../files/commit.ts";
-import { commitBasis, parseCommitRequest } from "../files/commit_request.ts";
+import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
 import { writeResponse } from "../http/respond.ts";
+import { ifVersionField } from "./if_version.ts";
 import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
-const body = z.object({ version: z.int().min(1).max(INTEGER_MAX) });
+const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
 
 export const restore = defineRoute({
   method: "PUT",
@@ -20,7 +21,7 @@ export const restore = defineRoute({
   parse: parseCommitRequest,
   async handle(context, request) {
     const fields = await readFields(context, body);
-    const basis = await commitBasis(request, "restore", fields);
+    const basis = await commitBasis(withVersion(request, fields), "restore", fields);
     const committed = await commit(context, { kind: "restore", ...basis, version: fields.version });
     return writeResponse("restore_file", committed, `Restored; this is version ${committed.file.version}.`);
   },

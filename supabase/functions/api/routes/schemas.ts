@@ -106,14 +106,8 @@ export const WRITE_ERRORS = [
   "FILE_NOT_FOUND",
   "IDEMPOTENCY_KEY_IN_USE",
   "PRECONDITION_FAILED",
+  ["FILE_ALREADY_EXISTS", 412],
   "IDEMPOTENCY_KEY_REUSED",
 ] as const;
 /** Errors of every request with a JSON body. */
 export const BODY_ERRORS = ["INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "CONTENT_TOO_LARGE"] as const;
-
-/** Marks the body of a PUT as the bytes themselves, whatever its Content-Type. */
-export const rawQuery = z.object({
-  raw: z.enum(["", "true", "false"]).optional().meta({
-    description: "Present, or `true`: the body is the bytes themselves.",
-  }),
-});

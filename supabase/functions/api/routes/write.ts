@@ -1,13 +1,15 @@
 /** POST /files: create a file or add a version. */
 import { z } from "zod";
+import { failField } from "../errors.ts";
 import { namedMediaType, writeContent, type WriteRequest } from "../files/write_content.ts";
 import { idempotencyKey, preconditions } from "../http/conditions.ts";
 import { contentField } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
-import { pick } from "../http/query.ts";
+import { isSet, pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
+import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
 import { defineRoute } from "./route.ts";
 import { EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 
@@ -16,20 +18,28 @@ const body = z.object({
   content: contentField(0),
   contentType: mediaType.nullish().meta({ description: "Detected from the extension when omitted." }),
   isBase64: z.boolean().nullish(),
+  ...ifVersionField,
 });
 
 const query = z.object({
   path: z.string().optional().meta({ description: "Present: the body is the bytes of this file." }),
   contentType: mediaType.optional().meta({ description: "The type of a raw upload; else its Content-Type." }),
+  ...rawQuery.shape,
 });
 
 /** With `path` in the query the body is the bytes themselves; otherwise JSON, with the path in it. */
 function parse(data: RequestData): WriteRequest {
   const { headers } = data;
-  const conditions = { ...preconditions(headers, true), idempotencyKey: idempotencyKey(headers) };
-  if (!data.query.has("path")) return { kind: "write", path: undefined, isRaw: false, ...conditions };
+  const isRaw = data.query.has("path");
+  if (isSet(data.query, "raw") && !isRaw) failField("path", "is required where the body is the bytes");
+  const conditions = {
+    ...preconditions(headers, true),
+    ...parseIfVersion(data, !isRaw),
+    idempotencyKey: idempotencyKey(headers),
+  };
+  if (!isRaw) return { kind: "write", path: undefined, isRaw, ...conditions };
   const path = checkPath(pick(data.query, ["path"]).path ?? "");
-  return { kind: "write", path, isRaw: true, contentType: rawContentType(data), ...conditions };
+  return { kind: "write", path, isRaw, contentType: rawContentType(data), ...conditions };
 }
 
 /** The type that a raw upload names: `contentType`, else its Content-Type if that is a supported one. */
