@@ -2,7 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { RETENTION_PREVIEW_FILES } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
-import { assertRefused, dataOf, previewRecord, projectRecord } from "../support/client/contract.ts";
+import { assertRefused, dataOf, issuesOf, previewRecord, projectRecord } from "../support/client/contract.ts";
 import { administrator, sweepAll, traces } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
@@ -67,6 +67,17 @@ test("PATCH /project takes a rule, replaces it whole and takes it away; other fi
     const rule of [{ keepVersions: 0 }, { keepVersions: 10_001 }, { keepDays: 3651 }, { deletedDays: 0 }, 5]
   ) {
     assertRefused(await patch(admin, { retention: rule }), "VALIDATION_ERROR", "update_project");
+  }
+  for (const rule of [{}, { keepDays: null }]) {
+    const empty = assertRefused(
+      await patch(admin, { retention: rule }),
+      "VALIDATION_ERROR",
+      "update_project",
+    );
+    assertEquals(issuesOf(empty), [{
+      path: "retention",
+      reason: "must have one of keepVersions, keepDays, deletedDays; null takes the rule away",
+    }]);
   }
   assertRefused(await patch(own, { retention: null }), "FORBIDDEN_SCOPE", "update_project");
   const account = await owner(service);

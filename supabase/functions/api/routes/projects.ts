@@ -25,7 +25,7 @@ import { defineRoute, noParameters, type OpenapiProperties } from "./route.ts";
 import { BODY_ERRORS, versionOrigin, wholeNumber } from "./schemas.ts";
 
 const limit = z.int().min(0).nullable().meta({ description: "Null: no limit." });
-const retention = z.object({
+const retentionFields = {
   keepVersions: z.int().min(1).max(KEEP_VERSIONS_MAX).nullish().meta({
     description: "So many of the newest versions of a file stay.",
   }),
@@ -35,7 +35,13 @@ const retention = z.object({
   deletedDays: z.int().min(1).max(KEEP_DAYS_MAX).nullish().meta({
     description: "A deleted file goes whole so many days after. Absent: never.",
   }),
-}).meta({ id: "Retention" });
+};
+const retention = z.object(retentionFields).meta({ id: "Retention" });
+/** As a client sends it: closed, and not empty. */
+const newRetention = z.object(retentionFields).refine(
+  (rule) => Object.values(rule).some((value) => typeof value === "number"),
+  `must have one of ${Object.keys(retentionFields).join(", ")}; null takes the rule away`,
+).meta({ id: "NewRetention", minProperties: 1 });
 const project = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -81,7 +87,7 @@ const changes = z.object({
   dryRun: z.boolean().nullish().meta({
     description: "Changes nothing, and answers what the rule, or the present one, would let go now.",
   }),
-  retention: retention.nullable().optional().meta({
+  retention: newRetention.nullable().optional().meta({
     description:
       "Replaced whole. A version goes when both `keepVersions` and `keepDays`, as far as they are given, let it " +
       "go; the latest never. Applied by the sweep. Null: no version goes by itself.",
