@@ -82,7 +82,7 @@ test("Idempotency-Key: what makes a request the same one is its meaning, not its
   await own.write("f.txt", "");
   const once = { "idempotency-key": "same" };
   const first = await own.put("append", "f.txt", '{"content":"é\\n"}', once);
-  for (const body of ['{ "content" : "\\u00e9\\u000a" }', '{"unknown":1,"content":"é\\n","isBase64":null}']) {
+  for (const body of ['{ "content" : "\\u00e9\\u000a" }', '{"isBase64":null,"content":"é\\n"}']) {
     const answer = await own.put("append", "f.txt", body, once);
     // Null for an optional field means absent; to the letter it may count as another body, too.
     if (answer.status === 200) assertReplayed(answer, first);

@@ -109,12 +109,11 @@ test("404 FILE_NOT_FOUND for a missing file in every mode and write but POST, wi
     ["GET", "/files/none?version=1", "read_file"],
     ["GET", "/files/none?metadata", "get_file_metadata"],
     ["GET", "/files/none?versions", "get_file_versions"],
-    ["PUT", "/files/append/none", "write_file"],
-    ["PUT", "/files/overwrite/none", "write_file"],
-    ["PUT", "/files/edit/none", "write_file"],
+    ["PUT", "/files/append/none", "write_file", { content: "x" }],
+    ["PUT", "/files/overwrite/none", "write_file", { content: "x" }],
+    ["PUT", "/files/edit/none", "write_file", { oldString: "a", newString: "b" }],
   ] as const;
-  for (const [method, path, operation] of cases) {
-    const body = method === "GET" ? undefined : { content: "x", oldString: "a", newString: "b" };
+  for (const [method, path, operation, body] of cases) {
     const details = assertRefused(await own.request(method, path, { body }), "FILE_NOT_FOUND", operation);
     assertEquals(details, {}, path);
   }

@@ -580,6 +580,24 @@ test("file_history and diff_versions", async () => {
   assertMatch(text, /\n… \d+ more lines: read_file with version=2 shows all of it$/);
 });
 
+test("arguments: one that is nearly one of ours is refused, and nothing is done", async () => {
+  const { own, agent } = await setUp();
+  await own.write("a.txt", "kept");
+  const write = { path: "a.txt", content: "lost" };
+  for (const name of ["expectedVersion", "expected_versoin", "if_version"]) {
+    assertEquals(
+      await agent.refused("write_file", { ...write, [name]: 7 }),
+      `VALIDATION_ERROR: ${name} is not an argument; did you mean expected_version?`,
+    );
+  }
+  assertEquals(
+    await agent.refused("read_file", { file_path: "a.txt" }),
+    "VALIDATION_ERROR: file_path is not an argument; did you mean path?",
+  );
+  assertEquals((await own.read("a.txt")).content, "kept");
+  assertMatch(await agent.call("read_file", { path: "a.txt", file: "b.txt" }), /kept/);
+});
+
 test("arguments: refused in words, read leniently, and what is not ours is ignored", async () => {
   const { own, agent } = await setUp();
   await own.write("a.txt", lines(1, 3));

@@ -1,5 +1,5 @@
 /** GET /openapi.json describes the service: every route, parameter, bound and error, in a document that is valid. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertGreater } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { z } from "zod";
 import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
@@ -362,15 +362,49 @@ function schemaWith(within: unknown, field: string): unknown {
   return Object.values(within).map((inner) => schemaWith(inner, field)).find(Boolean);
 }
 
+/** Objects with fields, wherever they are below, references followed: each says whether it takes others. */
+function objectsIn(within: unknown, seen = new Set<unknown>()): Record<string, unknown>[] {
+  if (typeof within !== "object" || within === null || seen.has(within)) return [];
+  seen.add(within);
+  const reference: unknown = Reflect.get(within, "$ref");
+  if (typeof reference === "string") return objectsIn(target(answer.body, reference), seen);
+  const inner = Object.values(within).flatMap((one) => objectsIn(one, seen));
+  const found = objectSchema.safeParse(within);
+  return found.success && found.data["type"] === "object" ? [found.data, ...inner] : inner;
+}
+
+test("requests are closed to fields that the service does not know, answers are open to later ones", () => {
+  let closed = 0;
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { requestBody, responses }] of Object.entries(methods)) {
+      const isOpen = path === "/memory" || path === "/mcp";
+      const objects = objectsIn(requestBody);
+      closed += isOpen ? 0 : objects.length;
+      for (const { additionalProperties } of objects) {
+        assertEquals(additionalProperties === false, !isOpen, `${method} ${path}`);
+      }
+      for (const { additionalProperties } of objectsIn(responses)) {
+        assert(additionalProperties !== false, `${method} ${path}`);
+      }
+    }
+  }
+  assertGreater(closed, 20);
+});
+
 /** Whether a reference within the document has a target. */
 function resolves(root: unknown, reference: string): boolean {
-  if (!reference.startsWith("#/")) return false;
+  return target(root, reference) !== undefined;
+}
+
+/** What a reference leads to. */
+function target(root: unknown, reference: string): unknown {
+  if (!reference.startsWith("#/")) return undefined;
   let at = root;
   for (const part of reference.slice(2).split("/")) {
-    if (typeof at !== "object" || at === null) return false;
+    if (typeof at !== "object" || at === null) return undefined;
     at = Reflect.get(at, part.replaceAll("~1", "/").replaceAll("~0", "~"));
   }
-  return at !== undefined;
+  return at;
 }
 
 /** The routes about accounts, and whether a key will do. */

@@ -151,13 +151,13 @@ test("413 CONTENT_TOO_LARGE: one write, overwrite or edit over the free tier's b
   const details = { limitBytes: FREE_BYTES, sizeBytes: FREE_BYTES + 1, tier: "free" };
   for (const isKnown of [true, false]) {
     for (
-      const [method, path] of [
-        ["POST", "/files"],
-        ["PUT", "/files/overwrite/f.txt"],
+      const [method, path, body] of [
+        ["POST", "/files", { path: "new.txt", content }],
+        ["PUT", "/files/overwrite/f.txt", { content }],
       ] as const
     ) {
       if (!isKnown) await service.restartFunction();
-      const answer = await own.request(method, path, { body: { path: "new.txt", content } });
+      const answer = await own.request(method, path, { body });
       assertEquals(assertRefused(answer, "CONTENT_TOO_LARGE", "write_file"), details, path);
       assertEquals(await service.tables(), before);
     }

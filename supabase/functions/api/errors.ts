@@ -29,7 +29,7 @@ export const ERRORS = {
   },
   VALIDATION_ERROR: {
     status: 400,
-    meaning: "A field or parameter is missing, of the wrong type or out of range.",
+    meaning: "A field or parameter is missing, not known to the route, of the wrong type or out of range.",
     message: "The request is not valid.",
     fromDatabase: true,
   },

@@ -48,6 +48,10 @@ export const JSON_LONG_STRING_BYTES = 16 * 1024;
 export const JSON_VALUES_MAX = 100_000;
 /** Nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 256;
+/** Unknown fields or query parameters that a refusal names … */
+export const UNKNOWN_NAMES_REPORTED_MAX = 10;
+/** … and how much of each, in UTF-16 code units. */
+export const UNKNOWN_NAME_LENGTH_SHOWN = 100;
 /** A path in bytes of UTF-8. In SQL. */
 export const PATH_BYTES_MAX = 1024;
 /** Names in a path, folders and file together: each folder has a row of its own. In SQL. */

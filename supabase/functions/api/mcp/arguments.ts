@@ -1,6 +1,7 @@
 /** Arguments of tools: flat schemas, read leniently, and refused in words that a model can act on. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
+import { meantName } from "../http/meant_names.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { INTEGER_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 import { unescapeHidden } from "../runtime/hidden_characters.ts";
@@ -113,12 +114,16 @@ function flatten(property: unknown): Property {
   return flat;
 }
 
-/** The arguments as the schema has them. Throws VALIDATION_ERROR, and INVALID_PATH for a path. */
+/**
+ * The arguments as the schema has them. Others are ignored, but for one that was probably meant to be one of ours: a guard
+ * that is misspelt would be none. Throws VALIDATION_ERROR, and INVALID_PATH for a path.
+ */
 export function parseArguments<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   { properties }: Arguments,
   given: unknown,
 ): z.infer<z.ZodObject<Shape>> {
+  refuseMisspelt(Object.keys(properties), given);
   const result = schema.safeParse(normalize(properties, given ?? {}));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -127,7 +132,15 @@ export function parseArguments<Shape extends z.ZodRawShape>(
   fail("VALIDATION_ERROR", `${name || "arguments"} ${isMissing ? "is required" : issue?.message}`);
 }
 
-/** Models send null for what they leave out, and numbers and booleans as text. Other arguments than ours are ignored. */
+function refuseMisspelt(known: readonly string[], given: unknown): void {
+  const names = Object.keys(Object(given));
+  for (const name of names.filter((one) => !known.includes(one))) {
+    const meant = meantName(name, known.filter((one) => !names.includes(one)));
+    if (meant !== undefined) fail("VALIDATION_ERROR", `${name} is not an argument; did you mean ${meant}?`);
+  }
+}
+
+/** Models send null for what they leave out, and numbers and booleans as text. */
 function normalize(properties: Arguments["properties"], given: unknown): unknown {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const normalized: Record<string, unknown> = {};

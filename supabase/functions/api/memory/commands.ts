@@ -1,26 +1,26 @@
-/** The input of the memory tool `memory_20250818`, as the model makes it. */
+/** The input of the memory tool `memory_20250818`, as the model makes it: later versions of the tool may add fields. */
 import { z } from "zod";
 
 const path = z.string();
 
 const COMMANDS = {
-  view: z.object({ command: z.literal("view"), path, view_range: z.array(z.number()).nullish() }),
-  create: z.object({ command: z.literal("create"), path, file_text: z.string() }),
-  str_replace: z.object({
+  view: z.looseObject({ command: z.literal("view"), path, view_range: z.array(z.number()).nullish() }),
+  create: z.looseObject({ command: z.literal("create"), path, file_text: z.string() }),
+  str_replace: z.looseObject({
     command: z.literal("str_replace"),
     path,
     old_str: z.string(),
     // Models leave it out to remove text.
     new_str: z.string().nullish().transform((text) => text ?? ""),
   }),
-  insert: z.object({
+  insert: z.looseObject({
     command: z.literal("insert"),
     path,
     insert_line: z.number(),
     insert_text: z.string(),
   }),
-  delete: z.object({ command: z.literal("delete"), path }),
-  rename: z.object({ command: z.literal("rename"), old_path: path, new_path: path }),
+  delete: z.looseObject({ command: z.literal("delete"), path }),
+  rename: z.looseObject({ command: z.literal("rename"), old_path: path, new_path: path }),
 };
 
 export type CommandName = keyof typeof COMMANDS;

@@ -81,7 +81,7 @@ const jsonrpc = z.literal("2.0");
 const params = z.record(z.string(), z.unknown()).optional();
 
 const message = z.union([
-  z.object({
+  z.looseObject({
     jsonrpc,
     id: z.union([z.string(), z.int()]),
     method: z.enum(["initialize", "server/discover", "ping", "tools/list", "tools/call"]).meta({
@@ -89,7 +89,7 @@ const message = z.union([
     }),
     params,
   }).meta({ description: "A request." }),
-  z.object({ jsonrpc, method: z.literal("notifications/initialized"), params }).meta({
+  z.looseObject({ jsonrpc, method: z.literal("notifications/initialized"), params }).meta({
     description: "A notification: taken with 202.",
   }),
 ]).meta({ id: "McpMessage", description: "A JSON-RPC 2.0 request or notification." });

@@ -2,7 +2,7 @@
 import { type ErrorCode, ERRORS } from "../errors.ts";
 import { type ResponseHeader, responseHeaders } from "./openapi_headers.ts";
 import type { Json } from "./openapi_schemas.ts";
-import type { DocumentedError, Route } from "./route.ts";
+import { type DocumentedError, isStrict, type Route } from "./route.ts";
 
 /** Errors of every route with credentials. */
 const AUTHORIZED: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"];
@@ -12,13 +12,16 @@ const OF_FILES: readonly ErrorCode[] = [
   "INVALID_SESSION",
   "FORBIDDEN_SCOPE",
   "PROJECT_NOT_FOUND",
-  "VALIDATION_ERROR",
 ];
+/** Errors of a route that refuses query parameters which it does not know. */
+const STRICT: readonly ErrorCode[] = ["VALIDATION_ERROR"];
 
-function errorsOf({ credentials, openapi: { errors } }: Route): readonly DocumentedError[] {
-  if (credentials === "none" || credentials === "secret key") return [...errors, "INTERNAL_ERROR"];
-  const ofFiles = credentials === "key" ? OF_FILES : [];
-  return [...new Set([...ofFiles, ...errors, ...AUTHORIZED, "INTERNAL_ERROR" as const])];
+function errorsOf(route: Route): readonly DocumentedError[] {
+  const { credentials, openapi: { errors } } = route;
+  const ofStrict = isStrict(route) ? STRICT : [];
+  const isOpen = credentials === "none" || credentials === "secret key";
+  const ofCaller = isOpen ? [] : [...credentials === "key" ? OF_FILES : [], ...AUTHORIZED];
+  return [...new Set([...ofStrict, ...ofCaller, ...errors, "INTERNAL_ERROR" as const])];
 }
 
 const HEADERS_OF_STATUS: Readonly<Record<number, readonly ResponseHeader[]>> = {

@@ -1,11 +1,13 @@
 /** JSON Schemas of OpenAPI 3.1 from the zod schemas that validate. */
 import { z } from "zod";
+import { isOpen } from "../http/unknown_names.ts";
 
 export type Json = Record<string, unknown>;
 
 /**
- * `io`: whether a client sends it (`input`) or receives it. Records that are received stay open: a later version may
- * add fields, and no client should refuse them.
+ * `io`: whether a client sends it (`input`) or receives it. Objects that are sent are closed: a field that the service
+ * does not know is refused. Those that are received stay open: a later version may add fields, and no client should
+ * refuse them.
  */
 export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -22,6 +24,8 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
       // zod's pattern of a time is long, and the format says the same.
       if (jsonSchema.format === "date-time" || jsonSchema.format === "uuid") delete jsonSchema.pattern;
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      const isClosed = io === "input" && zodSchema instanceof z.ZodObject && !isOpen(zodSchema);
+      if (isClosed) jsonSchema.additionalProperties = false;
     },
   });
   return rest;

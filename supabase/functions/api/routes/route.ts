@@ -4,6 +4,7 @@ import type { Credentials } from "../auth/identify.ts";
 import type { Context } from "../context.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Query } from "../http/query.ts";
+import { refuseUnknownParameters } from "../http/unknown_names.ts";
 import type { RequestData } from "../http/request_data.ts";
 import type { Operation } from "../http/respond.ts";
 import type { Scope } from "../ports/answer.ts";
@@ -45,12 +46,22 @@ export interface Route extends RouteProperties {
   readonly prepare: (data: RequestData) => (context: Context) => Promise<Response> | Response;
 }
 
-/** A route of the table, which holds routes of different parameters. */
+/** Routes with a protocol or readers of their own, who may add parameters that are not ours to judge. */
+const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|l)(\/|$)/;
+
+/** Whether the route refuses query parameters that it does not know. */
+export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {
+  return !TAKES_ANY_PARAMETER.test(pattern);
+}
+
+/** A route of the table, which holds routes of different parameters. The query parameters that it knows are those of its description. */
 export function defineRoute<Parameters>(definition: RouteDefinition<Parameters>): Route {
   const { parse, handle, ...route } = definition;
   return {
     ...route,
     prepare: (data) => {
+      const { query, body } = route.openapi;
+      if (isStrict(route)) refuseUnknownParameters(data.query, query, body);
       const parameters = parse(data);
       return (context) => handle(context, parameters);
     },

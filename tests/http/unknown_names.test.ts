@@ -1,0 +1,219 @@
+/** A misspelt guard or limit would be none: fields and query parameters that a route does not know are refused by name. */
+import { assert, assertEquals } from "@std/assert";
+import { z } from "zod";
+import { UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
+import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
+import type { Route } from "../../supabase/functions/api/routes/route.ts";
+import { owner } from "../support/client/accounts.ts";
+import type { RequestOptions } from "../support/client/api.ts";
+import { type Answer, assertRefused, issuesOf } from "../support/client/contract.ts";
+import { administrator } from "../support/client/erasure.ts";
+import { suite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await suite();
+
+const account = await owner(service);
+const { key: admin } = await account.createKey({ scopes: ["read", "write", "admin"] });
+
+/** Routes that take any parameter, by pattern, and bodies that have readers of their own. */
+const OPEN_ROUTES = ["/health", "/l/:token", "/l/:token", "/openapi.json"];
+const OPEN_BODIES = ["/mcp", "/memory"];
+
+const TYPO = "nonsense";
+const isStrict = ({ pattern }: Route) => !OPEN_ROUTES.includes(pattern);
+const nameOf = ({ method, pattern }: Route) => `${method} ${pattern}`;
+/** A name that is one letter too long. */
+const misspelt = (name: string) => `${name.slice(0, 2)}${name.slice(1)}`;
+
+/** Sends a request to the route with credentials that it takes. */
+async function ask(route: Route, query: string, options: RequestOptions = {}): Promise<Answer> {
+  const path = route.pattern.replace("/*", "/f.txt").replace(":runId", "run-1")
+    .replace(/:\w+/, crypto.randomUUID()) + query;
+  if (route.credentials === "account") return await account.request(route.method, path, options);
+  if (route.credentials !== "secret key") return await service.request(admin, route.method, path, options);
+  const headers = { authorization: `Bearer ${service.stack.secretKey}` };
+  return await service.request(null, route.method, path, { ...options, headers });
+}
+
+/** Refused as an unknown name; returns the reasons by path. */
+function reasonsOf(answer: Answer, name: string): Map<string, string> {
+  const issues = issuesOf(assertRefused(answer, "VALIDATION_ERROR"));
+  assertEquals(issues[0]?.path, name, answer.text);
+  return new Map(issues.map(({ path, reason }) => [path, reason]));
+}
+
+/** The objects that a body of the route may be. */
+function shapesOf(schema: unknown): Readonly<Record<string, unknown>>[] {
+  if (schema instanceof z.ZodObject) return [schema.shape];
+  return schema instanceof z.ZodUnion ? schema.options.flatMap(shapesOf) : [];
+}
+
+test("the routes and bodies that take what they do not know are these alone", async () => {
+  const open = ROUTES.filter((route) => !isStrict(route)).map(({ pattern }) => pattern);
+  assertEquals(open.toSorted(), OPEN_ROUTES);
+  assertEquals((await service.request(null, "GET", `/health?${TYPO}`)).status, 200);
+  assertEquals((await service.request(null, "GET", `/openapi.json?${TYPO}`)).status, 200);
+  assertEquals((await service.request(null, "GET", `/l/none?${TYPO}`)).status, 404);
+  const own = await files();
+  const input = { command: "create", path: "/memories/a", file_text: "a", [TYPO]: 1 };
+  assertEquals((await own.request("POST", "/memory", { body: input })).status, 200);
+  assertEquals((await own.read("memories/a")).content, "a");
+});
+
+for (const route of ROUTES.filter(isStrict)) {
+  const { query, body } = route.openapi;
+
+  test(`400 VALIDATION_ERROR: ${nameOf(route)} refuses a query parameter that it does not know, and changes nothing`, async () => {
+    const before = await service.tables();
+    const unknown = reasonsOf(await ask(route, `?${TYPO}=1`), TYPO).get(TYPO);
+    assert(unknown?.startsWith("is not a known query parameter; "), unknown);
+    for (const [known] of Object.entries(shapesOf(query)[0] ?? {}).filter(([name]) => name.length > 2)) {
+      const wrong = misspelt(known);
+      const reason = reasonsOf(await ask(route, `?${wrong}=1`), wrong).get(wrong);
+      assertEquals(reason, `is not a known query parameter; did you mean ${known}?`);
+    }
+    assertEquals(await service.tables(), before);
+  });
+
+  if (!body || OPEN_BODIES.includes(route.pattern)) continue;
+
+  test(`400 VALIDATION_ERROR: ${nameOf(route)} refuses a field that it does not know, and changes nothing`, async () => {
+    const before = await service.tables();
+    const unknown = reasonsOf(await ask(route, "", { body: { [TYPO]: 1 } }), TYPO).get(TYPO);
+    assert(unknown?.startsWith("is not a known field; known are "), unknown);
+    const names = shapesOf(body).flatMap((shape) => Object.keys(shape));
+    for (const known of names.filter((name) => name.length > 2)) {
+      const wrong = misspelt(known);
+      const reason = reasonsOf(await ask(route, "", { body: { [wrong]: 1 } }), wrong).get(wrong);
+      assertEquals(reason, `is not a known field; did you mean ${known}?`);
+    }
+    assertEquals(await service.tables(), before);
+  });
+}
+
+/** A request that meant something else, where its answer points to, and what was meant. */
+const MEANT: readonly (readonly [string, string, unknown, string, string])[] = [
+  ["POST", "/files", { path: "f", content: "x", encoding: "base64" }, "encoding", "isBase64"],
+  ["POST", "/files", { path: "f", content: "x", ifVersoin: 7 }, "ifVersoin", "ifVersion"],
+  ["POST", "/files", { path: "f", content: "x", mimeType: "text/csv" }, "mimeType", "contentType"],
+  ["POST", "/files?path=f&if_version=7", "x", "if_version", "ifVersion"],
+  ["PUT", "/files/append/f?ifVersoin=7", "x", "ifVersoin", "ifVersion"],
+  ["PUT", "/files/edit/f", { old_string: "x", newString: "y" }, "old_string", "oldString"],
+  [
+    "PUT",
+    "/files/edit/f",
+    { edits: [{ oldString: "x", newString: "y", replaceal: true }] },
+    "edits.0.replaceal",
+    "replaceAll",
+  ],
+  ["DELETE", "/files/f?expectedVersion=7", undefined, "expectedVersion", "ifVersion"],
+  ["POST", "/runs/r/undo", { dry_run: true }, "dry_run", "dryRun"],
+  ["POST", "/links", { path: "f", for: "read", ttl: 60 }, "ttl", "expiresIn"],
+  ["GET", "/files?prefix=docs", undefined, "prefix", "directory"],
+  ["GET", "/search?query=x", undefined, "query", "q"],
+  ["PATCH", "/project", { retention: { keepDay: 3, keepVersions: 1 } }, "retention.keepDay", "keepDays"],
+  ["PATCH", "/project", { retention: { days: 3 } }, "retention.days", "keepDays"],
+  ["POST", "/project/apikeys", { scopes: ["read"], prefix: "docs" }, "prefix", "pathPrefix"],
+  ["POST", "/project/apikeys", { scopes: ["read"], expires: "2040-01-01" }, "expires", "expiresAt"],
+];
+
+test("400 VALIDATION_ERROR names the known field that was probably meant, and nothing is changed", async () => {
+  const own = await files();
+  const { key } = await administrator(service, own.project.id);
+  await own.write("f", "x");
+  const before = await service.tables();
+  for (const [method, path, body, at, meant] of MEANT) {
+    const headers = typeof body === "string" ? { "content-type": "application/octet-stream" } : {};
+    const answer = await service.request(key, method, path, { body, headers });
+    const reason = reasonsOf(answer, at).get(at);
+    assert(reason?.endsWith(`did you mean ${meant}?`), `${path}: ${reason}`);
+  }
+  assertEquals(await service.tables(), before);
+});
+
+test("400 VALIDATION_ERROR: an operation of a batch has the fields of its kind alone, and nothing is done", async () => {
+  const own = await files();
+  await own.write("f", "x");
+  const before = await service.tables();
+  const good = { op: "write", path: "g", content: "x" };
+  const cases = [
+    [{ op: "delete", path: "f", ifVersoin: 7 }, "operations.1.ifVersoin"],
+    [{ op: "delete", path: "f", content: "x" }, "operations.1.content"],
+    [{ op: "append", path: "f", content: "x", contentType: "text/csv" }, "operations.1.contentType"],
+    [{ op: "move", path: "f", destination: "h", dryRun: true }, "operations.1.dryRun"],
+    [{ op: "edit", path: "f", oldString: "x", newString: "y", all: true }, "operations.1.all"],
+    [
+      { op: "edit", path: "f", edits: [{ oldString: "x", newString: "y", count: 2 }] },
+      "operations.1.edits.0.count",
+    ],
+  ] as const;
+  for (const [operation, at] of cases) {
+    reasonsOf(await own.request("POST", "/batch", { body: { operations: [good, operation] } }), at);
+  }
+  assertEquals(await service.tables(), before);
+});
+
+test("400 VALIDATION_ERROR: with `edits`, nothing of a single edit is ignored", async () => {
+  const own = await files();
+  await own.write("f", "x");
+  const edits = [{ oldString: "x", newString: "y" }];
+  for (
+    const more of [{ oldString: "x" }, { newString: "x" }, { replaceAll: true }, { expectedOccurrences: 2 }]
+  ) {
+    const answer = await own.put("edit", "f", { edits, ...more });
+    assertEquals(
+      issuesOf(assertRefused(answer, "VALIDATION_ERROR")).map(({ path }) => path),
+      Object.keys(more),
+    );
+  }
+  assertEquals((await own.put("edit", "f", { edits, replaceAll: null })).status, 200);
+  assertEquals((await own.put("edit", "f", { edits: null, oldString: "y", newString: "z" })).status, 200);
+});
+
+test("400 VALIDATION_ERROR: a field of the body that comes as a query parameter is sent to where it belongs", async () => {
+  const own = await files();
+  await own.write("f", "x");
+  const copied = await own.request("PUT", "/files/copy/f?ifVersion=7", { body: { destination: "g" } });
+  assertEquals(
+    reasonsOf(copied, "ifVersion").get("ifVersion"),
+    "is a field of the JSON body, not a query parameter",
+  );
+});
+
+test("unknown names are cut and counted, whatever they hold; the ones first in the body are named", async () => {
+  const own = await files();
+  const names = ["x".repeat(10_000), "__proto__", "a\u0000b", "constructor"];
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`n${index}`, index]));
+  const body = `{${names.map((name) => `${JSON.stringify(name)}:1`).join()},${JSON.stringify(many).slice(1)}`;
+  const issues = issuesOf(assertRefused(await own.request("POST", "/links", { body }), "VALIDATION_ERROR"));
+  assertEquals(issues.slice(0, 4).map(({ path }) => path), [`${"x".repeat(100)}…`, ...names.slice(1)]);
+  assertEquals(
+    issues.filter(({ reason }) => reason.startsWith("is not a known")).length,
+    UNKNOWN_NAMES_REPORTED_MAX,
+  );
+});
+
+test("a list where an object belongs, or the other way round, is that fault, and no unknown name", async () => {
+  const own = await files();
+  const operation = { op: "edit", path: "f", edits: { oldString: "x", nonsense: 1 } };
+  for (
+    const [path, body, at] of [
+      ["/files", [1], ""],
+      ["/batch", { operations: [[1]] }, "operations.0"],
+      ["/batch", { operations: { a: { nonsense: 1 } } }, "operations"],
+      ["/batch", { operations: [operation] }, "operations.0.edits"],
+    ] as const
+  ) {
+    const answer = await own.request("POST", path, { body: JSON.stringify(body) });
+    const [issue] = issuesOf(assertRefused(answer, "VALIDATION_ERROR"));
+    assert(issue?.path.startsWith(at) && !issue.reason.includes("known"), answer.text);
+  }
+});
+
+test("the key comes before an unknown name, and the path before it", async () => {
+  const own = await files();
+  assertRefused(await service.request(null, "GET", `/files?${TYPO}`), "INVALID_API_KEY");
+  assertRefused(await own.request("GET", `/files/a%00b?${TYPO}`), "INVALID_PATH");
+  const sent = { body: { [TYPO]: 1 }, headers: { "content-type": "application/xml" } };
+  assertRefused(await own.request("POST", "/files", sent), "UNSUPPORTED_MEDIA_TYPE");
+});
