@@ -6,6 +6,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseCommand, printLine, run as runCommand } from "../local/cli/command_line.ts";
 import { contentTypesList } from "./generator/content_types.ts";
 import { decisionsTable } from "./generator/decisions.ts";
 import { errorsTable } from "./generator/errors.ts";
@@ -103,9 +104,12 @@ export async function run(isCheck: boolean): Promise<string[]> {
 }
 
 if (import.meta.main) {
-  const isCheck = Deno.args.includes("--check");
-  const stale = await run(isCheck);
-  const lines = stale.map((line) => isCheck ? `Stale: ${line}. Run deno task docs.` : `Rewrote ${line}.`);
-  await Deno.stdout.write(new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")));
-  if (isCheck && stale.length > 0) Deno.exit(1);
+  await runCommand(async () => {
+    const { values } = parseCommand(Deno.args, { check: { type: "boolean" } }, "deno task docs [--check]");
+    const stale = await run(values.check ?? false);
+    for (const line of stale) {
+      printLine(values.check ? `Stale: ${line}. Run deno task docs.` : `Rewrote ${line}.`);
+    }
+    if (values.check && stale.length > 0) Deno.exit(1);
+  });
 }

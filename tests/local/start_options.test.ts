@@ -33,7 +33,7 @@ for (const [args, expected] of UNDERSTOOD) {
 }
 
 const REFUSED: [string[], string][] = [
-  [["--prot", "1"], "Unknown option '--prot'."],
+  [["--prot", "1"], "Unknown option '--prot'. Did you mean --port?"],
   [["8000"], "Unexpected argument '8000'."],
   [["--port"], "--port"],
   [["--port", "65536"], "--port must be a whole number from 0 to 65535."],

@@ -1,5 +1,6 @@
 /** Shared by the commands: strict options, one line for an error, results on standard output and notices on standard error. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { meantName } from "../../functions/api/http/meant_names.ts";
 import { escapeHidden as escapeControls } from "../../functions/api/runtime/hidden_characters.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 
@@ -16,8 +17,12 @@ export class UsageError extends StartupError {
 /** Options by name, and whether each takes a value. */
 export type OptionTypes = NonNullable<ParseArgsConfig["options"]>;
 
-/** Parses options and positional words. Throws `UsageError` for an unknown or repeated option. */
+/**
+ * Parses options and positional words. Throws `UsageError` for a repeated option, and for an unknown one, with the one
+ * that was probably meant.
+ */
 export function parseCommand<T extends OptionTypes>(args: readonly string[], options: T, usage: string) {
+  refuseUnknownOptions(args, options, usage);
   try {
     const parsed = parseArgs({
       args: [...args],
@@ -34,6 +39,17 @@ export function parseCommand<T extends OptionTypes>(args: readonly string[], opt
     if (error instanceof UsageError) throw error;
     const [problem = "The options are invalid"] = messageOf(error).split(/\. |\n/);
     throw new UsageError(`${problem}.`, usage);
+  }
+}
+
+function refuseUnknownOptions(args: readonly string[], options: OptionTypes, usage: string): void {
+  const known = Object.keys(options);
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind !== "option" || known.includes(token.name)) continue;
+    const meant = token.rawName.startsWith("--") ? meantName(token.name, known) : undefined;
+    const hint = meant === undefined ? "" : ` Did you mean --${meant}?`;
+    throw new UsageError(`Unknown option '${token.rawName}'.${hint}`, usage);
   }
 }
 

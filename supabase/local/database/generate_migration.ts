@@ -8,6 +8,7 @@
  *     deno run -A supabase/local/database/generate_migration.ts [--check]
  */
 import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
 import { MIGRATIONS_DIRECTORY, SCHEMAS_DIRECTORY } from "../repository.ts";
 
 export const INITIAL_MIGRATION = "20261122000000_initial.sql";
@@ -60,7 +61,8 @@ async function main(isCheck: boolean): Promise<{ text: string; code: number }> {
 }
 
 if (import.meta.main) {
-  const { text, code } = await main(Deno.args.includes("--check"));
+  const { values } = parseArgs({ args: Deno.args, options: { check: { type: "boolean" } } });
+  const { text, code } = await main(values.check ?? false);
   await Deno.stdout.write(new TextEncoder().encode(`${text}\n`));
   Deno.exitCode = code;
 }
