@@ -1,0 +1,35 @@
+import { assertEquals } from "@std/assert";
+import { meantName } from "../../../supabase/functions/api/http/meant_names.ts";
+
+const WRITE = ["path", "content", "contentType", "isBase64", "ifVersion"];
+const KEY = ["name", "environment", "scopes", "pathPrefix", "expiresAt"];
+
+/** A name, those that are known, and the one that was meant. */
+const NAMES: readonly (readonly [string, readonly string[], string | undefined])[] = [
+  ["ifVersoin", WRITE, "ifVersion"],
+  ["ifversion", WRITE, "ifVersion"],
+  ["if_version", WRITE, "ifVersion"],
+  ["If-Version", WRITE, "ifVersion"],
+  ["ifVersionn", WRITE, "ifVersion"],
+  ["fVersion", WRITE, "ifVersion"],
+  ["encoding", WRITE, "isBase64"],
+  ["mimeType", WRITE, "contentType"],
+  ["contetn", WRITE, "content"],
+  ["prefix", KEY, "pathPrefix"],
+  ["prefix", ["path", "directory"], "directory"],
+  ["scope", KEY, "scopes"],
+  ["expires", KEY, "expiresAt"],
+  // Too far from all of them, or of short names one letter too many.
+  ["patch", ["path"], "path"],
+  ["pa", ["path"], undefined],
+  ["x", ["q", "at"], undefined],
+  ["nonsense", [...WRITE, ...KEY], undefined],
+  ["", WRITE, undefined],
+  ["path", [], undefined],
+];
+
+for (const [name, known, meant] of NAMES) {
+  Deno.test(`meantName: ${name || "nothing"} of ${known.join(", ") || "none"} is ${meant ?? "none"}`, () => {
+    assertEquals(meantName(name, known), meant);
+  });
+}
