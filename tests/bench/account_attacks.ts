@@ -1,6 +1,7 @@
 /**
- * What one account can do to a neighbour: small writes and reads beside its costliest requests, from 20 projects. Their
- * windows are left out, so that what holds is the bound on what runs at the same time.
+ * What one free account can do to a neighbour: small writes and reads beside its costliest requests. It has 20 projects of
+ * 100 requests a minute, and spreads what they count over the minute. In a burst it does the same until they are used up,
+ * some seconds of each minute.
  */
 import { z } from "zod";
 import { signUp } from "../support/browser/person.ts";
@@ -13,6 +14,9 @@ import { pathIn, populate } from "./populate.ts";
 import { atMost } from "./report.ts";
 
 const PROJECTS = 20;
+/** That its projects count together; they have this limit here so that what a request counts can be seen at any time. */
+const REQUESTS_PER_SECOND = PROJECTS * 100 / 60;
+const REQUESTS_PER_MINUTE = 1_000_000;
 const FILES = 10_000;
 const FILES_PER_DIRECTORY = 500;
 /** Of one run, in one project. */
@@ -20,53 +24,40 @@ const HUGE_RUN_VERSIONS = 600_000;
 const LARGE_FILES = 9;
 const TEXTS = 24;
 
+/** Method, path and, as JSON, the body. */
+type Send = readonly [string, string, unknown?];
+
+/** When every file had its first version. */
+const AT = "2026-06-01T00:00:00Z";
+
 interface Attack {
   readonly name: string;
   /** Whether only the first project has what it takes. */
   readonly isOfFirst?: boolean;
-  readonly send: (client: Client, at: string) => Promise<unknown>;
+  readonly send: Send;
 }
 
 const ATTACKS: readonly Attack[] = [
-  {
-    name: "plan of a restore of 10,000 files",
-    send: (client, at) => client.send("POST", "/restore", { directory: "/", at }),
-  },
+  { name: "plan of a restore of 10,000 files", send: ["POST", "/restore", { directory: "/", at: AT }] },
   {
     name: "regular expression over 24 MB",
     isOfFirst: true,
-    send: (client) => client.send("GET", "/search?mode=regex&q=[0-9]x[a-z]*y%24&directory=texts"),
+    send: ["GET", "/search?mode=regex&q=[0-9]x[a-z]*y%24&directory=texts"],
   },
   {
     name: "batch of nine edits of 10 MB",
     isOfFirst: true,
-    send: (client) =>
-      client.send("POST", "/batch", { operations: Array.from({ length: LARGE_FILES }, edit) }),
+    send: ["POST", "/batch", { operations: Array.from({ length: LARGE_FILES }, edit) }],
   },
-  {
-    name: "export of 50 MB",
-    isOfFirst: true,
-    send: (client) => client.send("GET", "/export?directory=large/half"),
-  },
-  {
-    name: "plan of an undo of 600,000 versions",
-    isOfFirst: true,
-    send: (client) => client.send("POST", "/runs/huge/undo", {}),
-  },
-  {
-    name: "a run of 600,000 versions",
-    isOfFirst: true,
-    send: (client) => client.send("GET", "/runs/huge?limit=1"),
-  },
-  { name: "a run of 10,000 files", send: (client) => client.send("GET", "/runs/heavy") },
-  { name: "diff of 1 MB", isOfFirst: true, send: (client) => client.send("GET", "/diff/reversed.txt") },
-  {
-    name: "list with at=",
-    send: (client, at) => client.send("GET", `/files?recursive=true&limit=100&at=${encodeURIComponent(at)}`),
-  },
+  { name: "export of 50 MB", isOfFirst: true, send: ["GET", "/export?directory=large/half"] },
+  { name: "plan of an undo of 600,000 versions", isOfFirst: true, send: ["POST", "/runs/huge/undo", {}] },
+  { name: "a run of 600,000 versions", isOfFirst: true, send: ["GET", "/runs/huge?limit=1"] },
+  { name: "a run of 10,000 files", send: ["GET", "/runs/heavy"] },
+  { name: "diff of 1 MB", isOfFirst: true, send: ["GET", "/diff/reversed.txt"] },
+  { name: "list with at=", send: ["GET", `/files?recursive=true&limit=100&at=${encodeURIComponent(AT)}`] },
   {
     name: "preview of a rule of retention",
-    send: (client) => client.send("PATCH", "/project", { dryRun: true, retention: { keepVersions: 1 } }),
+    send: ["PATCH", "/project", { dryRun: true, retention: { keepVersions: 1 } }],
   },
 ];
 
@@ -80,7 +71,9 @@ function edit(_: unknown, index: number) {
   };
 }
 
-const largePath = (index: number) => `large/${index < 4 ? "half/" : ""}${index}.txt`;
+function largePath(index: number): string {
+  return `large/${index < 4 ? "half/" : ""}${index}.txt`;
+}
 
 export async function accountAttacks(bench: Bench): Promise<void> {
   const { stack, rounds, report } = bench;
@@ -102,47 +95,43 @@ export async function accountAttacks(bench: Bench): Promise<void> {
     };
     for (const attack of ATTACKS) {
       const alone = await measured();
-      const stop = begin(attack, own.url, account);
-      const beside = await measured();
-      const { served, refused } = await stop();
-      report.against(
-        `write of 1 KB beside: ${attack.name}`,
-        beside.write,
-        "ms",
-        "alone",
-        alone.write,
-        atMost(2),
-      );
-      report.against(
-        `read of 1 KB beside: ${attack.name}`,
-        beside.read,
-        "ms",
-        "alone",
-        alone.read,
-        atMost(2),
-      );
-      report.remark(`  ${served} were served meanwhile, ${refused} refused`);
+      for (const isBurst of [false, true]) {
+        const stop = await begin(attack, own.url, account, isBurst);
+        const beside = await measured();
+        const { served, refused } = await stop();
+        const what = `beside${isBurst ? " a burst" : ""}: ${attack.name}`;
+        const bar = isBurst ? null : atMost(2);
+        report.against(`write of 1 KB ${what}`, beside.write, "ms", "alone", alone.write, bar);
+        report.against(`read of 1 KB ${what}`, beside.read, "ms", "alone", alone.read, bar);
+        report.remark(`  ${served} were served meanwhile, ${refused} refused`);
+      }
     }
   } finally {
     await own.stop();
   }
 }
 
-/** From one client a project, as soon as an answer has come; returns what ends it. */
-function begin({ isOfFirst = false, send }: Attack, url: string, account: Account) {
+/** From one client a project, as soon as an answer has come and the windows have room; returns what ends it. */
+async function begin({ isOfFirst = false, send }: Attack, url: string, account: Account, isBurst: boolean) {
   let isOver = false;
   const counts = { served: 0, refused: 0 };
+  const millisecondsEach = isBurst
+    ? 0
+    : 1000 * await priceOf(url, account[0].key, send) / REQUESTS_PER_SECOND;
+  let roomAt = performance.now();
   const attackers = account.map(async ({ key }) => {
-    const client = new Client(url, isOfFirst ? account[0].key : key);
     while (!isOver) {
-      try {
-        await send(client, AT);
-        counts.served++;
-      } catch {
-        counts.refused++;
-        // A program that keeps on trying: it would wait longer if it did as it was told.
-        await new Promise((resolve) => setTimeout(resolve, 100));
+      const wait = roomAt - performance.now();
+      if (wait > 0) {
+        await pause(Math.min(wait, 100));
+        continue;
       }
+      roomAt = Math.max(roomAt, performance.now() - millisecondsEach) + millisecondsEach;
+      const { status } = await attempt(url, isOfFirst ? account[0].key : key, send);
+      if (status !== 429) counts.served++;
+      else counts.refused++;
+      // A program that keeps on trying.
+      if (status === 429) await pause(100);
     }
   });
   return async () => {
@@ -152,10 +141,31 @@ function begin({ isOfFirst = false, send }: Attack, url: string, account: Accoun
   };
 }
 
-type Account = readonly [Project, ...Project[]];
+/** As how many requests it counts. */
+async function priceOf(url: string, key: string, send: Send): Promise<number> {
+  const before = await attempt(url, key, ["GET", "/files?limit=1"]);
+  const after = await attempt(url, key, send);
+  if (after.status === 429) throw new Error(`${send[1]} is refused`);
+  // A window may have ended between them.
+  return after.remaining < before.remaining
+    ? before.remaining - after.remaining
+    : await priceOf(url, key, send);
+}
 
-/** When every file had its first version. */
-const AT = "2026-06-01T00:00:00Z";
+/** Sends the request and reads the answer to its end. */
+async function attempt(url: string, key: string, [method, path, body]: Send) {
+  const answer = await fetch(url + path, {
+    method,
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    ...body !== undefined && { body: JSON.stringify(body) },
+  });
+  for await (const _ of answer.body ?? []);
+  return { status: answer.status, remaining: Number(answer.headers.get("x-ratelimit-remaining")) };
+}
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+
+type Account = readonly [Project, ...Project[]];
 
 const projects = z.looseObject({
   data: z.looseObject({ projects: z.array(z.looseObject({ id: z.string() })) }),
@@ -196,7 +206,13 @@ async function openAccount(stack: BenchStack, url: string): Promise<Account> {
 /** A second version of each file, by one run; and in the first project a run of many versions, and large contents. */
 async function fill(stack: BenchStack, account: Account, client: Client): Promise<void> {
   const [first] = account;
-  for (const { id } of account) await stack.setTier(id, "enterprise");
+  for (const { id } of account) {
+    await stack.setTier(id, "enterprise");
+    await stack.sql("update filestore.projects set requests_per_minute = $2 where id = $1", [
+      id,
+      REQUESTS_PER_MINUTE,
+    ]);
+  }
   await populate(stack, account, { files: FILES, filesPerDirectory: FILES_PER_DIRECTORY });
   const ids = account.map(({ id }) => id).join();
   const huge = `project_id = '${first.id}' and path < '${pathIn(FILES_PER_DIRECTORY, 0)}x'`;
