@@ -677,6 +677,17 @@ comment on table filestore.shared_segments is
   'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
   'of one file becomes a version of another; of all other segments one file alone has versions.';
 
+create function filestore.due_since() returns timestamptz
+language plpgsql volatile set search_path = '' as $$
+begin
+  return coalesce(nullif(current_setting('filestore.due_since', true), '')::timestamptz, clock_timestamp());
+end
+$$;
+comment on function filestore.due_since is
+  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
+  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
+call filestore.grant_execute('filestore.due_since', 'filestore_admin');
+
 create table filestore.purged_files (
   project_id uuid not null,
   file_id uuid not null,
@@ -688,6 +699,7 @@ create table filestore.purged_files (
   first_pending_versions bigint not null,
   answers_after timestamptz,
   purged_at timestamptz not null,
+  due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id)
 );
 comment on table filestore.purged_files is
@@ -699,15 +711,18 @@ comment on column filestore.purged_files.versions is
   'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
   'at least 1 while segments of earlier versions are.';
 comment on column filestore.purged_files.answers_after is
-  'Idempotency answers made since then are still to be looked through for its path; null: none.';
+  'Idempotency answers made since then are still to be looked through for its path, and for those of the files that '
+  'were purged before it; null: none.';
+comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 
-create index purged_files_pending on filestore.purged_files (purged_at) where pending_versions > 0;
-create index purged_files_answers on filestore.purged_files (purged_at) where answers_after is not null;
+create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
+create index purged_files_answers on filestore.purged_files (project_id, due_since) where answers_after is not null;
 
 create table filestore.segment_scans (
   project_id uuid not null,
   file_id uuid not null,
   scanned_through integer not null default 0,
+  due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
@@ -719,29 +734,35 @@ create table filestore.doubtful_segments (
   project_id uuid not null,
   file_id uuid not null,
   segment_id uuid not null,
+  late_since timestamptz,
   primary key (project_id, file_id, segment_id)
 );
 comment on table filestore.doubtful_segments is
   'Segments that may be in no version: what compactions put into a file''s list, and of erased versions what none of '
   'those looked through so far needs. When all are, the ones that the list does not have are dead.';
+comment on column filestore.doubtful_segments.late_since is
+  '`due_since` of one that came while versions were being looked through already: they are once more, for it.';
 
 create table filestore.retention_passes (
   project_id uuid primary key,
   after_file uuid,
   position bigint not null,
-  started_at timestamptz not null
+  started_at timestamptz not null,
+  applied_at timestamptz not null default '-infinity'
 );
 comment on table filestore.retention_passes is
   'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
 comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
 comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
+comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
 
 create table filestore.dead_segments (
   segment_id uuid primary key,
   project_id uuid not null,
   stored_on date not null,
-  removed_at timestamptz
+  removed_at timestamptz,
+  due_since timestamptz not null default filestore.due_since()
 );
 comment on table filestore.dead_segments is
   'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
@@ -751,7 +772,7 @@ comment on column filestore.dead_segments.removed_at is
   'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
   'attempt at the commit that brought it, repeated so late, finds the id taken.';
 
-create index dead_segments_to_remove on filestore.dead_segments (project_id, segment_id) where removed_at is null;
+create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 
 create table filestore.directories (
@@ -911,14 +932,16 @@ comment on table filestore.link_windows is
 
 create table filestore.sweeps (
   project_id uuid primary key references filestore.projects (id),
-  swept_through date not null,
+  swept_through date,
   day date,
-  kept integer not null default 0 check (kept >= 0)
+  kept integer not null default 0 check (kept >= 0),
+  turns jsonb not null default '{}'
 );
 comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
-comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept.';
+comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 
 create table filestore.edit_turns (
   project_id uuid not null references filestore.projects (id),
@@ -6603,10 +6626,14 @@ begin
       where v.project_id = v_project_id and v.file_id = v_file_id limit p_versions_max + 1
     ) v
   ) > p_versions_max then
-    insert into filestore.doubtful_segments (project_id, file_id, segment_id)
-    select v_project_id, v_file_id, s.id from unnest(p_segment_ids) s (id) on conflict do nothing;
-    insert into filestore.segment_scans as c (project_id, file_id) values (v_project_id, v_file_id)
-    on conflict (project_id, file_id) do update set scanned_through = 0;
+    if coalesce(cardinality(p_segment_ids), 0) = 0 then return; end if;
+    -- Versions that are being looked through are not begun again, or whoever erases more would keep that from ending.
+    insert into filestore.doubtful_segments (project_id, file_id, segment_id, late_since)
+    select v_project_id, v_file_id, s.id, (
+      select filestore.due_since() from filestore.segment_scans c
+      where c.project_id = v_project_id and c.file_id = v_file_id)
+    from unnest(p_segment_ids) s (id) on conflict do nothing;
+    insert into filestore.segment_scans (project_id, file_id) values (v_project_id, v_file_id) on conflict do nothing;
     return;
   end if;
   delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
@@ -6759,7 +6786,7 @@ call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_r
 
 -- What follows in slices ----------------------------------------------------------------------------------------------
 
-create function filestore.sweep_purged_versions() returns boolean
+create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   v_purged filestore.purged_files;
@@ -6768,8 +6795,10 @@ declare
   v_buried record;
 begin
   select * into v_purged from filestore.purged_files g
-  where g.pending_versions > 0 order by g.purged_at limit 1 for update skip locked;
-  if not found then return false; end if;
+  where g.project_id = p_project_id and g.pending_versions > 0
+  order by g.due_since limit 1 for update skip locked;
+  if not found then return; end if;
+  perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
     v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
   with doubtful as (
@@ -6791,14 +6820,13 @@ begin
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
   perform filestore.release_usage(
     v_purged.project_id, v_buried.bytes, v_removed.database_bytes + v_buried.database_bytes, v_removed.versions);
-  return true;
 end
 $$;
 comment on function filestore.sweep_purged_versions is
-  'Removes versions of a purged file that were too many for its commit. False: there are none.';
+  'Removes versions of a project''s purged file that were too many for its commit.';
 call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
 
-create function filestore.sweep_answers() returns boolean
+create function filestore.sweep_answers(p_project_id uuid, p_begun timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := (filestore.limits()).erasure_slice_answers;
@@ -6809,16 +6837,29 @@ declare
   v_looked_at integer;
   v_last timestamptz;
 begin
-  -- The last one of a project: what is looked through for it is looked through for the earlier ones, too.
+  -- What was begun goes on, whatever is purged meanwhile.
   select * into v_purged from filestore.purged_files g
-  where g.answers_after is not null order by g.purged_at desc limit 1 for update skip locked;
-  if not found then return false; end if;
+  where g.project_id = p_project_id and g.answers_after is not null and (g.due_since <= p_begun) is not false
+  order by g.answers_after > '-infinity' desc, g.purged_at desc limit 1 for update skip locked;
+  if not found then return; end if;
+  if v_purged.answers_after = '-infinity' then
+    -- What is looked through for it from now on is looked through for the earlier ones, too.
+    with covered as (
+      update filestore.purged_files g set answers_after = null
+      where g.project_id = p_project_id and g.answers_after = '-infinity' and g.purged_at <= v_purged.purged_at
+        and g.file_id <> v_purged.file_id
+      returning g.due_since
+    )
+    update filestore.purged_files g
+    set due_since = least(g.due_since, (select min(c.due_since) from covered c))
+    where g.project_id = p_project_id and g.file_id = v_purged.file_id;
+  end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_purged.project_id;
   with looked_at as materialized (
     select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
     where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
       and i.created_at <= v_purged.purged_at + interval '1 second'
-    order by i.created_at limit c_most
+    order by i.created_at fetch first (c_most) rows with ties
   ), removed as (
     delete from filestore.idempotency_keys i using looked_at l
     where i.project_id = v_purged.project_id and i.caller_id = l.caller_id and i.key = l.key and (
@@ -6833,21 +6874,15 @@ begin
           and g.path_hash = filestore.place_hash(v_cursor_key, g.file_id, e.value ->> 'path')))
   )
   select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
-  if v_looked_at < c_most then
-    update filestore.purged_files g set answers_after = null
-    where g.project_id = v_purged.project_id and g.purged_at <= v_purged.purged_at and g.answers_after is not null;
-  else
-    update filestore.purged_files g set answers_after = v_last
-    where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
-  end if;
-  return true;
+  update filestore.purged_files g set answers_after = case when v_looked_at < c_most then null else v_last end
+  where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
 end
 $$;
 comment on function filestore.sweep_answers is
-  'Removes idempotency answers about purged files, which name their paths. False: there are none to look through.';
+  'Removes a project''s idempotency answers about purged files, which name their paths.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.sweep_scans() returns boolean
+create function filestore.sweep_scans(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := (filestore.limits()).erasure_scan_versions;
@@ -6860,15 +6895,18 @@ declare
 begin
   select f.* into v_file from filestore.segment_scans c
   join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
-  -- Each slice of a pass of retention would have the same versions looked through again. A pass whose rule was taken
-  -- away has none to come.
-  where not exists (
-    select from filestore.retention_passes r join filestore.projects p on p.id = r.project_id
-    where r.project_id = c.project_id and r.after_file is not null and p.retention is not null)
-  limit 1 for no key update of f skip locked;
-  if not found then return false; end if;
+  where c.project_id = p_project_id
+  order by c.due_since limit 1 for no key update of f skip locked;
+  if not found then
+    -- Whoever is writing it is waited for: a file that is always being written would never be looked through.
+    select f.* into v_file from filestore.segment_scans c
+    join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
+    where c.project_id = p_project_id
+    order by c.due_since limit 1 for no key update of f;
+  end if;
   select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
-  if not found then return true; end if;
+  if not found then return; end if;
+  perform set_config('filestore.due_since', v_scan.due_since::text, true);
   with looked_at as materialized (
     select v.version, v.segment_ids from filestore.file_versions v
     where v.project_id = v_file.project_id and v.file_id = v_file.id and v.version > v_scan.scanned_through
@@ -6881,13 +6919,13 @@ begin
   select count(*), coalesce(max(l.version), v_scan.scanned_through) into v_looked_at, v_through from looked_at l;
   update filestore.segment_scans c set scanned_through = v_through
   where c.project_id = v_file.project_id and c.file_id = v_file.id;
-  if v_looked_at = c_most then return true; end if;
+  if v_looked_at = c_most then return; end if;
   -- No version is left to be looked at, nor can one come while the file is locked.
   with dead as (
     delete from filestore.doubtful_segments d
     where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id = any (array(
       select o.segment_id from filestore.doubtful_segments o
-      where o.project_id = v_file.project_id and o.file_id = v_file.id
+      where o.project_id = v_file.project_id and o.file_id = v_file.id and o.late_since is null
         and o.segment_id <> all (v_file.segment_ids)
       limit (filestore.limits()).erasure_slice_versions))
     returning d.segment_id
@@ -6895,33 +6933,96 @@ begin
   select array_agg(d.segment_id) into v_dead from dead d;
   if v_dead is null then
     delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
-    return true;
+    insert into filestore.segment_scans (project_id, file_id, due_since)
+    select v_file.project_id, v_file.id, min(d.late_since) from filestore.doubtful_segments d
+    where d.project_id = v_file.project_id and d.file_id = v_file.id having min(d.late_since) is not null;
+    update filestore.doubtful_segments d set late_since = null
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.late_since is not null;
+    return;
   end if;
   v_buried := filestore.bury_segments(v_file.project_id, v_file.id, v_dead);
   perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
-  return true;
 end
 $$;
 comment on function filestore.sweep_scans is
-  'Looks through versions of a file, in order, for segments of erased versions that they need; what is left at the end '
-  'is dead. False: there is nothing to look for, or somebody else has the file.';
+  'Looks through versions of a project''s file, in order, for segments of erased versions that they need; what is left '
+  'at the end is dead.';
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
-create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
+create function filestore.projects_to_sweep(
+  p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
+) returns setof record
+language plpgsql volatile set search_path = '' as $$
+begin
+  case p_kind
+    when 'versions' then
+      return query select g.project_id, min(g.due_since) from filestore.purged_files g
+      where g.pending_versions > 0 group by g.project_id;
+    when 'scans' then
+      return query select c.project_id, min(c.due_since) from filestore.segment_scans c group by c.project_id;
+    when 'answers' then
+      return query select g.project_id, min(g.due_since) from filestore.purged_files g
+      where g.answers_after is not null group by g.project_id;
+    when 'retention' then
+      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
+  end case;
+end
+$$;
+comment on function filestore.projects_to_sweep is
+  'The projects with work of a kind, and since when there is some. Reads a row for each purge or scan that is not '
+  'finished, and for each rule of retention.';
+call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
+
+create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+language sql volatile set search_path = '' as $$
+  insert into filestore.sweeps as s (project_id, turns)
+  select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
+  on conflict (project_id) do update set turns = s.turns || excluded.turns
+$$;
+comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+
+create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
 -- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
+declare
+  -- A client's clock may leave out what is less than a millisecond.
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_project_id uuid;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention(p_begun) or filestore.sweep_usage();
+  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
+  -- Who has waited longest, since its last step or since there is something to do. So a new project is behind those
+  -- that had a step before it came.
+  select w.project_id into v_project_id
+  from filestore.projects_to_sweep(p_kind, v_begun) w
+  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
+  left join filestore.sweeps s on s.project_id = w.project_id
+  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
+  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
+  if v_project_id is null then return false; end if;
+  begin
+    case p_kind
+      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
+      when 'scans' then perform filestore.sweep_scans(v_project_id);
+      when 'answers' then perform filestore.sweep_answers(v_project_id, v_begun);
+      when 'retention' then perform filestore.sweep_retention(v_project_id);
+    end case;
+  exception when lock_not_available then
+    -- Its turn is over all the same, or it would keep all others from theirs.
+    null;
+  end;
+  perform filestore.note_turn(v_project_id, p_kind);
+  return true;
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, of a rule of retention, or of counting usage; false where there is '
-  'nothing. Rules are not applied once more where they were since p_begun, so that whoever goes on comes to an end.';
+  'One step of one kind, for the project that has waited longest: versions, scans and answers of what was erased, '
+  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
+  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 -- 57_exports.sql =====================================================================================================
 -- Exports: the files of a directory with the segments of each, for one archive.
@@ -7175,24 +7276,27 @@ comment on function filestore.trim_versions is
   'Removes versions of a locked file up to one of them, the first ones, at most so many.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
-create function filestore.next_retention(p_begun timestamptz, out project_id uuid, out rule jsonb)
+create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
+returns setof record
 language plpgsql volatile set search_path = '' as $$
 begin
-  select p.id, p.retention into project_id, rule
+  return query
+  select p.id, coalesce(p.retention_set_at, p.created_at)
   from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
   where p.retention is not null and (
-    r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+    r.after_file is not null and (r.started_at <= p_begun) is not false
     -- Null: whenever that was.
-    or (r.started_at < p_begun) is not false and (r.started_at < filestore.sweep_clock() - make_interval(
-      secs => (filestore.limits()).retention_pass_seconds)
-    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position))
-  order by r.started_at nulls first, p.id limit 1;
+    or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
+      r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+      or r.started_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).retention_pass_seconds)
+      or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
 end
 $$;
-comment on function filestore.next_retention is
-  'A project whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
-  'by since the last one began. None that began after p_begun is begun again but for a rule that changed.';
-call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
+comment on function filestore.due_retention is
+  'Projects whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
+  'by since the last one began. With p_begun a pass that was under way then, and one that begins later: not a second '
+  'one, nor one for a rule that was set later.';
+call filestore.grant_execute('filestore.due_retention', 'filestore_admin');
 
 create function filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
@@ -7215,12 +7319,12 @@ comment on function filestore.lock_to_trim is
   'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
-create function filestore.sweep_retention(p_begun timestamptz) returns boolean
+create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_slice_files;
   c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
-  v_next record;
+  v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
   v_file filestore.files;
@@ -7235,26 +7339,26 @@ declare
   v_after uuid;
   v_is_full boolean := false;
 begin
-  v_next := filestore.next_retention(p_begun);
-  if v_next.project_id is null then return false; end if;
-  if not pg_try_advisory_xact_lock(hashtextextended('retention/' || v_next.project_id, 0)) then return false; end if;
+  if not pg_try_advisory_xact_lock(hashtextextended('retention/' || p_project_id, 0)) then return; end if;
+  select * into v_project from filestore.projects p where p.id = p_project_id and p.retention is not null;
+  if not found then return; end if;
   insert into filestore.retention_passes as r (project_id, position, started_at)
-  values (
-    v_next.project_id, filestore.last_position(v_next.project_id, 0, 9223372036854775807), filestore.sweep_clock())
+  values (p_project_id, filestore.last_position(p_project_id, 0, 9223372036854775807), filestore.sweep_clock())
   on conflict (project_id) do update set position = excluded.position, started_at = excluded.started_at
     where r.after_file is null;
-  select * into v_pass from filestore.retention_passes r where r.project_id = v_next.project_id;
+  select * into v_pass from filestore.retention_passes r where r.project_id = p_project_id;
+  perform set_config('filestore.due_since', least(v_pass.started_at, v_project.retention_set_at)::text, true);
   v_after := v_pass.after_file;
   for v_seen in
     select * from filestore.files f
-    where f.project_id = v_next.project_id
+    where f.project_id = p_project_id
       and f.id > coalesce(v_pass.after_file, '00000000-0000-0000-0000-000000000000')
     order by f.id limit c_files_max
   loop
     v_files := v_files + 1;
     if v_seen.path is not null and v_seen.version > 0 then
-      v_is_expired := filestore.is_expired(v_seen, v_next.rule);
-      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_next.rule) end;
+      v_is_expired := filestore.is_expired(v_seen, v_project.retention);
+      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_project.retention) end;
       if v_is_expired or exists (
         select from filestore.file_versions v
         where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
@@ -7268,13 +7372,13 @@ begin
         end if;
         v_locked := v_locked + 1;
         v_is_expired := v_is_expired and v_file.version = v_seen.version;
-        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_next.rule) end;
+        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_project.retention) end;
         if v_file.id is not null and v_is_expired then
           delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
           perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
-          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = v_next.project_id;
-          return true;
+          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
+          return;
         elsif v_file.id is not null and v_cut > 0 then
           v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
           v_versions := v_versions + v_trimmed.versions;
@@ -7289,18 +7393,18 @@ begin
     v_after := v_seen.id;
   end loop;
   if v_versions > 0 then
-    perform filestore.release_usage(v_next.project_id, v_bytes, v_database_bytes, v_versions);
+    perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
   end if;
+  v_after := case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
+    when v_files = c_files_max then v_after end;
   update filestore.retention_passes r
-  set after_file = case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
-    when v_files = c_files_max then v_after end
-  where r.project_id = v_next.project_id;
-  return true;
+  set after_file = v_after, applied_at = case when v_after is null then r.started_at else r.applied_at end
+  where r.project_id = p_project_id;
 end
 $$;
 comment on function filestore.sweep_retention is
   'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
-  'removed, or one deleted file goes whole. False: no rule is to be applied.';
+  'removed, or one deleted file goes whole.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
 -- 59_usage.sql =======================================================================================================
 -- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
@@ -7397,7 +7501,9 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    case when v_versions < p_versions_max then filestore.sweep_clock() else '-infinity' end)
+    -- With more left it is due at once, and has its turn like the others.
+    filestore.sweep_clock() - make_interval(
+      secs => case when v_versions < p_versions_max then 0 else (filestore.limits()).usage_fold_seconds end))
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
   perform filestore.note_usage_level(p_project_id, v_today);
   return v_versions;
@@ -7408,7 +7514,7 @@ comment on function filestore.fold_usage is
   'returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 
-create function filestore.sweep_usage() returns boolean
+create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
@@ -7421,9 +7527,9 @@ begin
     -- In the order in which isolates hand in their requests, which may be for the same rows.
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
-      where p.deleted_at is null and (f.project_id is null
+      where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
         or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-      order by f.folded_at nulls first, p.id limit (filestore.limits()).usage_slice_projects
+      order by coalesce(f.folded_at, p.created_at), p.id limit (filestore.limits()).usage_slice_projects
     ) due order by due.id
   loop
     v_is_any := true;
@@ -7440,7 +7546,7 @@ end
 $$;
 comment on function filestore.sweep_usage is
   'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none.';
+  'False: there is none, but what was made after p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb
@@ -8558,8 +8664,14 @@ comment on function filestore.sweepable_through is
   'that was accepted before has ended by now.';
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
-create function public.filestore_sweep_dead(p_limit integer) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
+create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer
+-- By index, whatever the statistics say, as in 57_erasure.sql.
+set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_dead jsonb;
 begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
@@ -8569,19 +8681,34 @@ begin
     delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', d.segment_id,
-      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-    from (
-      select * from filestore.dead_segments d where d.removed_at is null
-      order by d.project_id, d.segment_id limit p_limit
-    ) d);
+  with recursive projects as (
+    -- One probe of the index for each project, however many segments it has.
+    (select d.project_id, d.due_since from filestore.dead_segments d
+     where d.removed_at is null order by d.project_id, d.due_since limit 1)
+    union all
+    select n.project_id, n.due_since from projects p cross join lateral (
+      select d.project_id, d.due_since from filestore.dead_segments d
+      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+  ), waiting as materialized (
+    select * from projects p where (p.due_since <= v_begun) is not false
+    order by p.due_since, p.project_id limit p_limit
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', d.segment_id,
+    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+  into v_dead
+  from waiting w cross join lateral (
+    select * from filestore.dead_segments d
+    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+    order by d.due_since limit p_limit / (select count(*) from waiting)
+  ) d;
+  return v_dead;
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many. Forgets as many whose objects were removed and whose day '
-  'nothing can be committed of any more.';
+  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
+  'whose day nothing can be committed of any more.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
@@ -8601,29 +8728,30 @@ $$;
 comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
-create function public.filestore_sweep_next() returns jsonb
+create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
   perform filestore.prune_keys(), filestore.prune_links();
-  v_next := filestore.next_deletion();
-  if v_next is not null then return v_next; end if;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
   from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
   where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
-  order by s.swept_through nulls first, p.id
+    and (p.created_at <= p_begun + interval '1 millisecond') is not false
+  -- Who has waited longest, as in filestore_sweep_erasures.
+  order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
   limit 1;
+  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'What was deleted and is to be removed; else the project whose sweep is furthest behind, and how far it has come; '
-  'null where there is nothing to do. Removes '
-  'some keys and links that ended long ago on the way.';
+  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
+  'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
+  'the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
@@ -8864,7 +8992,8 @@ comment on table filestore.project_deletions is 'Projects that were deleted and 
 comment on column filestore.project_deletions.id is
   'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
 comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
-comment on column filestore.project_deletions.visited_at is 'When a slice last began: projects take turns.';
+comment on column filestore.project_deletions.visited_at is
+  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
 comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
 comment on column filestore.project_deletions.objects is
   'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
@@ -8957,7 +9086,7 @@ begin
   where p.id = p_project_id and p.deleted_at is null;
   if not found then return null; end if;
   insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
-  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, '-infinity');
+  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
   return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
 end
 $$;
@@ -9090,31 +9219,45 @@ call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin
 
 -- What the sweep removes ----------------------------------------------------------------------------------------------
 
-create function filestore.next_deletion() returns jsonb
-language plpgsql volatile set search_path = '' as $$
+create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_account_id uuid;
-  v_deletion filestore.project_deletions;
 begin
   -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
-    select o.account_id from filestore.account_deletions o where o.due_at <= filestore.sweep_clock()
+    select o.account_id from filestore.account_deletions o
+    where o.due_at <= filestore.sweep_clock()
+      and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.due_at limit 1 for update skip locked)
   returning d.account_id into v_account_id;
-  if found then return jsonb_build_object('deletedAccountId', v_account_id); end if;
-  select * into v_deletion from filestore.project_deletions d where d.due_at <= filestore.sweep_clock()
+  return v_account_id;
+end
+$$;
+comment on function public.filestore_sweep_deleted_account is
+  'The account that Auth is to remove; null where there is none, with p_begun none that was deleted by then.';
+call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_deletion filestore.project_deletions;
+begin
+  select * into v_deletion from filestore.project_deletions d
+  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
   order by d.visited_at limit 1 for update skip locked;
   if not found then return null; end if;
   update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
   return jsonb_build_object(
-    'deletedProjectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
+    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
     'isEmptied', v_deletion.is_emptied);
 end
 $$;
-comment on function filestore.next_deletion is
-  'The account that Auth is to remove, or the deleted project that is to be swept; null where there is neither.';
-call filestore.grant_execute('filestore.next_deletion', 'filestore_admin');
+comment on function public.filestore_sweep_deleted_project is
+  'The deleted project that has waited longest for its next step; null where there is none, with p_begun none that was '
+  'deleted by then.';
+call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
 language sql volatile security definer set search_path = '' as $$

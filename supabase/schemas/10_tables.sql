@@ -306,6 +306,17 @@ comment on table filestore.shared_segments is
   'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
   'of one file becomes a version of another; of all other segments one file alone has versions.';
 
+create function filestore.due_since() returns timestamptz
+language plpgsql volatile set search_path = '' as $$
+begin
+  return coalesce(nullif(current_setting('filestore.due_since', true), '')::timestamptz, clock_timestamp());
+end
+$$;
+comment on function filestore.due_since is
+  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
+  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
+call filestore.grant_execute('filestore.due_since', 'filestore_admin');
+
 create table filestore.purged_files (
   project_id uuid not null,
   file_id uuid not null,
@@ -317,6 +328,7 @@ create table filestore.purged_files (
   first_pending_versions bigint not null,
   answers_after timestamptz,
   purged_at timestamptz not null,
+  due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id)
 );
 comment on table filestore.purged_files is
@@ -328,15 +340,18 @@ comment on column filestore.purged_files.versions is
   'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
   'at least 1 while segments of earlier versions are.';
 comment on column filestore.purged_files.answers_after is
-  'Idempotency answers made since then are still to be looked through for its path; null: none.';
+  'Idempotency answers made since then are still to be looked through for its path, and for those of the files that '
+  'were purged before it; null: none.';
+comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 
-create index purged_files_pending on filestore.purged_files (purged_at) where pending_versions > 0;
-create index purged_files_answers on filestore.purged_files (purged_at) where answers_after is not null;
+create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
+create index purged_files_answers on filestore.purged_files (project_id, due_since) where answers_after is not null;
 
 create table filestore.segment_scans (
   project_id uuid not null,
   file_id uuid not null,
   scanned_through integer not null default 0,
+  due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id),
   foreign key (project_id, file_id) references filestore.files (project_id, id)
 );
@@ -348,29 +363,35 @@ create table filestore.doubtful_segments (
   project_id uuid not null,
   file_id uuid not null,
   segment_id uuid not null,
+  late_since timestamptz,
   primary key (project_id, file_id, segment_id)
 );
 comment on table filestore.doubtful_segments is
   'Segments that may be in no version: what compactions put into a file''s list, and of erased versions what none of '
   'those looked through so far needs. When all are, the ones that the list does not have are dead.';
+comment on column filestore.doubtful_segments.late_since is
+  '`due_since` of one that came while versions were being looked through already: they are once more, for it.';
 
 create table filestore.retention_passes (
   project_id uuid primary key,
   after_file uuid,
   position bigint not null,
-  started_at timestamptz not null
+  started_at timestamptz not null,
+  applied_at timestamptz not null default '-infinity'
 );
 comment on table filestore.retention_passes is
   'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
 comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
 comment on column filestore.retention_passes.position is
   'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
+comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
 
 create table filestore.dead_segments (
   segment_id uuid primary key,
   project_id uuid not null,
   stored_on date not null,
-  removed_at timestamptz
+  removed_at timestamptz,
+  due_since timestamptz not null default filestore.due_since()
 );
 comment on table filestore.dead_segments is
   'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
@@ -380,7 +401,7 @@ comment on column filestore.dead_segments.removed_at is
   'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
   'attempt at the commit that brought it, repeated so late, finds the id taken.';
 
-create index dead_segments_to_remove on filestore.dead_segments (project_id, segment_id) where removed_at is null;
+create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 
 create table filestore.directories (
@@ -540,14 +561,16 @@ comment on table filestore.link_windows is
 
 create table filestore.sweeps (
   project_id uuid primary key references filestore.projects (id),
-  swept_through date not null,
+  swept_through date,
   day date,
-  kept integer not null default 0 check (kept >= 0)
+  kept integer not null default 0 check (kept >= 0),
+  turns jsonb not null default '{}'
 );
 comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
-comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept.';
+comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 
 create table filestore.edit_turns (
   project_id uuid not null references filestore.projects (id),

@@ -296,10 +296,14 @@ begin
       where v.project_id = v_project_id and v.file_id = v_file_id limit p_versions_max + 1
     ) v
   ) > p_versions_max then
-    insert into filestore.doubtful_segments (project_id, file_id, segment_id)
-    select v_project_id, v_file_id, s.id from unnest(p_segment_ids) s (id) on conflict do nothing;
-    insert into filestore.segment_scans as c (project_id, file_id) values (v_project_id, v_file_id)
-    on conflict (project_id, file_id) do update set scanned_through = 0;
+    if coalesce(cardinality(p_segment_ids), 0) = 0 then return; end if;
+    -- Versions that are being looked through are not begun again, or whoever erases more would keep that from ending.
+    insert into filestore.doubtful_segments (project_id, file_id, segment_id, late_since)
+    select v_project_id, v_file_id, s.id, (
+      select filestore.due_since() from filestore.segment_scans c
+      where c.project_id = v_project_id and c.file_id = v_file_id)
+    from unnest(p_segment_ids) s (id) on conflict do nothing;
+    insert into filestore.segment_scans (project_id, file_id) values (v_project_id, v_file_id) on conflict do nothing;
     return;
   end if;
   delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
@@ -452,7 +456,7 @@ call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_r
 
 -- What follows in slices ----------------------------------------------------------------------------------------------
 
-create function filestore.sweep_purged_versions() returns boolean
+create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   v_purged filestore.purged_files;
@@ -461,8 +465,10 @@ declare
   v_buried record;
 begin
   select * into v_purged from filestore.purged_files g
-  where g.pending_versions > 0 order by g.purged_at limit 1 for update skip locked;
-  if not found then return false; end if;
+  where g.project_id = p_project_id and g.pending_versions > 0
+  order by g.due_since limit 1 for update skip locked;
+  if not found then return; end if;
+  perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
     v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
   with doubtful as (
@@ -484,14 +490,13 @@ begin
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
   perform filestore.release_usage(
     v_purged.project_id, v_buried.bytes, v_removed.database_bytes + v_buried.database_bytes, v_removed.versions);
-  return true;
 end
 $$;
 comment on function filestore.sweep_purged_versions is
-  'Removes versions of a purged file that were too many for its commit. False: there are none.';
+  'Removes versions of a project''s purged file that were too many for its commit.';
 call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
 
-create function filestore.sweep_answers() returns boolean
+create function filestore.sweep_answers(p_project_id uuid, p_begun timestamptz) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := (filestore.limits()).erasure_slice_answers;
@@ -502,16 +507,29 @@ declare
   v_looked_at integer;
   v_last timestamptz;
 begin
-  -- The last one of a project: what is looked through for it is looked through for the earlier ones, too.
+  -- What was begun goes on, whatever is purged meanwhile.
   select * into v_purged from filestore.purged_files g
-  where g.answers_after is not null order by g.purged_at desc limit 1 for update skip locked;
-  if not found then return false; end if;
+  where g.project_id = p_project_id and g.answers_after is not null and (g.due_since <= p_begun) is not false
+  order by g.answers_after > '-infinity' desc, g.purged_at desc limit 1 for update skip locked;
+  if not found then return; end if;
+  if v_purged.answers_after = '-infinity' then
+    -- What is looked through for it from now on is looked through for the earlier ones, too.
+    with covered as (
+      update filestore.purged_files g set answers_after = null
+      where g.project_id = p_project_id and g.answers_after = '-infinity' and g.purged_at <= v_purged.purged_at
+        and g.file_id <> v_purged.file_id
+      returning g.due_since
+    )
+    update filestore.purged_files g
+    set due_since = least(g.due_since, (select min(c.due_since) from covered c))
+    where g.project_id = p_project_id and g.file_id = v_purged.file_id;
+  end if;
   select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_purged.project_id;
   with looked_at as materialized (
     select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
     where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
       and i.created_at <= v_purged.purged_at + interval '1 second'
-    order by i.created_at limit c_most
+    order by i.created_at fetch first (c_most) rows with ties
   ), removed as (
     delete from filestore.idempotency_keys i using looked_at l
     where i.project_id = v_purged.project_id and i.caller_id = l.caller_id and i.key = l.key and (
@@ -526,21 +544,15 @@ begin
           and g.path_hash = filestore.place_hash(v_cursor_key, g.file_id, e.value ->> 'path')))
   )
   select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
-  if v_looked_at < c_most then
-    update filestore.purged_files g set answers_after = null
-    where g.project_id = v_purged.project_id and g.purged_at <= v_purged.purged_at and g.answers_after is not null;
-  else
-    update filestore.purged_files g set answers_after = v_last
-    where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
-  end if;
-  return true;
+  update filestore.purged_files g set answers_after = case when v_looked_at < c_most then null else v_last end
+  where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
 end
 $$;
 comment on function filestore.sweep_answers is
-  'Removes idempotency answers about purged files, which name their paths. False: there are none to look through.';
+  'Removes a project''s idempotency answers about purged files, which name their paths.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.sweep_scans() returns boolean
+create function filestore.sweep_scans(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_most constant integer := (filestore.limits()).erasure_scan_versions;
@@ -553,15 +565,18 @@ declare
 begin
   select f.* into v_file from filestore.segment_scans c
   join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
-  -- Each slice of a pass of retention would have the same versions looked through again. A pass whose rule was taken
-  -- away has none to come.
-  where not exists (
-    select from filestore.retention_passes r join filestore.projects p on p.id = r.project_id
-    where r.project_id = c.project_id and r.after_file is not null and p.retention is not null)
-  limit 1 for no key update of f skip locked;
-  if not found then return false; end if;
+  where c.project_id = p_project_id
+  order by c.due_since limit 1 for no key update of f skip locked;
+  if not found then
+    -- Whoever is writing it is waited for: a file that is always being written would never be looked through.
+    select f.* into v_file from filestore.segment_scans c
+    join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
+    where c.project_id = p_project_id
+    order by c.due_since limit 1 for no key update of f;
+  end if;
   select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
-  if not found then return true; end if;
+  if not found then return; end if;
+  perform set_config('filestore.due_since', v_scan.due_since::text, true);
   with looked_at as materialized (
     select v.version, v.segment_ids from filestore.file_versions v
     where v.project_id = v_file.project_id and v.file_id = v_file.id and v.version > v_scan.scanned_through
@@ -574,13 +589,13 @@ begin
   select count(*), coalesce(max(l.version), v_scan.scanned_through) into v_looked_at, v_through from looked_at l;
   update filestore.segment_scans c set scanned_through = v_through
   where c.project_id = v_file.project_id and c.file_id = v_file.id;
-  if v_looked_at = c_most then return true; end if;
+  if v_looked_at = c_most then return; end if;
   -- No version is left to be looked at, nor can one come while the file is locked.
   with dead as (
     delete from filestore.doubtful_segments d
     where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id = any (array(
       select o.segment_id from filestore.doubtful_segments o
-      where o.project_id = v_file.project_id and o.file_id = v_file.id
+      where o.project_id = v_file.project_id and o.file_id = v_file.id and o.late_since is null
         and o.segment_id <> all (v_file.segment_ids)
       limit (filestore.limits()).erasure_slice_versions))
     returning d.segment_id
@@ -588,31 +603,94 @@ begin
   select array_agg(d.segment_id) into v_dead from dead d;
   if v_dead is null then
     delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
-    return true;
+    insert into filestore.segment_scans (project_id, file_id, due_since)
+    select v_file.project_id, v_file.id, min(d.late_since) from filestore.doubtful_segments d
+    where d.project_id = v_file.project_id and d.file_id = v_file.id having min(d.late_since) is not null;
+    update filestore.doubtful_segments d set late_since = null
+    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.late_since is not null;
+    return;
   end if;
   v_buried := filestore.bury_segments(v_file.project_id, v_file.id, v_dead);
   perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
-  return true;
 end
 $$;
 comment on function filestore.sweep_scans is
-  'Looks through versions of a file, in order, for segments of erased versions that they need; what is left at the end '
-  'is dead. False: there is nothing to look for, or somebody else has the file.';
+  'Looks through versions of a project''s file, in order, for segments of erased versions that they need; what is left '
+  'at the end is dead.';
 call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
 
-create function public.filestore_sweep_erasures(p_begun timestamptz default null) returns boolean
+create function filestore.projects_to_sweep(
+  p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
+) returns setof record
+language plpgsql volatile set search_path = '' as $$
+begin
+  case p_kind
+    when 'versions' then
+      return query select g.project_id, min(g.due_since) from filestore.purged_files g
+      where g.pending_versions > 0 group by g.project_id;
+    when 'scans' then
+      return query select c.project_id, min(c.due_since) from filestore.segment_scans c group by c.project_id;
+    when 'answers' then
+      return query select g.project_id, min(g.due_since) from filestore.purged_files g
+      where g.answers_after is not null group by g.project_id;
+    when 'retention' then
+      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
+  end case;
+end
+$$;
+comment on function filestore.projects_to_sweep is
+  'The projects with work of a kind, and since when there is some. Reads a row for each purge or scan that is not '
+  'finished, and for each rule of retention.';
+call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
+
+create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+language sql volatile set search_path = '' as $$
+  insert into filestore.sweeps as s (project_id, turns)
+  select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
+  on conflict (project_id) do update set turns = s.turns || excluded.turns
+$$;
+comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+
+create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
 language plpgsql volatile security definer
 -- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
+declare
+  -- A client's clock may leave out what is less than a millisecond.
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_project_id uuid;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  return filestore.sweep_purged_versions() or filestore.sweep_scans() or filestore.sweep_answers()
-    or filestore.sweep_retention(p_begun) or filestore.sweep_usage();
+  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
+  -- Who has waited longest, since its last step or since there is something to do. So a new project is behind those
+  -- that had a step before it came.
+  select w.project_id into v_project_id
+  from filestore.projects_to_sweep(p_kind, v_begun) w
+  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
+  left join filestore.sweeps s on s.project_id = w.project_id
+  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
+  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
+  if v_project_id is null then return false; end if;
+  begin
+    case p_kind
+      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
+      when 'scans' then perform filestore.sweep_scans(v_project_id);
+      when 'answers' then perform filestore.sweep_answers(v_project_id, v_begun);
+      when 'retention' then perform filestore.sweep_retention(v_project_id);
+    end case;
+  exception when lock_not_available then
+    -- Its turn is over all the same, or it would keep all others from theirs.
+    null;
+  end;
+  perform filestore.note_turn(v_project_id, p_kind);
+  return true;
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One slice of what erasures have left to be done, of a rule of retention, or of counting usage; false where there is '
-  'nothing. Rules are not applied once more where they were since p_begun, so that whoever goes on comes to an end.';
+  'One step of one kind, for the project that has waited longest: versions, scans and answers of what was erased, '
+  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
+  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');

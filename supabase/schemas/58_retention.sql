@@ -114,24 +114,27 @@ comment on function filestore.trim_versions is
   'Removes versions of a locked file up to one of them, the first ones, at most so many.';
 call filestore.grant_execute('filestore.trim_versions', 'filestore_admin');
 
-create function filestore.next_retention(p_begun timestamptz, out project_id uuid, out rule jsonb)
+create function filestore.due_retention(p_begun timestamptz, out project_id uuid, out due_since timestamptz)
+returns setof record
 language plpgsql volatile set search_path = '' as $$
 begin
-  select p.id, p.retention into project_id, rule
+  return query
+  select p.id, coalesce(p.retention_set_at, p.created_at)
   from filestore.projects p left join filestore.retention_passes r on r.project_id = p.id
   where p.retention is not null and (
-    r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+    r.after_file is not null and (r.started_at <= p_begun) is not false
     -- Null: whenever that was.
-    or (r.started_at < p_begun) is not false and (r.started_at < filestore.sweep_clock() - make_interval(
-      secs => (filestore.limits()).retention_pass_seconds)
-    or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position))
-  order by r.started_at nulls first, p.id limit 1;
+    or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
+      r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
+      or r.started_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).retention_pass_seconds)
+      or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
 end
 $$;
-comment on function filestore.next_retention is
-  'A project whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
-  'by since the last one began. None that began after p_begun is begun again but for a rule that changed.';
-call filestore.grant_execute('filestore.next_retention', 'filestore_admin');
+comment on function filestore.due_retention is
+  'Projects whose rule is to be applied: a pass is under way, or something was written, the rule changed or time went '
+  'by since the last one began. With p_begun a pass that was under way then, and one that begins later: not a second '
+  'one, nor one for a rule that was set later.';
+call filestore.grant_execute('filestore.due_retention', 'filestore_admin');
 
 create function filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
@@ -154,12 +157,12 @@ comment on function filestore.lock_to_trim is
   'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
-create function filestore.sweep_retention(p_begun timestamptz) returns boolean
+create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_slice_files;
   c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
-  v_next record;
+  v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
   v_file filestore.files;
@@ -174,26 +177,26 @@ declare
   v_after uuid;
   v_is_full boolean := false;
 begin
-  v_next := filestore.next_retention(p_begun);
-  if v_next.project_id is null then return false; end if;
-  if not pg_try_advisory_xact_lock(hashtextextended('retention/' || v_next.project_id, 0)) then return false; end if;
+  if not pg_try_advisory_xact_lock(hashtextextended('retention/' || p_project_id, 0)) then return; end if;
+  select * into v_project from filestore.projects p where p.id = p_project_id and p.retention is not null;
+  if not found then return; end if;
   insert into filestore.retention_passes as r (project_id, position, started_at)
-  values (
-    v_next.project_id, filestore.last_position(v_next.project_id, 0, 9223372036854775807), filestore.sweep_clock())
+  values (p_project_id, filestore.last_position(p_project_id, 0, 9223372036854775807), filestore.sweep_clock())
   on conflict (project_id) do update set position = excluded.position, started_at = excluded.started_at
     where r.after_file is null;
-  select * into v_pass from filestore.retention_passes r where r.project_id = v_next.project_id;
+  select * into v_pass from filestore.retention_passes r where r.project_id = p_project_id;
+  perform set_config('filestore.due_since', least(v_pass.started_at, v_project.retention_set_at)::text, true);
   v_after := v_pass.after_file;
   for v_seen in
     select * from filestore.files f
-    where f.project_id = v_next.project_id
+    where f.project_id = p_project_id
       and f.id > coalesce(v_pass.after_file, '00000000-0000-0000-0000-000000000000')
     order by f.id limit c_files_max
   loop
     v_files := v_files + 1;
     if v_seen.path is not null and v_seen.version > 0 then
-      v_is_expired := filestore.is_expired(v_seen, v_next.rule);
-      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_next.rule) end;
+      v_is_expired := filestore.is_expired(v_seen, v_project.retention);
+      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_project.retention) end;
       if v_is_expired or exists (
         select from filestore.file_versions v
         where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
@@ -207,13 +210,13 @@ begin
         end if;
         v_locked := v_locked + 1;
         v_is_expired := v_is_expired and v_file.version = v_seen.version;
-        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_next.rule) end;
+        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_project.retention) end;
         if v_file.id is not null and v_is_expired then
           delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
           perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
-          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = v_next.project_id;
-          return true;
+          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
+          return;
         elsif v_file.id is not null and v_cut > 0 then
           v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
           v_versions := v_versions + v_trimmed.versions;
@@ -228,16 +231,16 @@ begin
     v_after := v_seen.id;
   end loop;
   if v_versions > 0 then
-    perform filestore.release_usage(v_next.project_id, v_bytes, v_database_bytes, v_versions);
+    perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
   end if;
+  v_after := case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
+    when v_files = c_files_max then v_after end;
   update filestore.retention_passes r
-  set after_file = case when v_is_full then coalesce(v_after, '00000000-0000-0000-0000-000000000000')
-    when v_files = c_files_max then v_after end
-  where r.project_id = v_next.project_id;
-  return true;
+  set after_file = v_after, applied_at = case when v_after is null then r.started_at else r.applied_at end
+  where r.project_id = p_project_id;
 end
 $$;
 comment on function filestore.sweep_retention is
   'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
-  'removed, or one deleted file goes whole. False: no rule is to be applied.';
+  'removed, or one deleted file goes whole.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');

@@ -92,7 +92,9 @@ begin
   insert into filestore.usage_folds as f (project_id, position, folded_at)
   values (
     p_project_id, coalesce(v_last, v_position),
-    case when v_versions < p_versions_max then filestore.sweep_clock() else '-infinity' end)
+    -- With more left it is due at once, and has its turn like the others.
+    filestore.sweep_clock() - make_interval(
+      secs => case when v_versions < p_versions_max then 0 else (filestore.limits()).usage_fold_seconds end))
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
   perform filestore.note_usage_level(p_project_id, v_today);
   return v_versions;
@@ -103,7 +105,7 @@ comment on function filestore.fold_usage is
   'returns their number.';
 call filestore.publish('filestore.fold_usage', 'filestore_admin', 'filestore_account');
 
-create function filestore.sweep_usage() returns boolean
+create function filestore.sweep_usage(p_begun timestamptz) returns boolean
 language plpgsql volatile set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
@@ -116,9 +118,9 @@ begin
     -- In the order in which isolates hand in their requests, which may be for the same rows.
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
-      where p.deleted_at is null and (f.project_id is null
+      where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
         or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-      order by f.folded_at nulls first, p.id limit (filestore.limits()).usage_slice_projects
+      order by coalesce(f.folded_at, p.created_at), p.id limit (filestore.limits()).usage_slice_projects
     ) due order by due.id
   loop
     v_is_any := true;
@@ -135,7 +137,7 @@ end
 $$;
 comment on function filestore.sweep_usage is
   'One slice of counting usage: projects whose versions were not counted lately, and days that are kept no longer. '
-  'False: there is none.';
+  'False: there is none, but what was made after p_begun.';
 call filestore.grant_execute('filestore.sweep_usage', 'filestore_admin');
 
 create function filestore.usage_by_day(p_project_id uuid, p_query jsonb) returns jsonb

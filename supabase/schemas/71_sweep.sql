@@ -46,8 +46,14 @@ comment on function filestore.sweepable_through is
   'that was accepted before has ended by now.';
 call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
-create function public.filestore_sweep_dead(p_limit integer) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
+create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer
+-- By index, whatever the statistics say, as in 57_erasure.sql.
+set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_dead jsonb;
 begin
   with forgotten as materialized (
     select d.segment_id from filestore.dead_segments d
@@ -57,19 +63,34 @@ begin
     delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
   )
   delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'id', d.segment_id,
-      'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-    from (
-      select * from filestore.dead_segments d where d.removed_at is null
-      order by d.project_id, d.segment_id limit p_limit
-    ) d);
+  with recursive projects as (
+    -- One probe of the index for each project, however many segments it has.
+    (select d.project_id, d.due_since from filestore.dead_segments d
+     where d.removed_at is null order by d.project_id, d.due_since limit 1)
+    union all
+    select n.project_id, n.due_since from projects p cross join lateral (
+      select d.project_id, d.due_since from filestore.dead_segments d
+      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+  ), waiting as materialized (
+    select * from projects p where (p.due_since <= v_begun) is not false
+    order by p.due_since, p.project_id limit p_limit
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', d.segment_id,
+    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+  into v_dead
+  from waiting w cross join lateral (
+    select * from filestore.dead_segments d
+    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+    order by d.due_since limit p_limit / (select count(*) from waiting)
+  ) d;
+  return v_dead;
 end
 $$;
 comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many. Forgets as many whose objects were removed and whose day '
-  'nothing can be committed of any more.';
+  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
+  'whose day nothing can be committed of any more.';
 call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_removed(p_ids uuid[]) returns void
@@ -89,29 +110,30 @@ $$;
 comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
 call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
 
-create function public.filestore_sweep_next() returns jsonb
+create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_through constant date := filestore.sweepable_through();
   v_next jsonb;
 begin
   perform filestore.prune_keys(), filestore.prune_links();
-  v_next := filestore.next_deletion();
-  if v_next is not null then return v_next; end if;
   select jsonb_build_object(
     'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
   into v_next
   from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
   where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
-  order by s.swept_through nulls first, p.id
+    and (p.created_at <= p_begun + interval '1 millisecond') is not false
+  -- Who has waited longest, as in filestore_sweep_erasures.
+  order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
   limit 1;
+  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
   return v_next;
 end
 $$;
 comment on function public.filestore_sweep_next is
-  'What was deleted and is to be removed; else the project whose sweep is furthest behind, and how far it has come; '
-  'null where there is nothing to do. Removes '
-  'some keys and links that ended long ago on the way.';
+  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
+  'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
+  'the way.';
 call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb

@@ -18,7 +18,8 @@ comment on table filestore.project_deletions is 'Projects that were deleted and 
 comment on column filestore.project_deletions.id is
   'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
 comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
-comment on column filestore.project_deletions.visited_at is 'When a slice last began: projects take turns.';
+comment on column filestore.project_deletions.visited_at is
+  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
 comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
 comment on column filestore.project_deletions.objects is
   'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
@@ -111,7 +112,7 @@ begin
   where p.id = p_project_id and p.deleted_at is null;
   if not found then return null; end if;
   insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
-  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, '-infinity');
+  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
   return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
 end
 $$;
@@ -244,31 +245,45 @@ call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin
 
 -- What the sweep removes ----------------------------------------------------------------------------------------------
 
-create function filestore.next_deletion() returns jsonb
-language plpgsql volatile set search_path = '' as $$
+create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_account_id uuid;
-  v_deletion filestore.project_deletions;
 begin
   -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
   update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
   where d.account_id = (
-    select o.account_id from filestore.account_deletions o where o.due_at <= filestore.sweep_clock()
+    select o.account_id from filestore.account_deletions o
+    where o.due_at <= filestore.sweep_clock()
+      and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
     order by o.due_at limit 1 for update skip locked)
   returning d.account_id into v_account_id;
-  if found then return jsonb_build_object('deletedAccountId', v_account_id); end if;
-  select * into v_deletion from filestore.project_deletions d where d.due_at <= filestore.sweep_clock()
+  return v_account_id;
+end
+$$;
+comment on function public.filestore_sweep_deleted_account is
+  'The account that Auth is to remove; null where there is none, with p_begun none that was deleted by then.';
+call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_deletion filestore.project_deletions;
+begin
+  select * into v_deletion from filestore.project_deletions d
+  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
   order by d.visited_at limit 1 for update skip locked;
   if not found then return null; end if;
   update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
   return jsonb_build_object(
-    'deletedProjectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
+    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
     'isEmptied', v_deletion.is_emptied);
 end
 $$;
-comment on function filestore.next_deletion is
-  'The account that Auth is to remove, or the deleted project that is to be swept; null where there is neither.';
-call filestore.grant_execute('filestore.next_deletion', 'filestore_admin');
+comment on function public.filestore_sweep_deleted_project is
+  'The deleted project that has waited longest for its next step; null where there is none, with p_begun none that was '
+  'deleted by then.';
+call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
 
 create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
 language sql volatile security definer set search_path = '' as $$

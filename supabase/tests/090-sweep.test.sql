@@ -23,17 +23,18 @@ language sql as $$
       'size', 1, 'sha256', repeat('00', 32), 'newlines', 0, 'endsWithNewline', false, 'isText', true))))
 $$;
 
-select is(public.filestore_sweep_next() ->> 'projectId', 'a0000000-0000-4000-8000-000000000000', 'a project that was never swept comes first');
-select is(public.filestore_sweep_next() -> 'sweptThrough', 'null', 'nothing of it is swept');
+select is(public.filestore_sweep_next() ->> 'projectId', 'a0000000-0000-4000-8000-000000000000', 'projects that were never swept take turns');
+select is(public.filestore_sweep_next() -> 'sweptThrough', 'null', 'nothing of the other one is swept');
 select ok((public.filestore_sweep_next() ->> 'through')::date <= pg_temp.day(2), 'what is younger than a whole day is not asked for');
 select public.filestore_sweep_progress('a0000000-0000-4000-8000-000000000000', pg_temp.day(10), pg_temp.day(9), 7);
-select is(public.filestore_sweep_next() ->> 'projectId', 'b0000000-0000-4000-8000-000000000000', 'then the one furthest behind');
+select is(public.filestore_sweep_next() ->> 'projectId', 'b0000000-0000-4000-8000-000000000000', 'then the one that has waited longest');
 select public.filestore_sweep_progress('b0000000-0000-4000-8000-000000000000', pg_temp.day(5));
 select is(
   public.filestore_sweep_next() - 'through',
   jsonb_build_object('projectId', 'a0000000-0000-4000-8000-000000000000', 'sweptThrough', pg_temp.day(10), 'day', pg_temp.day(9), 'kept', 7),
   'a day that was begun goes on where it was left');
 select public.filestore_sweep_progress('a0000000-0000-4000-8000-000000000000', pg_temp.day(12));
+select public.filestore_sweep_next();
 select is(
   public.filestore_sweep_next() ->> 'sweptThrough', pg_temp.day(10)::text, 'what is swept stays swept, whoever was slower');
 select public.filestore_sweep_progress('a0000000-0000-4000-8000-000000000000', pg_temp.day(2));

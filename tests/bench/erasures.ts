@@ -4,6 +4,7 @@
  */
 import type postgres from "postgres";
 import { setTimeout as delay } from "node:timers/promises";
+import { SWEEP_KINDS } from "../../supabase/functions/api/ports/metadata.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { commit, makeProject, newSegment, type Project } from "../support/postgres/postgres_filestore.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
@@ -96,9 +97,12 @@ async function sweep(sweeper: postgres.Sql): Promise<Slices> {
       await cpuDuring(backend?.pid ?? NaN, async () => {
         slices.milliseconds.push(
           await timed(async () => {
-            const [row] = await sweeper<{ more: boolean }[]>`
-              select public.filestore_sweep_erasures(${begun}::timestamptz) as more`;
-            more = row?.more ?? false;
+            more = false;
+            for (const kind of SWEEP_KINDS) {
+              const [row] = await sweeper<{ more: boolean }[]>`
+                select public.filestore_sweep_erasures(${kind}, ${begun}::timestamptz) as more`;
+              more ||= row?.more === true;
+            }
           }),
         );
       }),

@@ -250,7 +250,6 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_account",
   ),
   "filestore.tables_of_projects(OUT name text, OUT key text)": admin,
-  "filestore.next_deletion()": admin,
   "filestore.open_deletion(p_project_id uuid)": admin,
   "filestore.end_of_deletion(p_project_id uuid)": admin,
   "public.filestore_account_delete(p_confirm text, p_deletion_id uuid)": accountOperation,
@@ -489,11 +488,16 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.remove_versions(p_project_id uuid, p_file_id uuid, p_last integer, p_versions_max integer, OUT versions bigint, OUT database_bytes bigint, OUT segment_ids uuid[])":
     admin,
   "filestore.commit_purge(p_session filestore.session, p_commit jsonb)": engine,
-  "filestore.sweep_purged_versions()": admin,
-  "filestore.sweep_scans()": admin,
+  "filestore.sweep_purged_versions(p_project_id uuid)": admin,
+  "filestore.sweep_scans(p_project_id uuid)": admin,
   "filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean)": admin,
-  "filestore.sweep_retention(p_begun timestamp with time zone)": admin,
-  "filestore.next_retention(p_begun timestamp with time zone, OUT project_id uuid, OUT rule jsonb)": admin,
+  "filestore.sweep_retention(p_project_id uuid)": admin,
+  "filestore.due_retention(p_begun timestamp with time zone, OUT project_id uuid, OUT due_since timestamp with time zone)":
+    admin,
+  "filestore.projects_to_sweep(p_kind text, p_begun timestamp with time zone, OUT project_id uuid, OUT due_since timestamp with time zone)":
+    admin,
+  "filestore.note_turn(p_project_id uuid, p_kind text)": admin,
+  "filestore.due_since()": admin,
   "filestore.retention_cut(p_file filestore.files, p_rule jsonb)": admin,
   "filestore.trim_versions(p_file filestore.files, p_cut integer, p_versions_max integer, OUT versions bigint, OUT bytes bigint, OUT database_bytes bigint)":
     admin,
@@ -511,9 +515,9 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "public.filestore_redact(p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text)":
     fileOperation,
-  "filestore.sweep_answers()": admin,
+  "filestore.sweep_answers(p_project_id uuid, p_begun timestamp with time zone)": admin,
   "public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb)": fileOperation,
-  "public.filestore_sweep_erasures(p_begun timestamp with time zone)": {
+  "public.filestore_sweep_erasures(p_kind text, p_begun timestamp with time zone)": {
     ...administration,
     settings:
       'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, jit=off',
@@ -525,7 +529,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     settings:
       'search_path="", plan_cache_mode=force_generic_plan, enable_seqscan=off, enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off, jit=off',
   },
-  "filestore.sweep_usage()": admin,
+  "filestore.sweep_usage(p_begun timestamp with time zone)": admin,
   "filestore.is_expired(p_file filestore.files, p_rule jsonb)": admin,
   "filestore.preview_retention(p_project_id uuid, p_rule jsonb)": {
     ...operation("filestore_admin", "filestore_account"),
@@ -533,9 +537,14 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   },
   "filestore.usage_by_day(p_project_id uuid, p_query jsonb)": account,
   "filestore.sweepable_through()": admin,
-  "public.filestore_sweep_dead(p_limit integer)": administration,
+  "public.filestore_sweep_dead(p_limit integer, p_begun timestamp with time zone)": {
+    ...administration,
+    settings: 'search_path="", enable_seqscan=off, enable_bitmapscan=off',
+  },
   "public.filestore_sweep_removed(p_ids uuid[])": administration,
-  "public.filestore_sweep_next()": administration,
+  "public.filestore_sweep_next(p_begun timestamp with time zone)": administration,
+  "public.filestore_sweep_deleted_project(p_begun timestamp with time zone)": administration,
+  "public.filestore_sweep_deleted_account(p_begun timestamp with time zone)": administration,
   "public.filestore_sweep_progress(p_project_id uuid, p_swept_through date, p_day date, p_kept integer)":
     administration,
   "public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[])": administration,

@@ -1,6 +1,7 @@
 /** Retention: PATCH /project {retention} says which versions go by themselves; the sweep applies it. */
 import { assert, assertEquals } from "@std/assert";
 import { RETENTION_PREVIEW_FILES } from "../../supabase/functions/api/limits.ts";
+import { SWEEP_KINDS } from "../../supabase/functions/api/ports/metadata.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, issuesOf, previewRecord, projectRecord } from "../support/client/contract.ts";
 import { administrator, sweepAll, traces } from "../support/client/erasure.ts";
@@ -47,7 +48,9 @@ async function lengthen(projectId: string, from: number, last: number): Promise<
   );
   await service.sql("update filestore.files set version = $2 where project_id = $1", [projectId, last]);
 }
-const slice = () => service.sql("select public.filestore_sweep_erasures()");
+const slice = async () => {
+  for (const kind of SWEEP_KINDS) await service.sql("select public.filestore_sweep_erasures($1)", [kind]);
+};
 
 test("PATCH /project takes a rule, replaces it whole and takes it away; other fields stay; GET shows it", async () => {
   const own = await files();
@@ -220,11 +223,15 @@ test("slices with `begun` apply each rule once, so that they come to an end whil
   await patch(admin, { retention: { keepVersions: 1 } });
   const begun = new Date().toISOString();
   const hasMore = async (since: string | null) => {
-    const [row] = await service.sql<{ more: boolean }>(
-      "select public.filestore_sweep_erasures($1) as more",
-      [since],
-    );
-    return row?.more;
+    let isAny = false;
+    for (const kind of SWEEP_KINDS) {
+      const [row] = await service.sql<{ more: boolean }>(
+        "select public.filestore_sweep_erasures($1, $2) as more",
+        [kind, since],
+      );
+      isAny ||= row?.more === true;
+    }
+    return isAny;
   };
   // Without an end each slice would meet a new version: a pass is due again.
   for (let number = 3; await hasMore(begun); number++) {

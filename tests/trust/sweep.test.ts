@@ -13,6 +13,7 @@ import { SupabaseSearchIndex } from "../../supabase/functions/api/adapters/supab
 import { buildApp } from "../../supabase/functions/api/app.ts";
 import { ApiError } from "../../supabase/functions/api/errors.ts";
 import { SWEEP_EVERY_COMMITS, SWEEP_PAGE_OBJECTS } from "../../supabase/functions/api/limits.ts";
+import { SWEEP_KINDS } from "../../supabase/functions/api/ports/metadata.ts";
 import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
 import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
 import type { Log } from "../../supabase/functions/api/runtime/log.ts";
@@ -78,7 +79,10 @@ function isolate(clock: () => number = () => Date.now() + daysAhead * DAY) {
   const background: Promise<unknown>[] = [];
   const sweepErasures = metadata.sweepErasures.bind(metadata);
   let slices = 0;
-  metadata.sweepErasures = () => (slices++, sweepErasures());
+  metadata.sweepErasures = (kind, begun) => {
+    if (kind === SWEEP_KINDS[0]) slices++;
+    return sweepErasures(kind, begun);
+  };
   const app = buildApp({
     connect: (deadline) => ({
       metadata,

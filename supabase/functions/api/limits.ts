@@ -246,6 +246,8 @@ export const FILE_COMMITS_AT_ONCE = 4;
 export const SWEEP_EVERY_COMMITS = 500;
 /** Objects that one slice of the sweep examines, and that one call lists. */
 export const SWEEP_PAGE_OBJECTS = 1000;
+/** Steps of a slice for deleted projects, and for uploads: fewer, once they have come to a page of objects or rows. */
+export const SWEEP_STEPS_MAX = 20;
 /** Versions that a purge removes with its commit; the rest follows in slices. In SQL. */
 export const ERASED_VERSIONS_MAX = 10_000;
 /** Segments in the lists of these versions together. In SQL. */

@@ -32,6 +32,7 @@ const PRIVATE_STACK = [
   "http/search_index.test.ts",
   "http/search_semantic.test.ts",
   "http/search_without_vectors.test.ts",
+  "http/sweep_turns.test.ts",
 ];
 
 /**
@@ -84,6 +85,7 @@ const HTTP_REST_ALONE = [
   "http/search_index.test.ts",
   "http/search_semantic.test.ts",
   "http/search_without_vectors.test.ts",
+  "http/sweep_turns.test.ts",
 ];
 
 /** In brief in `test`, as usual in `edge`: a thousand retries, and a thousand requests one after the other. */

@@ -21,7 +21,7 @@ import {
   type VersionOrigin,
   type VersionPage,
 } from "../ports/files.ts";
-import type { Authorization, DeadSegment, DeletedAccount, DeletedProject, Sweep } from "../ports/metadata.ts";
+import type { Authorization, DeadSegment, DeletedProject, Sweep } from "../ports/metadata.ts";
 import type { Purged, Redacted } from "../ports/erasure.ts";
 import type { Link, OpenedLink } from "../ports/links.ts";
 import { type Claim, type SearchPage, UNSEARCHED_REASONS } from "../ports/search_index.ts";
@@ -346,12 +346,10 @@ export const sweep = z.object({
 }) satisfies z.ZodType<Sweep>;
 
 export const deletedProject = z.object({
-  deletedProjectId: z.string(),
+  projectId: z.string(),
   objects: z.array(z.string()),
   isEmptied: z.boolean(),
 }) satisfies z.ZodType<DeletedProject>;
-
-export const deletedAccount = z.object({ deletedAccountId: z.string() }) satisfies z.ZodType<DeletedAccount>;
 
 const envelope = z.object({
   rate: rate.optional(),

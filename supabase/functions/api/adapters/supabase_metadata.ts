@@ -29,10 +29,10 @@ import type {
 import type {
   Authorization,
   DeadSegment,
-  DeletedAccount,
   DeletedProject,
   Metadata,
   Sweep,
+  SweepKind,
 } from "../ports/metadata.ts";
 import type { Purge, Purged, Redacted, Redaction } from "../ports/erasure.ts";
 import type { Link, NewLink, OpenedLink } from "../ports/links.ts";
@@ -47,7 +47,6 @@ import {
   comparison,
   content,
   deadSegments,
-  deletedAccount,
   deletedProject,
   editBase,
   editTurn,
@@ -287,22 +286,33 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_administer", caller, request, z.unknown());
   }
 
-  async sweepErasures(begun?: string): Promise<boolean> {
-    const parameters = { p_begun: begun ?? null };
+  async sweepErasures(kind: SweepKind, begun?: string): Promise<boolean> {
+    const parameters = { p_kind: kind, p_begun: begun ?? null };
     return z.boolean().parse(await this.callInternal("filestore_sweep_erasures", parameters));
   }
 
-  async deadSegments(limit: number): Promise<readonly DeadSegment[]> {
-    return deadSegments.parse(await this.callInternal("filestore_sweep_dead", { p_limit: limit }));
+  async deadSegments(limit: number, begun?: string): Promise<readonly DeadSegment[]> {
+    const parameters = { p_limit: limit, p_begun: begun ?? null };
+    return deadSegments.parse(await this.callInternal("filestore_sweep_dead", parameters));
   }
 
   async noteRemoved(ids: readonly string[]): Promise<void> {
     await this.callInternal("filestore_sweep_removed", { p_ids: ids });
   }
 
-  async nextSweep(): Promise<Sweep | DeletedProject | DeletedAccount | null> {
-    return z.union([sweep, deletedProject, deletedAccount]).nullable()
-      .parse(await this.callInternal("filestore_sweep_next", {}));
+  async nextDeletedProject(begun?: string): Promise<DeletedProject | null> {
+    const found = await this.callInternal("filestore_sweep_deleted_project", { p_begun: begun ?? null });
+    return deletedProject.nullable().parse(found);
+  }
+
+  async nextDeletedAccount(begun?: string): Promise<string | null> {
+    const found = await this.callInternal("filestore_sweep_deleted_account", { p_begun: begun ?? null });
+    return z.string().nullable().parse(found);
+  }
+
+  async nextSweep(begun?: string): Promise<Sweep | null> {
+    const found = await this.callInternal("filestore_sweep_next", { p_begun: begun ?? null });
+    return sweep.nullable().parse(found);
   }
 
   async unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]> {

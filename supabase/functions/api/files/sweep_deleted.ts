@@ -1,33 +1,29 @@
-/** What the sweep removes of deleted projects and accounts: the objects of a project first, then its rows. */
+/** What the sweep removes of a deleted project: the objects first, then its rows. */
 import { SWEEP_PAGE_OBJECTS } from "../limits.ts";
-import type { DeletedAccount, DeletedProject, Metadata } from "../ports/metadata.ts";
+import type { DeletedProject, Metadata } from "../ports/metadata.ts";
 import { objectName, segmentFolderName } from "../ports/segment_name.ts";
 import type { Segments } from "../ports/segments.ts";
 
-/** Objects and rows that a slice removed. */
+/** Objects and rows that a step removed. */
 interface Removed {
   readonly objects: number;
   readonly rows: number;
 }
 
-/** Each slice may be cut off anywhere and repeated, and several may run at the same time. */
+/** Each step may be cut off anywhere and repeated, and several may run at the same time. */
 export async function sweepDeleted(
-  deleted: DeletedAccount | DeletedProject,
+  deleted: DeletedProject,
   metadata: Metadata,
   segments: Segments,
 ): Promise<Removed> {
-  if ("deletedAccountId" in deleted) {
-    await metadata.removeAccount(deleted.deletedAccountId);
-    return { objects: 0, rows: 0 };
-  }
   const objects = await removeObjects(deleted, metadata, segments);
-  const rows = objects > 0 ? 0 : await metadata.removeDeletedRows(deleted.deletedProjectId);
+  const rows = objects > 0 ? 0 : await metadata.removeDeletedRows(deleted.projectId);
   return { objects, rows };
 }
 
 /** Removes what an earlier slice has noted and perhaps not removed, else a page of what storage lists. */
 async function removeObjects(
-  { deletedProjectId: projectId, objects, isEmptied }: DeletedProject,
+  { projectId, objects, isEmptied }: DeletedProject,
   metadata: Metadata,
   segments: Segments,
 ): Promise<number> {

@@ -28,6 +28,10 @@ import type { Link, NewLink, OpenedLink } from "./links.ts";
 import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
+/** What the sweep finishes in the database: a step of each in each slice. */
+export const SWEEP_KINDS = ["versions", "scans", "answers", "retention", "usage"] as const;
+export type SweepKind = typeof SWEEP_KINDS[number];
+
 /** How far the sweep of one project has come. Days are `yyyy-mm-dd`, UTC. */
 export interface Sweep {
   readonly projectId: string;
@@ -48,16 +52,11 @@ export interface DeadSegment {
 
 /** A deleted project that is to be swept. */
 export interface DeletedProject {
-  readonly deletedProjectId: string;
+  readonly projectId: string;
   /** Objects that a slice has noted and perhaps not removed, as `{yyyymmdd}/{segmentId}`. */
   readonly objects: readonly string[];
   /** Whether this sweep of it has found no further object. */
   readonly isEmptied: boolean;
-}
-
-/** A deleted account that Auth still has. */
-export interface DeletedAccount {
-  readonly deletedAccountId: string;
 }
 
 /** What a write would meet, before any byte is stored. */
@@ -187,16 +186,20 @@ export interface Metadata {
     parameters: Readonly<Record<string, unknown>>,
   ): Promise<Answer<unknown>>;
   /**
-   * Does one slice of what erasures and rules of retention have left to be done. False: there is nothing. A rule is not
-   * applied once more where it was since `begun`, an ISO time.
+   * Does one step of what erasures and rules of retention have left to be done, for the project that has waited longest.
+   * False: there is nothing. Here and below, `begun` is an ISO time: what came later does not count.
    */
-  sweepErasures(begun?: string): Promise<boolean>;
-  /** Segments that nothing readable needs and whose objects are not removed yet, at most so many. */
-  deadSegments(limit: number): Promise<readonly DeadSegment[]>;
+  sweepErasures(kind: SweepKind, begun?: string): Promise<boolean>;
+  /** Segments that nothing readable needs and whose objects are not removed yet, at most so many: some of each project. */
+  deadSegments(limit: number, begun?: string): Promise<readonly DeadSegment[]>;
   /** Notes that the objects of dead segments are removed. */
   noteRemoved(ids: readonly string[]): Promise<void>;
-  /** What was deleted; else the project whose sweep is furthest behind; null where nothing is left to sweep. */
-  nextSweep(): Promise<Sweep | DeletedProject | DeletedAccount | null>;
+  /** The deleted project that has waited longest; null where there is none. */
+  nextDeletedProject(begun?: string): Promise<DeletedProject | null>;
+  /** The id of a deleted account that Auth still has; null where there is none. */
+  nextDeletedAccount(begun?: string): Promise<string | null>;
+  /** The project whose uploads are to be looked at and that has waited longest; null where there is none. */
+  nextSweep(begun?: string): Promise<Sweep | null>;
   /** Those of the segment ids, of days that no commit accepts any more, that no version references. */
   unreferenced(projectId: string, ids: readonly string[]): Promise<readonly string[]>;
   /** Stores how far the sweep of a project has come. */

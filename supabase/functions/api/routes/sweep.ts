@@ -11,8 +11,8 @@ import { defineRoute } from "./route.ts";
 const query = z.object({
   begun: z.iso.datetime().optional().meta({
     description:
-      "When the first of these slices was asked for: rules of retention are not applied again where they were since, so " +
-      "that the slices come to an end while others write.",
+      "When the first of these slices was asked for. Then `isDone` says that nothing is left of what was due at that " +
+      "time, so that the slices come to an end whatever others begin meanwhile.",
   }),
 });
 
@@ -22,7 +22,9 @@ const answer = z.object({
   indexed: z.int().min(0).meta({
     description: "Pending files that were indexed.",
   }),
-  isDone: z.boolean().meta({ description: "Whether there was nothing left to do." }),
+  isDone: z.boolean().meta({
+    description: "Whether there was nothing left to do; with `begun` nothing that was due then.",
+  }),
 }).meta({ id: "Sweep" });
 
 async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Response> {

@@ -1,0 +1,239 @@
+/**
+ * Nobody's work keeps the sweep from another project's, and a sweep ends whatever others begin meanwhile: what a project
+ * waits is counted in slices, beside one that has much of everything and adds more before each of them.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { createClient } from "@supabase/supabase-js";
+import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
+import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
+import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
+import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
+import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
+import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
+import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
+import { consoleLog } from "../../supabase/functions/api/runtime/log.ts";
+import { Administration } from "../../supabase/local/admin/administration.ts";
+import { administrator, purge, redact } from "../support/client/erasure.ts";
+import type { Files, ProjectFiles } from "../support/client/files.ts";
+import { assertConsistent } from "../support/postgres/consistency.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
+
+const { service, files } = await privateSuite({});
+const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
+const client = createClient(service.stack.backendUrl, service.stack.secretKey, {
+  auth: { persistSession: false, autoRefreshToken: false, detectSessionInUrl: false },
+  global: { fetch: fetchInTime },
+});
+const parts = {
+  log: consoleLog,
+  notices: new Notices(consoleLog, systemClock),
+  deadline: new Deadline(Infinity, systemClock),
+};
+const metadata = new SupabaseMetadata(client, parts);
+const segments = new SupabaseSegments(() => client, parts);
+
+const ERASED_AT_ONCE = 10_000;
+const DELETED_PROJECTS = 40;
+const SLICES_MAX = 150;
+
+/** Gives a file versions up to the last one, with the content of its first one. */
+async function lengthen(own: ProjectFiles, path: string, last: number): Promise<void> {
+  const { project: { id } } = own;
+  const { version: from } = await own.write(path, `all of ${path} in ${id}`);
+  await service.sql(
+    `with file as (select id from filestore.files where project_id = $1 and path = $2), more as (
+       insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
+       select v.project_id, v.file_id, n, v.mime_type, v.size, v.segment_ids, gen_random_uuid(), v.created_at
+       from filestore.file_versions v, generate_series($3::integer + 1, $4::integer) n
+       where v.file_id = (select id from file) and v.version = $3
+       returning segment_ids)
+     insert into filestore.project_usage (project_id, shard, database_bytes, versions)
+     select $1, 63, sum(512 + 16 * cardinality(m.segment_ids)), count(*) from more m
+     on conflict (project_id, shard) do update
+       set database_bytes = project_usage.database_bytes + excluded.database_bytes,
+           versions = project_usage.versions + excluded.versions`,
+    [id, path, from, last],
+  );
+  await service.sql("update filestore.files set version = $3 where project_id = $1 and path = $2", [
+    id,
+    path,
+    last,
+  ]);
+}
+
+/** Answers that are stored for repeated requests: many that name nothing. */
+async function storeAnswers({ project: { id } }: ProjectFiles, count: number): Promise<void> {
+  await service.sql(
+    `insert into filestore.idempotency_keys (project_id, key, fingerprint, response, created_at)
+     select $1, 'other ' || n, sha256('x'), '{"id": "none"}', clock_timestamp() from generate_series(1, $2::integer) n`,
+    [id, count],
+  );
+}
+
+async function writeOnce(own: Files, path: string): Promise<void> {
+  const answer = await own.request("POST", "/files", {
+    body: { path, content: path },
+    headers: { "idempotency-key": `once ${path}` },
+  });
+  assertEquals(answer.status, 200, answer.text);
+}
+
+async function deletedProject(): Promise<string> {
+  const own = await files();
+  await own.write("a.txt", "x");
+  await administration.deleteProject(own.project.id, own.project.name);
+  return own.project.id;
+}
+
+/** An upload that no commit names, of a day that is over. */
+async function orphan({ project: { id } }: ProjectFiles): Promise<void> {
+  const { error } = await client.storage.from(BUCKET).upload(
+    `${id}/20240101/${crypto.randomUUID()}`,
+    new Uint8Array(16),
+    { contentType: "application/octet-stream" },
+  );
+  assertEquals(error, null);
+}
+
+/** A project with much of everything, which adds something of each kind whenever it is called. */
+async function attacker(): Promise<() => Promise<void>> {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  for (let n = 0; n < 2; n++) {
+    await lengthen(own, `purged-${n}`, ERASED_AT_ONCE + 5000);
+    await purge(admin, `purged-${n}`);
+  }
+  await lengthen(own, "redacted", 2 * ERASED_AT_ONCE);
+  await lengthen(own, "trimmed", 5000);
+  await storeAnswers(own, 20_000);
+  for (let n = 0; n < DELETED_PROJECTS; n++) await deletedProject();
+  let calls = 0;
+  return async () => {
+    calls++;
+    await writeOnce(own, `mine-${calls}`);
+    await purge(admin, `mine-${calls}`);
+    await redact(admin, "redacted", [calls]);
+    await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 9000 + calls % 2 } } });
+    await deletedProject();
+    await orphan(await files());
+  };
+}
+
+interface Victim {
+  /** Whether the sweep has done all of it: a condition in SQL. */
+  readonly isDone: string;
+  readonly projectId: string;
+}
+
+/** Work of each kind, and after how many slices it is to be done beside the attacker. */
+const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }> = {
+  "versions of a purged file": {
+    slices: 6,
+    async make() {
+      const own = await files();
+      await lengthen(own, "f", ERASED_AT_ONCE + 4500);
+      await purge(await administrator(service, own.project.id), "f");
+      return {
+        projectId: own.project.id,
+        isDone:
+          `not exists (select from filestore.purged_files where project_id = $1 and pending_versions > 0)
+          and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
+      };
+    },
+  },
+  "stored answers with a purged path": {
+    slices: 7,
+    async make() {
+      const own = await files();
+      await storeAnswers(own, 11_000);
+      await writeOnce(own, "canary");
+      await purge(await administrator(service, own.project.id), "canary");
+      return {
+        projectId: own.project.id,
+        isDone: `not exists (
+          select from filestore.idempotency_keys where project_id = $1 and response::text like '%canary%')`,
+      };
+    },
+  },
+  "a redacted version of a long history": {
+    slices: 47,
+    async make() {
+      const own = await files();
+      await own.write("f", "canary");
+      await lengthen(own, "f", ERASED_AT_ONCE + 500);
+      await redact(await administrator(service, own.project.id), "f", [1]);
+      return {
+        projectId: own.project.id,
+        isDone: `not exists (select from filestore.segment_scans where project_id = $1)
+          and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
+      };
+    },
+  },
+  "a rule of retention": {
+    slices: 3,
+    async make() {
+      const own = await files();
+      await lengthen(own, "f", 1600);
+      const admin = await administrator(service, own.project.id);
+      await admin.request("PATCH", "/project", { body: { retention: { keepVersions: 300 } } });
+      return {
+        projectId: own.project.id,
+        isDone: "(select count(*) from filestore.file_versions where project_id = $1) = 300",
+      };
+    },
+  },
+  "a deleted project": {
+    slices: 7,
+    async make() {
+      return {
+        projectId: await deletedProject(),
+        isDone: "(select due_at > deleted_at from filestore.project_deletions where project_id = $1)",
+      };
+    },
+  },
+  "an upload that nothing names": {
+    slices: 1,
+    async make() {
+      const own = await files();
+      await orphan(own);
+      return {
+        projectId: own.project.id,
+        isDone: "not exists (select from storage.objects where name like $1 || '/20240101/%')",
+      };
+    },
+  },
+};
+
+async function isDone({ isDone, projectId }: Victim): Promise<boolean> {
+  const parameter = isDone.includes("$1 ||") ? "$1::text ||" : "$1 ||";
+  const [row] = await service.sql<{ done: boolean }>(
+    `select ${isDone.replace("$1 ||", parameter)} as done`,
+    [projectId],
+  );
+  return row?.done === true;
+}
+
+test("each kind of work is done within so many slices, and a sweep ends, beside a project that adds more before each", async () => {
+  const attack = await attacker();
+  await attack();
+  const victims = new Map<string, Victim>();
+  for (const [name, { make }] of Object.entries(WORK)) victims.set(name, await make());
+  const begun = new Date().toISOString();
+  const doneAfter: Record<string, number> = {};
+  let slices = 0;
+  for (let isEnded = false; !isEnded; slices++) {
+    assert(slices < SLICES_MAX, `the sweep ends; done: ${JSON.stringify(doneAfter)}`);
+    await attack();
+    isEnded = (await sweepSlice(metadata, segments, begun)).isDone;
+    for (const [name, victim] of victims) {
+      if (!(name in doneAfter) && await isDone(victim)) doneAfter[name] = slices + 1;
+    }
+  }
+  for (const [name, { slices: most }] of Object.entries(WORK)) {
+    const after = doneAfter[name];
+    assert(after !== undefined && after <= most, `${name}: ${after} slices; ${JSON.stringify(doneAfter)}`);
+  }
+  // What came later is there for the next one.
+  while (!(await sweepSlice(metadata, segments)).isDone);
+  await assertConsistent((statement) => service.sql(statement));
+});
