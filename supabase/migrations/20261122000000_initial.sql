@@ -9533,13 +9533,15 @@ call filestore.grant_execute('filestore.search_turn', 'filestore_search');
 create function public.filestore_search_claim(
   p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
   p_model text default null, p_after uuid default null, p_claim_bytes bigint default null,
-  p_is_light boolean default false
+  p_is_light boolean default false, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
 -- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_now constant timestamptz := clock_timestamp();
+  -- A sweep takes what was due when it began. (A client's clock may leave out what is less than a millisecond.)
+  v_due constant timestamptz := least(v_now, p_begun + interval '1 millisecond');
   v_claim_id constant uuid := gen_random_uuid();
   v_projects uuid[];
   v_after uuid;
@@ -9562,14 +9564,14 @@ begin
         and q.bytes > v_claim_bytes and q.bytes <= p_bytes
     ) >= (filestore.limits()).search_large_texts_at_once;
   end if;
-  select t.projects, t.last into v_projects, v_after from filestore.search_turn(p_stage, p_after, p_files, v_now) t;
+  select t.projects, t.last into v_projects, v_after from filestore.search_turn(p_stage, p_after, p_files, v_due) t;
   with due as materialized (
     select w.place, q.*
     from unnest(v_projects) with ordinality w (id, place)
     cross join lateral (
       select q.project_id, q.file_id, q.bytes, q.due_at, q.attempts, q.claimed_at
       from filestore.search_queue q
-      where q.stage = p_stage and q.project_id = w.id and q.due_at <= v_now
+      where q.stage = p_stage and q.project_id = w.id and q.due_at <= v_due
       order by q.due_at limit p_files / greatest(cardinality(v_projects), 1) for update of q skip locked
     ) q
   ), eligible as (
@@ -9649,7 +9651,7 @@ comment on function public.filestore_search_claim is
   'text, stage 2 with p_chunks chunks that p_model has not embedded. Projects take turns, from the one after p_after; '
   'the next claim is to begin after the project that is returned. A file that is not finished in time is claimed '
   'again, alone. A file is indexed again at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after '
-  'the last time. Also returns when the next file is due.';
+  'the last time. With p_begun only what was due by then. Also returns when the next file is due.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
@@ -9819,8 +9821,10 @@ begin
     delete from filestore.search_queue q using held h
     where h.is_embedded and q.project_id = h.project_id and q.file_id = h.file_id
   )
-  update filestore.search_queue q set stage = 2, due_at = clock_timestamp(), attempts = 0, claim_id = null
-  from held h
+  -- Due since it was written: a sweep that has stored its text goes on with it.
+  update filestore.search_queue q
+  set stage = 2, due_at = least(f.updated_at, clock_timestamp()), attempts = 0, claim_id = null
+  from held h join filestore.files f on f.project_id = h.project_id and f.id = h.file_id
   where not h.is_embedded and q.project_id = h.project_id and q.file_id = h.file_id;
   return jsonb_array_length(v_done);
 end
@@ -9858,8 +9862,11 @@ begin
     delete from filestore.search_queue q
     where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
   else
-    update filestore.search_queue q set due_at = clock_timestamp(), claim_id = null, attempts = 0
-    where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id;
+    update filestore.search_queue q
+    set due_at = least(f.updated_at, clock_timestamp()), claim_id = null, attempts = 0
+    from filestore.files f
+    where q.project_id = p_project_id and q.file_id = p_file_id and q.claim_id = p_claim_id
+      and f.project_id = q.project_id and f.id = q.file_id;
   end if;
   return v_left;
 end
@@ -9882,7 +9889,7 @@ begin
          case when exists (
            select from filestore.search_chunks k where k.project_id = t.project_id and k.file_id = t.file_id
          ) then 2 else 1 end,
-         clock_timestamp()
+         t.indexed_at
   from filestore.search_texts t
   where p_model is not null and t.skipped is null and (t.model is null or t.model < p_model or t.model > p_model)
     and not exists (select from filestore.search_queue q where q.project_id = t.project_id and q.file_id = t.file_id)
@@ -9890,7 +9897,7 @@ begin
   on conflict do nothing;
   get diagnostics v_count = row_count;
   insert into filestore.search_queue (project_id, file_id, version, path, bytes, due_at)
-  select f.project_id, f.id, f.version, f.path, f.size, clock_timestamp()
+  select f.project_id, f.id, f.version, f.path, f.size, t.indexed_at
   from filestore.search_texts t
   join filestore.files f on f.project_id = t.project_id and f.id = t.file_id and f.version = t.version
   where t.skipped = 'not_indexable' and t.indexed_at < clock_timestamp() - p_given_up_seconds * interval '1 second'

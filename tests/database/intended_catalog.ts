@@ -453,7 +453,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_compact(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb)":
     fileOperation,
   "public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
-  "public.filestore_search_claim(p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text, p_after uuid, p_claim_bytes bigint, p_is_light boolean)":
+  "public.filestore_search_claim(p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text, p_after uuid, p_claim_bytes bigint, p_is_light boolean, p_begun timestamp with time zone)":
     {
       ...searchIndexing,
       settings: 'search_path="", enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off',

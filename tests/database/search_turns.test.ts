@@ -40,6 +40,7 @@ interface ClaimOptions {
   readonly after?: string | null;
   readonly isLight?: boolean;
   readonly stage?: 1 | 2;
+  readonly begun?: string | null;
 }
 
 const server = await startPostgres();
@@ -51,12 +52,14 @@ Deno.test.afterAll(async () => {
 });
 
 /** As the function claims. */
-async function claim({ after = null, isLight = false, stage = 1 }: ClaimOptions = {}): Promise<Claim> {
+async function claim(
+  { after = null, isLight = false, stage = 1, begun = null }: ClaimOptions = {},
+): Promise<Claim> {
   const files = stage === 1 ? SEARCH_CLAIM_FILES : SEARCH_CLAIM_EMBEDDED_FILES;
   const [row] = await sql<{ claim: Claim }[]>`
     select public.filestore_search_claim(${stage}, ${files}, ${SEARCH_TEXT_BYTES_MAX}, ${SEARCH_CLAIM_CHUNKS},
       ${SEARCH_LEASE_SECONDS}, ${stage === 1 ? null : "m"}, ${after}::uuid,
-      ${stage === 1 ? SEARCH_CLAIM_BYTES : null}::bigint, ${isLight}) as claim`;
+      ${stage === 1 ? SEARCH_CLAIM_BYTES : null}::bigint, ${isLight}, ${begun}::timestamptz) as claim`;
   return existing(row).claim;
 }
 
@@ -88,19 +91,19 @@ function test(name: string, body: () => Promise<void>): void {
   });
 }
 
-/** Stores what was claimed, as an index that takes any text. */
-async function finish({ claimId, files }: Claim): Promise<void> {
+/** Stores what was claimed, as an index that takes any text; with a model each text has a chunk to be embedded. */
+async function finish({ claimId, files }: Claim, model: string | null = null): Promise<void> {
   const texts = files.map((file) => ({
     ...file,
     version: 1,
     mimeType: "text/plain",
     content: "x",
     skipped: null,
-    chunks: [],
+    chunks: model === null ? [] : [[1, 0, 1]],
   }));
   await sql`select public.filestore_search_store(${claimId}, ${
     sql.json(texts as unknown as postgres.JSONValue)
-  })`;
+  }, ${model})`;
 }
 
 test("one project's 1,000 waiting files: another's single file is in the very next claim", async () => {
@@ -117,6 +120,27 @@ test("nor do 1,000 large files delay it, or 20 projects full of them", async () 
   assertEquals(shares(taken).get(single), 1);
   const bytes = taken.files.reduce((sum, { size }) => sum + size, 0);
   assertLessOrEqual(bytes, SEARCH_TEXT_BYTES_MAX + SEARCH_CLAIM_BYTES);
+});
+
+test("a sweep takes what waited when it began, embeddings included, and so ends whatever others write", async () => {
+  const early = await waiting(SEARCH_CLAIM_FILES + 1);
+  await sql`update filestore.files set updated_at = updated_at - interval '1 minute' where project_id = ${early}`;
+  await sql`update filestore.search_queue set due_at = due_at - interval '1 minute'`;
+  const begun = new Date(Date.now() - 30_000).toISOString();
+  let [texts, embedded] = [0, 0];
+  for (let claims = 0; claims < 20; claims++) {
+    await waiting(1);
+    const taken = await claim({ begun });
+    assertEquals([...shares(taken).keys()], taken.files.length > 0 ? [early] : []);
+    await finish(taken, "m");
+    texts += taken.files.length;
+    const chunks = await claim({ stage: 2, begun });
+    assertEquals([...shares(chunks).keys()], chunks.files.length > 0 ? [early] : []);
+    embedded += chunks.files.length;
+    if (taken.files.length + chunks.files.length === 0) break;
+  }
+  assertEquals([texts, embedded], [SEARCH_CLAIM_FILES + 1, SEARCH_CLAIM_FILES + 1]);
+  assertEquals((await claim()).files.length > 0, true, "what came later is there for the next one");
 });
 
 test("with more projects than a claim takes files each has its turn, round and round", async () => {

@@ -65,7 +65,7 @@ export interface Context {
    */
   readonly beginCostly: () => Promise<EndTurn>;
   /** Indexes a slice of the files that wait; returns how many. */
-  readonly indexBacklog: () => Promise<number>;
+  readonly indexBacklog: (begun?: string) => Promise<number>;
   /** Measures waits. */
   readonly clock: Clock;
   /** Milliseconds since the epoch. */

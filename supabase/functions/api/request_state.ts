@@ -75,6 +75,6 @@ export function contextOf(
     ...{ indexWatch, liveReads, requestCounts },
     ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
     beginCostly: () => gate.beginCostly(services.costlyTurns, clock, request.signal),
-    indexBacklog: () => services.indexBacklog(deadline),
+    indexBacklog: (begun) => services.indexBacklog(deadline, begun),
   };
 }

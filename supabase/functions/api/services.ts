@@ -125,7 +125,8 @@ export function createServices(parts: Parts) {
       sweepAfterCommit();
     },
     onPending: indexing.start,
-    indexBacklog: (deadline: Deadline) => indexBacklog(searchParts(deadline), parts.log, deadline),
+    indexBacklog: (deadline: Deadline, begun?: string) =>
+      indexBacklog(searchParts(deadline), parts.log, deadline, begun),
   };
 }
 

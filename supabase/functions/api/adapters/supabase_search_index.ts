@@ -34,7 +34,7 @@ export class SupabaseSearchIndex implements SearchIndex {
     return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null, options);
   }
 
-  claimChunks(model: string, options: Pick<ClaimOptions, "after">): Promise<Claim> {
+  claimChunks(model: string, options: Omit<ClaimOptions, "isLight">): Promise<Claim> {
     return this.claim(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model, { ...options, isLight: false });
   }
 
@@ -81,7 +81,7 @@ export class SupabaseSearchIndex implements SearchIndex {
     stage: number,
     files: number,
     model: string | null,
-    { after, isLight }: ClaimOptions,
+    { after, isLight, begun }: ClaimOptions,
   ): Promise<Claim> {
     return claim.parse(
       await this.call("filestore_search_claim", {
@@ -94,6 +94,7 @@ export class SupabaseSearchIndex implements SearchIndex {
         p_after: after,
         p_claim_bytes: stage === STAGES.texts ? SEARCH_CLAIM_BYTES : null,
         p_is_light: isLight,
+        p_begun: begun ?? null,
       }),
     );
   }

@@ -169,6 +169,8 @@ export interface ClaimOptions {
   readonly after: string | null;
   /** Takes no text over SEARCH_CLAIM_BYTES. */
   readonly isLight: boolean;
+  /** An ISO time: takes what was due by then. */
+  readonly begun?: string | undefined;
 }
 
 /** A claimed file that could not be indexed. */
@@ -201,7 +203,7 @@ export interface SearchIndex {
   /** Claims files whose text is to be stored. */
   claimTexts(options: ClaimOptions): Promise<Claim>;
   /** Claims files with chunks that the model has not embedded. */
-  claimChunks(model: string, options: Pick<ClaimOptions, "after">): Promise<Claim>;
+  claimChunks(model: string, options: Omit<ClaimOptions, "isLight">): Promise<Claim>;
   /** Stores texts of a claim. Files that the claim no longer holds are left alone. */
   storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
   /** Stores embeddings by chunk hash and releases the file. */

@@ -28,7 +28,7 @@ const answer = z.object({
 }).meta({ id: "Sweep" });
 
 async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Response> {
-  const indexed = await context.indexBacklog();
+  const indexed = await context.indexBacklog(begun);
   const swept = await sweepSlice(context.metadata, context.segments, begun);
   const result = { ...swept, indexed, isDone: swept.isDone && indexed === 0 };
   return success(

@@ -33,9 +33,9 @@ export class ChunkEmbedder {
    * Embeds one claim; takes nothing where no model is configured. Throws SERVICE_UNAVAILABLE where the index or the
    * model is out of reach.
    */
-  async embed({ index, embedder }: EmbeddingParts): Promise<TakenFiles> {
+  async embed({ index, embedder }: EmbeddingParts, begun?: string): Promise<TakenFiles> {
     if (!embedder) return { files: 0, nextDueMilliseconds: null };
-    const claim = await index.claimChunks(embedder.model, { after: this.after });
+    const claim = await index.claimChunks(embedder.model, { after: this.after, begun });
     const { claimId, files, nextDueMilliseconds } = claim;
     this.after = claim.after ?? this.after;
     const failed: FailedFile[] = [];

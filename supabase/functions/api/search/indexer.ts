@@ -39,10 +39,10 @@ export class TextIndexer {
 
   constructor(private readonly log: Log) {}
 
-  /** Indexes one claim. `isLight`: no text over SEARCH_CLAIM_BYTES. */
-  async index(parts: SearchParts, isLight = false): Promise<TakenFiles> {
+  /** Indexes one claim. `isLight`: no text over SEARCH_CLAIM_BYTES. With `begun` only what was due by then. */
+  async index(parts: SearchParts, isLight = false, begun?: string): Promise<TakenFiles> {
     const after = isLight ? this.afterLight : this.after;
-    const claim = await parts.index.claimTexts({ after, isLight });
+    const claim = await parts.index.claimTexts({ after, isLight, begun });
     if (isLight) this.afterLight = claim.after ?? after;
     else this.after = claim.after ?? after;
     if (claim.files.length > 0) await indexFiles(parts, claim, this.log);
@@ -54,15 +54,20 @@ export class TextIndexer {
  * Indexes a bounded part of the backlog, for the sweep. Where the queue is empty, files that the embedding model has not
  * seen are queued (it may have been configured or changed after they were indexed), and files that were given up.
  * Returns how many files were indexed or queued. Begins no claim when less than SWEEP_RESERVED_MILLISECONDS are left,
- * which the sweep itself needs.
+ * which the sweep itself needs. With `begun`, an ISO time, takes what was due by then.
  */
-export async function indexBacklog(parts: SearchParts, log: Log, deadline: Deadline): Promise<number> {
+export async function indexBacklog(
+  parts: SearchParts,
+  log: Log,
+  deadline: Deadline,
+  begun?: string,
+): Promise<number> {
   const texts = new TextIndexer(log);
   const chunks = new ChunkEmbedder(log);
   let taken = 0;
   for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
-    const { files } = await texts.index(parts);
-    const embedded = await chunks.embed(parts);
+    const { files } = await texts.index(parts, false, begun);
+    const embedded = await chunks.embed(parts, begun);
     if (files + embedded.files === 0) break;
     taken += files + embedded.files;
     if (deadline.remainingMilliseconds < SWEEP_RESERVED_MILLISECONDS) break;
