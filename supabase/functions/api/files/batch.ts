@@ -4,6 +4,7 @@ import { ApiError, unavailable } from "../errors.ts";
 import { idempotency } from "../http/conditions.ts";
 import {
   BATCH_UPLOADS_AT_ONCE,
+  COSTLY_REST_MILLISECONDS,
   EDIT_CONFLICT_TRIES_MAX,
   OPERATIONS_PER_REQUEST,
   WORK_UNITS_PER_REQUEST,
@@ -122,7 +123,7 @@ class OpenBatch {
   /** What the operations of this try leave behind, by index and path. */
   private readonly states = new Map<string, State>();
   private readonly read = new Map<string, State>();
-  readonly work: Work = editWork();
+  readonly work: Work = editWork(COSTLY_REST_MILLISECONDS);
   /** What the edit at which the latest try ended failed with. */
   private failure: ApiError | undefined;
 

@@ -23,13 +23,16 @@ export interface EditedText {
 }
 
 /** The work of all edits of a request. Throws SEARCH_TOO_BROAD once it is more than EDIT_UNITS_MAX. */
-export function editWork(): Work {
-  return new Work(EDIT_UNITS_MAX, () =>
-    fail(
-      "SEARCH_TOO_BROAD",
-      "The edits would search and rewrite too much text. Send fewer at once, or replace longer strings.",
-      { rule: "edit_units", limit: EDIT_UNITS_MAX },
-    ));
+export function editWork(restMilliseconds = 0): Work {
+  return new Work(EDIT_UNITS_MAX, throwTooMuchWork, restMilliseconds);
+}
+
+function throwTooMuchWork(): never {
+  fail(
+    "SEARCH_TOO_BROAD",
+    "The edits would search and rewrite too much text. Send fewer at once, or replace longer strings.",
+    { rule: "edit_units", limit: EDIT_UNITS_MAX },
+  );
 }
 
 /** Applies edits to one text, one after the other. Tracks what it stores meanwhile, so that it can be removed. */

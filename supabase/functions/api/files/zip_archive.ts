@@ -3,9 +3,10 @@
  * cold start pays for the package.
  */
 import { makeZip, predictLength } from "client-zip";
-import { EXPORT_SEGMENT_BYTES_COUNTED_MIN } from "../limits.ts";
+import { COSTLY_REST_MILLISECONDS, EXPORT_SEGMENT_BYTES_COUNTED_MIN } from "../limits.ts";
 import type { Content, FileRecord } from "../ports/files.ts";
 import type { Deadline } from "../runtime/deadline.ts";
+import { Work } from "../runtime/work.ts";
 import { archiveNames } from "./disk_name.ts";
 import { readSegments, type SegmentSource } from "./read_segments.ts";
 
@@ -35,6 +36,7 @@ export async function* zipArchive(
 ): AsyncGenerator<Uint8Array, void, void> {
   // One read of all files, so that the next one's segments are fetched while one is sent.
   const segments = readSegments(context, contents.flatMap((content) => content.segments));
+  const work = new Work(undefined, undefined, COSTLY_REST_MILLISECONDS);
   let next = segments.next();
   await next;
 
@@ -44,6 +46,7 @@ export async function* zipArchive(
       if (done) throw new Error("there are fewer segments than the files have");
       context.deadline.extend(Math.max(value.length, EXPORT_SEGMENT_BYTES_COUNTED_MIN));
       yield value;
+      if (work.add(value.length)) await work.pause();
       next = segments.next();
       // Avoids an unhandled rejection where the consumer stops early; otherwise it is rethrown in its turn.
       next.catch(() => {});

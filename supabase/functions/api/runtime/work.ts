@@ -16,12 +16,16 @@ export function nextTurn(): Promise<void> {
 /** The work of one request. A unit is one byte or UTF-16 code unit looked at or written, or what takes as long. */
 export class Work {
   #units = 0;
-  #sliceEnd = WORK_SLICE_UNITS;
+  #sliceBegin = 0;
 
-  /** `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. */
+  /**
+   * `onExceeded` is called, and must throw, once more than `maxUnits` have been counted. `restMilliseconds` is how long the
+   * thread is left to others after each slice: costly work has it, so that it never takes all of the thread.
+   */
   constructor(
     private readonly maxUnits: number = Infinity,
     private readonly onExceeded: () => never = throwExceeded,
+    private readonly restMilliseconds = 0,
   ) {}
 
   /** What has been counted so far. */
@@ -41,18 +45,24 @@ export class Work {
   add(units: number): boolean {
     this.#units += units;
     if (this.#units > this.maxUnits) this.onExceeded();
-    return this.#units >= this.#sliceEnd;
+    return this.#units - this.#sliceBegin >= WORK_SLICE_UNITS;
   }
 
   /** Lets others have their turn, and begins the next slice. */
   async pause(): Promise<void> {
+    const slices = (this.#units - this.#sliceBegin) / WORK_SLICE_UNITS;
+    if (this.restMilliseconds > 0) await sleep(this.restMilliseconds * slices);
     await nextTurn();
     this.beginSlice();
   }
 
   beginSlice(): void {
-    this.#sliceEnd = this.#units + WORK_SLICE_UNITS;
+    this.#sliceBegin = this.#units;
   }
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 function throwExceeded(): never {

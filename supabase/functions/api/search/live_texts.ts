@@ -1,7 +1,7 @@
 /** The files of a search by substring or pattern whose text is not in the index: they are read and searched here. */
 import { ApiError } from "../errors.ts";
 import { readText } from "../files/read_segments.ts";
-import { SEARCH_LIVE_UNITS_MAX, SEARCH_READS_AT_ONCE } from "../limits.ts";
+import { COSTLY_REST_MILLISECONDS, SEARCH_LIVE_UNITS_MAX, SEARCH_READS_AT_ONCE } from "../limits.ts";
 import type { LiveFile, Unsearched, UnsearchedPage, UnsearchedReason } from "../ports/search_index.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { Work } from "../runtime/work.ts";
@@ -16,7 +16,7 @@ import { without, withUnsearched } from "./unsearched.ts";
 type Looked = { readonly result: SearchResult | null } | UnsearchedReason;
 
 export class LiveTexts {
-  readonly #work = new Work(SEARCH_LIVE_UNITS_MAX, throwExhausted);
+  readonly #work = new Work(SEARCH_LIVE_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);
   readonly #read = new Set<string>();
   #found: SearchResult[] = [];
   #notSearched: Unsearched | null = null;

@@ -1,6 +1,7 @@
 /** Search by substring or pattern: the database selects files that may match, and their lines are searched here. */
 import { fail } from "../errors.ts";
 import {
+  COSTLY_REST_MILLISECONDS,
   SEARCH_BATCH_BYTES,
   SEARCH_BATCH_FILES,
   SEARCH_CALLS_MAX,
@@ -43,7 +44,7 @@ interface PageRequest {
  * the same search has the same answer however busy the database is.
  */
 export async function scan(searcher: Searcher, plan: ScanPlan): Promise<SearchAnswer> {
-  const work = new Work(SEARCH_UNITS_MAX, throwExhausted);
+  const work = new Work(SEARCH_UNITS_MAX, throwExhausted, COSTLY_REST_MILLISECONDS);
   try {
     return await scanWithin(searcher, plan, work);
   } finally {
