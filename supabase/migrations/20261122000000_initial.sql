@@ -146,7 +146,6 @@ create type filestore.limits as (
   verify_segments_max integer,
   verify_rows_max integer,
   plan_tries_max integer,
-  undo_compared_bytes_max integer,
   changes_limit_max integer,
   changes_looked_at_max integer,
   run_actors_max integer,
@@ -288,8 +287,6 @@ begin
   v_limits.verify_rows_max := 10000;
   -- How often the files of a plan are locked anew, where others add to them meanwhile.
   v_limits.plan_tries_max := 5;
-  -- Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different.
-  v_limits.undo_compared_bytes_max := 8388608;
   v_limits.changes_limit_max := 1000;
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
   v_limits.changes_looked_at_max := 10000;
@@ -5136,7 +5133,7 @@ begin
     if not filestore.writes_inside(v_session, p_commit) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.decided(filestore.commit_idempotent(v_session, p_kind, p_commit));
+    v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
     if v_result -> 'value' -> 'isReplayed' = 'true' then
       v_result := case p_kind
         when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
@@ -5790,84 +5787,41 @@ create function filestore.is_same_content(
   p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[]
 ) returns boolean
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_sizes integer[];
-  v_sums bytea[];
 begin
   if p_segment_ids = p_other_ids then return true; end if;
-  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return null; end if;
-  for i in 1 .. cardinality(p_segment_ids) loop
-    continue when p_segment_ids[i] = p_other_ids[i];
-    select array_agg(distinct s.size), array_agg(distinct s.sha256) into v_sizes, v_sums
-    from filestore.segments s
-    where s.project_id = p_project_id and s.id in (p_segment_ids[i], p_other_ids[i]);
-    if cardinality(v_sizes) > 1 then return null; end if;
-    if cardinality(v_sums) > 1 then return false; end if;
-  end loop;
-  return true;
+  if cardinality(p_segment_ids) <> cardinality(p_other_ids) then return false; end if;
+  return not exists (
+    select from generate_subscripts(p_segment_ids, 1) i (number)
+    -- fence, both: segments are looked up one by one.
+    cross join lateral (
+      select s.size, s.sha256 from filestore.segments s
+      where s.project_id = p_project_id and s.id = p_segment_ids[i.number] offset 0
+    ) s
+    cross join lateral (
+      select o.size, o.sha256 from filestore.segments o
+      where o.project_id = p_project_id and o.id = p_other_ids[i.number] offset 0
+    ) o
+    where p_segment_ids[i.number] <> p_other_ids[i.number] and (s.size <> o.size or s.sha256 <> o.sha256));
 end
 $$;
 comment on function filestore.is_same_content is
-  'Whether two segment lists hold the same bytes, by their checksums. Null: they are cut in other places, so that only '
-  'the bytes tell.';
+  'Whether two segment lists have the same sizes and checksums. The same bytes cut in other places count as different.';
 call filestore.grant_execute('filestore.is_same_content', 'filestore_engine');
 
-create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files, p_compared jsonb)
-returns boolean
+create function filestore.is_unchanged(p_file filestore.files, p_then filestore.files) returns boolean
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_is_same boolean;
 begin
   if not filestore.is_live(p_file) or not filestore.is_live(p_then) then
     return filestore.is_live(p_file) = filestore.is_live(p_then);
   end if;
-  if (p_file).version = (p_then).version then return true; end if;
-  if (p_file).mime_type <> (p_then).mime_type or (p_file).size <> (p_then).size then return false; end if;
-  v_is_same := filestore.is_same_content(
-    (p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
-  if v_is_same is null and p_compared is not null then
-    v_is_same := p_compared @> jsonb_build_array(
-      jsonb_build_object('path', (p_file).path, 'from', (p_file).version, 'to', (p_then).version));
-  end if;
-  return v_is_same;
+  return (p_file).version = (p_then).version
+    or (p_file).mime_type = (p_then).mime_type and (p_file).size = (p_then).size
+      and filestore.is_same_content((p_file).project_id, (p_file).segment_ids, (p_then).segment_ids);
 end
 $$;
 comment on function filestore.is_unchanged is
-  'Whether a file is equal to what it was: in existence, bytes and type. Null is no file. p_compared lists versions '
-  'whose bytes the caller found equal; without it the answer may be null: the bytes are to be compared.';
+  'Whether a file is equal to what it was: in existence, content and type. Null is no file.';
 call filestore.grant_execute('filestore.is_unchanged', 'filestore_engine');
-
-create function filestore.to_compare(p_file filestore.files, p_then filestore.files) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object(
-    'path', (p_file).path, 'from', (p_file).version, 'to', (p_then).version,
-    'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids),
-    'otherSegments', filestore.segment_list((p_file).project_id, (p_then).segment_ids));
-end
-$$;
-comment on function filestore.to_compare is 'Two versions whose bytes the caller is to compare.';
-call filestore.grant_execute('filestore.to_compare', 'filestore_engine');
-
-create function filestore.undecided(p_files jsonb[]) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.refusal('UNDECIDED', jsonb_build_object('undecided', to_jsonb(p_files)));
-end
-$$;
-comment on function filestore.undecided is
-  'Not a refusal that a client sees: the caller compares the bytes of these files, and asks again.';
-call filestore.grant_execute('filestore.undecided', 'filestore_engine');
-
-create function filestore.decided(p_result jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return case when p_result #>> '{refusal,code}' = 'UNDECIDED'
-    then jsonb_build_object('value', p_result #> '{refusal,details}') else p_result end;
-end
-$$;
-comment on function filestore.decided is 'A result for the caller: what it is to compare is a value to it.';
-call filestore.grant_execute('filestore.decided', 'filestore_engine');
 
 create function filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)
 returns filestore.step
@@ -6000,9 +5954,6 @@ declare
   v_foreign filestore.file_versions;
   v_first integer;
   v_reason text;
-  v_is_unchanged boolean;
-  v_undecided jsonb[] := '{}';
-  v_left bigint := (filestore.limits()).undo_compared_bytes_max;
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
@@ -6041,12 +5992,7 @@ begin
       v_reason := 'gone';
       v_foreign.version := v_first - 1;
     else
-      v_is_unchanged := filestore.is_unchanged(v_file, v_then, p_commit -> 'equal');
-      if v_is_unchanged is null and v_file.size <= v_left then
-        v_left := v_left - v_file.size;
-        v_undecided := v_undecided || filestore.to_compare(v_file, v_then);
-        continue;
-      elsif v_is_unchanged then
+      if filestore.is_unchanged(v_file, v_then) then
         v_unchanged := v_unchanged || v_file.path;
         continue;
       end if;
@@ -6074,7 +6020,6 @@ begin
   if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then
     v_plan.refusal := filestore.refusal('RUN_CONFLICT', jsonb_build_object('conflicts', to_jsonb(v_conflicts)));
   end if;
-  if cardinality(v_undecided) > 0 then v_plan.refusal := filestore.undecided(v_undecided); end if;
   v_plan.value := jsonb_build_object(
     'undoneRunId', v_run_id, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged),
     'conflicts', to_jsonb(v_conflicts));
@@ -6148,9 +6093,6 @@ declare
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
   v_trimmed text[] := '{}';
-  v_is_unchanged boolean;
-  v_undecided jsonb[] := '{}';
-  v_left bigint := (filestore.limits()).undo_compared_bytes_max;
 begin
   if not filestore.may_write_below(p_session, v_directory) then
     v_plan.refusal := filestore.outside_prefix(p_session);
@@ -6186,11 +6128,7 @@ begin
       v_trimmed := v_trimmed || v_file.path;
       continue;
     end if;
-    v_is_unchanged := filestore.is_unchanged(v_file, v_then.file, p_commit -> 'equal');
-    if v_is_unchanged is null and v_file.size <= v_left then
-      v_left := v_left - v_file.size;
-      v_undecided := v_undecided || filestore.to_compare(v_file, v_then.file);
-    elsif v_is_unchanged then
+    if filestore.is_unchanged(v_file, v_then.file) then
       v_unchanged := v_unchanged || v_file.path;
     else
       v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
@@ -6200,8 +6138,6 @@ begin
   end loop;
   if cardinality(v_actions) > (filestore.limits()).commit_files_max then
     v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
-  elsif cardinality(v_undecided) > 0 then
-    v_plan.refusal := filestore.undecided(v_undecided);
   end if;
   v_plan.value := jsonb_build_object(
     'undoneRunId', null, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged), 'conflicts', '[]'::jsonb)
@@ -6297,7 +6233,7 @@ begin
   return jsonb_build_object('value', jsonb_build_object(
     'remaining', v_plan.remaining, 'stored', jsonb_build_object(
       'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
-      'equal', coalesce(p_commit -> 'equal', '[]'), 'counts', filestore.answer_counts(v_value))
+      'counts', filestore.answer_counts(v_value))
       -- Without a version of its own nothing else tells when it was.
       || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
         else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
@@ -6319,8 +6255,8 @@ begin
   v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
-  return v_session.envelope || filestore.decided(coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null))));
+  return v_session.envelope || coalesce(
+    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null)));
 end
 $$;
 comment on function public.filestore_plan is
@@ -6833,7 +6769,6 @@ declare
   v_expired constant timestamptz :=
     clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   v_purged filestore.purged_files;
-  v_cursor_key bytea;
   v_looked_at integer;
   v_last timestamptz;
 begin
@@ -6854,7 +6789,6 @@ begin
     set due_since = least(g.due_since, (select min(c.due_since) from covered c))
     where g.project_id = p_project_id and g.file_id = v_purged.file_id;
   end if;
-  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_purged.project_id;
   with looked_at as materialized (
     select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
     where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
@@ -6866,12 +6800,7 @@ begin
       l.created_at < v_expired
       or exists (
         select from filestore.purged_files g
-        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id')
-      -- An undo names the versions that were compared for it.
-      or exists (
-        select from jsonb_array_elements(l.response -> 'equal') e
-        join filestore.purged_files g on g.project_id = v_purged.project_id
-          and g.path_hash = filestore.place_hash(v_cursor_key, g.file_id, e.value ->> 'path')))
+        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id'))
   )
   select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
   update filestore.purged_files g set answers_after = case when v_looked_at < c_most then null else v_last end

@@ -54,7 +54,6 @@ create type filestore.limits as (
   verify_segments_max integer,
   verify_rows_max integer,
   plan_tries_max integer,
-  undo_compared_bytes_max integer,
   changes_limit_max integer,
   changes_looked_at_max integer,
   run_actors_max integer,
@@ -196,8 +195,6 @@ begin
   v_limits.verify_rows_max := 10000;
   -- How often the files of a plan are locked anew, where others add to them meanwhile.
   v_limits.plan_tries_max := 5;
-  -- Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different.
-  v_limits.undo_compared_bytes_max := 8388608;
   v_limits.changes_limit_max := 1000;
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
   v_limits.changes_looked_at_max := 10000;

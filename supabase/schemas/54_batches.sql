@@ -174,7 +174,7 @@ begin
     if not filestore.writes_inside(v_session, p_commit) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.decided(filestore.commit_idempotent(v_session, p_kind, p_commit));
+    v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
     if v_result -> 'value' -> 'isReplayed' = 'true' then
       v_result := case p_kind
         when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))

@@ -503,7 +503,6 @@ declare
   v_expired constant timestamptz :=
     clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
   v_purged filestore.purged_files;
-  v_cursor_key bytea;
   v_looked_at integer;
   v_last timestamptz;
 begin
@@ -524,7 +523,6 @@ begin
     set due_since = least(g.due_since, (select min(c.due_since) from covered c))
     where g.project_id = p_project_id and g.file_id = v_purged.file_id;
   end if;
-  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_purged.project_id;
   with looked_at as materialized (
     select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
     where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
@@ -536,12 +534,7 @@ begin
       l.created_at < v_expired
       or exists (
         select from filestore.purged_files g
-        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id')
-      -- An undo names the versions that were compared for it.
-      or exists (
-        select from jsonb_array_elements(l.response -> 'equal') e
-        join filestore.purged_files g on g.project_id = v_purged.project_id
-          and g.path_hash = filestore.place_hash(v_cursor_key, g.file_id, e.value ->> 'path')))
+        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id'))
   )
   select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
   update filestore.purged_files g set answers_after = case when v_looked_at < c_most then null else v_last end

@@ -298,10 +298,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "filestore.folder_answer(p_session filestore.session, p_kind text, p_commit_id uuid)": engine,
   "filestore.is_same_content(p_project_id uuid, p_segment_ids uuid[], p_other_ids uuid[])": engine,
-  "filestore.is_unchanged(p_file filestore.files, p_then filestore.files, p_compared jsonb)": engine,
-  "filestore.to_compare(p_file filestore.files, p_then filestore.files)": engine,
-  "filestore.undecided(p_files jsonb[])": engine,
-  "filestore.decided(p_result jsonb)": engine,
+  "filestore.is_unchanged(p_file filestore.files, p_then filestore.files)": engine,
   "filestore.back_step(p_session filestore.session, p_file filestore.files, p_then filestore.files)": engine,
   "filestore.back_action(p_file filestore.files, p_then filestore.files)": engine,
   "filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)":

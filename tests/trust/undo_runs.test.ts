@@ -56,7 +56,9 @@ class Model {
   tree(): Record<string, string> {
     const live = [...this.histories].flatMap(([path, versions]) => {
       const last = versions.at(-1);
-      return last && last.content !== null ? [[path, `${last.mimeType} ${last.content}`] as const] : [];
+      return last && last.content !== null
+        ? [[path, `${last.mimeType} ${last.content.replaceAll("|", "")}`] as const]
+        : [];
     });
     return Object.fromEntries(live.sort(([a], [b]) => a < b ? -1 : 1));
   }
@@ -174,7 +176,8 @@ async function change(own: Files, model: Model, random: Random): Promise<void> {
     model.add(path, { content, mimeType, runId });
   } else if (kind === 2) {
     await send("PUT", `/files/append/${encodePath(path)}`, { content });
-    model.add(path, { content: `${there?.content}${content}`, mimeType: there?.mimeType ?? "", runId });
+    // Each piece is stored by itself, and equal is what is stored alike.
+    model.add(path, { content: `${there?.content}|${content}`, mimeType: there?.mimeType ?? "", runId });
   } else if (kind === 3) {
     await send("DELETE", `/files/${encodePath(path)}`);
     model.add(path, { content: null, mimeType: there?.mimeType ?? "", runId });

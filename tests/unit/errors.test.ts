@@ -20,7 +20,7 @@ async function codesOfSchema(): Promise<Set<string>> {
 Deno.test("REFUSAL_CODES are the codes with which the database refuses, besides those that no client sees", async () => {
   assertEquals(
     [...await codesOfSchema()].sort(),
-    [...REFUSAL_CODES, "SEGMENT_LIST_FULL", "UNDECIDED"].sort(),
+    [...REFUSAL_CODES, "SEGMENT_LIST_FULL"].sort(),
   );
 });
 

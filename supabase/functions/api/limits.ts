@@ -211,8 +211,6 @@ export const VERIFY_ROWS_MAX = 10_000;
 export const EXPORT_SEGMENT_BYTES_COUNTED_MIN = 128 * 1024;
 /** How often the files of a plan are locked anew, where others add to them meanwhile. In SQL. */
 export const PLAN_TRIES_MAX = 5;
-/** Content that is compared byte by byte for one undo, where checksums do not tell; beyond, it counts as different. In SQL. */
-export const UNDO_COMPARED_BYTES_MAX = 8 * 1024 * 1024;
 /** Largest integer accepted for offsets and versions (a Postgres `integer`). */
 export const INTEGER_MAX = 2_147_483_647;
 

@@ -20,6 +20,8 @@ import {
 export interface Version {
   readonly version: number;
   readonly bytes: Uint8Array;
+  /** How long the pieces are that it was put together from. */
+  readonly pieces: readonly number[];
   readonly type: string;
   /** Whether each piece that was ever added is UTF-8 by itself. */
   readonly isText: boolean;
@@ -326,14 +328,21 @@ export class Model {
       case "write": {
         const isText = isUtf8(write.bytes);
         const type = write.type ?? detectedType(write.path, isText);
-        return this.#put(write.path, write.bytes, type, isText, "write");
+        return this.#put(write.path, pieceOf(write.bytes), type, isText, "write");
       }
       case "overwrite":
-        return this.#put(write.path, write.bytes, live?.type ?? "", isUtf8(write.bytes), "overwrite");
+        return this.#put(
+          write.path,
+          pieceOf(write.bytes),
+          live?.type ?? "",
+          isUtf8(write.bytes),
+          "overwrite",
+        );
       case "append": {
         const bytes = concatenated(live?.bytes ?? NOTHING, write.bytes);
+        const pieces = [...live?.pieces ?? [], ...pieceOf(write.bytes).pieces];
         const isText = (live?.isText ?? false) && isUtf8(write.bytes);
-        return this.#put(write.path, bytes, live?.type ?? "", isText, "append");
+        return this.#put(write.path, { bytes, pieces }, live?.type ?? "", isText, "append");
       }
       case "edit":
         return this.#edit(write, file, live);
@@ -367,7 +376,7 @@ export class Model {
     }
     const bytes = new TextEncoder().encode(text);
     if (write.dryRun) return { previewOf: file, replacements, before: live.bytes, after: bytes };
-    return { ...this.#put(write.path, bytes, live.type, true, "edit"), replacements };
+    return { ...this.#put(write.path, pieceOf(bytes), live.type, true, "edit"), replacements };
   }
 
   #restore(path: string, number: number, file: File | undefined): Refused | Written {
@@ -376,7 +385,7 @@ export class Model {
     if (refusal || !version) return refusal ?? notFound(undefined);
     if (version.deleted) return refused("VERSION_DELETED");
     const from = { path, version: number };
-    return this.#put(path, version.bytes, version.type, version.isText, "restore", from);
+    return this.#put(path, version, version.type, version.isText, "restore", from);
   }
 
   #copy(write: Write & { kind: "copy" | "move" }, source: Version | undefined): Refused | Written {
@@ -385,26 +394,26 @@ export class Model {
       return refused("FILE_ALREADY_EXISTS", { version: target.version });
     }
     if (!source) return notFound(source);
-    const { bytes, type, isText, version } = source;
+    const { type, isText, version } = source;
     const from = { path: write.path, version };
-    const written = this.#put(write.destination, bytes, type, isText, write.kind, from);
+    const written = this.#put(write.destination, source, type, isText, write.kind, from);
     if (write.kind === "move") this.#put(write.path, null, type, true, "move");
     return written;
   }
 
   #take({ path, content }: Step, operation: string): void {
     if (content) {
-      const { bytes, type, isText, version } = content.version;
-      this.#put(path, bytes, type, isText, operation, { path: content.path, version });
+      const { type, isText, version } = content.version;
+      this.#put(path, content.version, type, isText, operation, { path: content.path, version });
     } else {
       this.#put(path, null, this.files.get(path)?.versions.at(-1)?.type ?? "", true, operation);
     }
   }
 
-  /** Without bytes: a tombstone. */
+  /** Without content: a tombstone. */
   #put(
     path: string,
-    bytes: Uint8Array | null,
+    content: Pick<Version, "bytes" | "pieces"> | null,
     type: string,
     isText: boolean,
     operation: string,
@@ -420,10 +429,11 @@ export class Model {
     const version = {
       ...{
         version: file.versions.length + 1,
-        bytes: bytes ?? NOTHING,
+        bytes: content?.bytes ?? NOTHING,
+        pieces: content?.pieces ?? [],
         type,
         isText,
-        deleted: bytes === null,
+        deleted: content === null,
       },
       ...{ operation, from, run, undone, commit, at: "", moved },
     };
@@ -435,6 +445,10 @@ export class Model {
 type Done = Written | BatchWritten | FolderWritten | BackWritten;
 
 const NOTHING = new Uint8Array();
+
+function pieceOf(bytes: Uint8Array): Pick<Version, "bytes" | "pieces"> {
+  return { bytes, pieces: bytes.length > 0 ? [bytes.length] : [] };
+}
 
 export function refused(code: Code, details: Refused["details"] = {}): Refused {
   return { refused: code, details };

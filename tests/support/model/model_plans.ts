@@ -127,7 +127,8 @@ function ownRuns(model: Model, run: string): Set<string> {
 function isSame(one: Version | undefined, other: Version | undefined): boolean {
   const [isLive, wasLive] = [one?.deleted === false, other?.deleted === false];
   if (!one || !other || !isLive || !wasLive) return isLive === wasLive;
-  return one.type === other.type && one.bytes.toHex() === other.bytes.toHex();
+  return one.type === other.type && one.bytes.toHex() === other.bytes.toHex() &&
+    one.pieces.join() === other.pieces.join();
 }
 
 function action(path: string, from: Version, to: Version | undefined): BackPlan["actions"][number] {

@@ -7,7 +7,7 @@ import { REFUSAL_CODES } from "../errors.ts";
 import type { AccountAnswer } from "../ports/accounts.ts";
 import type { Answer, Grant, RateView, Refusal } from "../ports/answer.ts";
 import type { BatchCommitted, Committed } from "../ports/commit.ts";
-import type { BackAnswer, FolderAnswer, ManyCommitted, Undecided } from "../ports/commit_many.ts";
+import type { BackAnswer, FolderAnswer, ManyCommitted } from "../ports/commit_many.ts";
 import type { Change, ChangePage, Run, RunDetails, RunPage } from "../ports/changes.ts";
 import {
   type Comparison,
@@ -202,16 +202,6 @@ export const backAnswer = z.object({
   })),
   trimmed: z.array(z.string()).optional(),
 }) satisfies z.ZodType<BackAnswer>;
-
-export const undecided = z.object({
-  undecided: z.array(z.object({
-    path: z.string(),
-    from: z.number(),
-    to: z.number(),
-    segments: z.array(segment),
-    otherSegments: z.array(segment),
-  })),
-}) satisfies z.ZodType<Undecided>;
 
 /** The answer of a commit of many files. */
 export function manyCommitted<T>(answer: z.ZodType<T>): z.ZodType<ManyCommitted<T>> {

@@ -12,7 +12,6 @@ import type {
   ManyBasis,
   ManyCommitted,
   RestoreFolder,
-  Undecided,
   Undo,
 } from "../ports/commit_many.ts";
 import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "../ports/changes.ts";
@@ -64,7 +63,6 @@ import {
   runPage,
   searchPage,
   sweep,
-  undecided,
   versionPage,
 } from "./answers.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
@@ -189,13 +187,13 @@ export class SupabaseMetadata implements Metadata {
   commitBack(
     caller: Caller,
     commit: (Undo | RestoreFolder) & ManyBasis,
-  ): Promise<Answer<ManyCommitted<BackAnswer> | Undecided>> {
-    return this.commitMany(caller, { dryRun: false, ...commit }, undecided.or(manyCommitted(backAnswer)));
+  ): Promise<Answer<ManyCommitted<BackAnswer>>> {
+    return this.commitMany(caller, { dryRun: false, ...commit }, manyCommitted(backAnswer));
   }
 
-  plan(caller: Caller, { kind, ...commit }: Undo | RestoreFolder): Promise<Answer<BackAnswer | Undecided>> {
+  plan(caller: Caller, { kind, ...commit }: Undo | RestoreFolder): Promise<Answer<BackAnswer>> {
     const plan = { p_kind: kind, p_commit: { dryRun: true, ...commit } };
-    return this.call("filestore_plan", caller, plan, undecided.or(backAnswer));
+    return this.call("filestore_plan", caller, plan, backAnswer);
   }
 
   private commitMany<T>(

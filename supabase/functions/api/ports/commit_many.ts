@@ -1,6 +1,5 @@
 /** Commits of many files: one transaction, one commit id, a version for each file. No bytes are sent or moved. */
 import type { Idempotency } from "./commit.ts";
-import type { Segment } from "./segments.ts";
 
 /** What to do where others have changed a file of the run since. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
@@ -11,7 +10,6 @@ export interface Undo {
   readonly onConflict: OnConflict;
   /** Only these files of the run. */
   readonly paths?: readonly string[] | undefined;
-  readonly equal?: readonly EqualVersions[] | undefined;
 }
 
 /** Every file below a directory becomes what it was at a moment. */
@@ -19,7 +17,6 @@ export interface RestoreFolder {
   readonly kind: "restore_folder";
   readonly directory: string;
   readonly at: string;
-  readonly equal?: readonly EqualVersions[] | undefined;
 }
 
 export type FolderCommit =
@@ -65,24 +62,6 @@ export interface FolderAnswer {
   readonly count: number;
   readonly files: readonly { readonly path: string; readonly version: number }[];
   readonly trimmed?: readonly string[] | undefined;
-}
-
-/** Two versions of a file that have the same bytes. */
-export interface EqualVersions {
-  readonly path: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-/**
- * Nothing is done yet: these versions have the same size and type but are cut into segments in other places, so that
- * only their bytes tell. Ask again with those that are equal.
- */
-export interface Undecided {
-  readonly undecided: readonly (EqualVersions & {
-    readonly segments: readonly Segment[];
-    readonly otherSegments: readonly Segment[];
-  })[];
 }
 
 /** What every such commit carries besides. */

@@ -9,7 +9,6 @@ import type {
   ManyBasis,
   ManyCommitted,
   RestoreFolder,
-  Undecided,
   Undo,
 } from "./commit_many.ts";
 import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "./changes.ts";
@@ -143,9 +142,9 @@ export interface Metadata {
   commitBack(
     caller: Caller,
     commit: (Undo | RestoreFolder) & ManyBasis,
-  ): Promise<Answer<ManyCommitted<BackAnswer> | Undecided>>;
+  ): Promise<Answer<ManyCommitted<BackAnswer>>>;
   /** What `commitBack` would do now. */
-  plan(caller: Caller, commit: Undo | RestoreFolder): Promise<Answer<BackAnswer | Undecided>>;
+  plan(caller: Caller, commit: Undo | RestoreFolder): Promise<Answer<BackAnswer>>;
   /** Adds a version. */
   commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
   /** Commits several operations, all or none, and counts as so many requests. A refusal has `details.index`. */
