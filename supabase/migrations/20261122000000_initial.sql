@@ -146,6 +146,7 @@ create type filestore.limits as (
   verify_segments_max integer,
   verify_rows_max integer,
   plan_tries_max integer,
+  plan_requests_max integer,
   changes_limit_max integer,
   changes_looked_at_max integer,
   run_actors_max integer,
@@ -287,6 +288,8 @@ begin
   v_limits.verify_rows_max := 10000;
   -- How often the files of a plan are locked anew, where others add to them meanwhile.
   v_limits.plan_tries_max := 5;
+  -- As how many requests the plan of an undo or a restore counts at most.
+  v_limits.plan_requests_max := 10;
   v_limits.changes_limit_max := 1000;
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
   v_limits.changes_looked_at_max := 10000;
@@ -5553,7 +5556,7 @@ begin
       v_examined := v_examined + 1;
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
-        trimmed := trimmed || v_file.path;
+        trimmed := trimmed || v_file.path::text;
       elsif filestore.is_live(v_then.file) then
         files := files || v_then.file;
       end if;
@@ -5620,7 +5623,7 @@ begin
   if v_plan.refusal is not null then return v_plan; end if;
 
   foreach v_file in array v_found.files loop
-    v_sources := v_sources || v_file.path;
+    v_sources := v_sources || v_file.path::text;
     if not v_is_copy then
       v_left := v_left || row (v_file.id, v_file.path, filestore.tombstone_of(v_file))::filestore.step;
     end if;
@@ -5646,7 +5649,7 @@ begin
         select f.id from filestore.files f
         where f.project_id = p_session.project_id and f.path = t.path and not f.is_deleted offset 0
       ) f
-      where v_is_copy or t.path <> all (v_sources)
+      where v_is_copy or t.path not in (select unnest(v_sources))
       order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
     if cardinality(v_there) > 0 then
       v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_there));
@@ -5655,7 +5658,7 @@ begin
   end if;
   -- A file that is moved away while another one takes its place gets one version, with that one's content.
   v_plan.steps := array(
-    select l from unnest(v_left) l where l.path <> all (v_targets)) || v_made;
+    select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_made;
   v_plan.paths := v_sources || v_targets;
   v_plan.new_paths := v_targets;
   if cardinality(v_found.trimmed) > 0 then
@@ -5707,7 +5710,8 @@ begin
       if filestore.is_committed(p_session, p_commit) then return null; end if;
       v_again := filestore.plan_of(p_session, p_kind, p_commit, null);
       v_again.remaining := v_remaining;
-      if v_again.refusal is not null or v_again.paths = v_plan.paths or v_again.paths <@ v_plan.paths then
+      if v_again.refusal is not null or v_again.paths = v_plan.paths
+        or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
         return v_again;
       end if;
       -- Others have added files meanwhile. They could only be locked in another order.
@@ -5941,7 +5945,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_run_id constant text := p_commit ->> 'run';
   v_on_conflict constant text := p_commit ->> 'onConflict';
-  v_paths constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
+  v_only constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
     then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
   v_moment filestore.moment;
@@ -5954,11 +5958,14 @@ declare
   v_foreign filestore.file_versions;
   v_first integer;
   v_reason text;
+  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  v_paths text[] := '{}';
+  v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_paths, p_before);
+  v_run := filestore.undo_files(p_session, v_run_id, v_only, p_before);
   if not v_run.is_known then
     v_plan.refusal := filestore.refusal('RUN_NOT_FOUND');
     return v_plan;
@@ -5967,16 +5974,13 @@ begin
     v_plan.refusal := filestore.too_many_files(v_run.files);
     return v_plan;
   end if;
-  v_plan.paths := '{}';
-  v_plan.new_paths := '{}';
-  v_plan.steps := '{}';
   v_split := filestore.split_moves(p_session, v_run_id, v_run.ids, p_before);
   v_moment.position := p_before - 1;
   for i in 1 .. coalesce(cardinality(v_run.ids), 0) loop
     v_first := v_run.firsts[i];
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_run.ids[i];
-    v_plan.paths := v_plan.paths || v_file.path;
+    v_paths := v_paths || v_file.path::text;
     if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
     -- What it was before the run: nothing, where the run made its first version.
     v_then := null;
@@ -6014,9 +6018,12 @@ begin
       continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
     end if;
     v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
-    v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then);
+    v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
     v_actions := v_actions || filestore.back_action(v_file, v_then);
   end loop;
+  v_plan.paths := v_paths;
+  v_plan.new_paths := '{}';
+  v_plan.steps := v_steps;
   if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then
     v_plan.refusal := filestore.refusal('RUN_CONFLICT', jsonb_build_object('conflicts', to_jsonb(v_conflicts)));
   end if;
@@ -6034,7 +6041,7 @@ call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
 create function filestore.changed_since(
   p_session filestore.session, p_directory text, p_since timestamptz,
-  out files filestore.files[], out is_complete boolean
+  out ids uuid[], out is_complete boolean
 )
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -6047,29 +6054,29 @@ declare
   v_examined integer;
 begin
   -- Along the directory, unless it is large: then along what was changed last in the whole project.
-  select count(*), array_agg(f order by f.path) filter (where f.updated_at > p_since) into v_examined, files
+  select count(*), array_agg(f.id order by f.path) filter (where f.updated_at > p_since) into v_examined, ids
   from (
-    select o.* from filestore.files o
+    select o.id, o.path, o.updated_at from filestore.files o
     where o.project_id = p_session.project_id and o.version > 0
       and o.path > v_start and o.path < coalesce(v_end, repeat(chr(1114111), 257))
     order by o.path limit c_examined_max + 1
   ) f;
   if v_examined > c_examined_max then
     select count(*),
-           array_agg(f order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
-    into v_examined, files
+           array_agg(f.id order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
+    into v_examined, ids
     from (
-      (select o.* from filestore.files o
+      (select o.id, o.path from filestore.files o
        where o.project_id = p_session.project_id and not o.is_deleted and o.updated_at > p_since
        order by o.updated_at limit c_examined_max + 1)
       union all
-      (select o.* from filestore.files o
+      (select o.id, o.path from filestore.files o
        where o.project_id = p_session.project_id and o.is_deleted and o.updated_at > p_since and o.version > 0
        order by o.updated_at limit c_examined_max + 1)
     ) f;
   end if;
   is_complete := v_examined <= c_examined_max;
-  files := coalesce(files, '{}');
+  ids := coalesce(ids, '{}');
 end
 $$;
 comment on function filestore.changed_since is
@@ -6087,9 +6094,13 @@ declare
   v_before filestore.moment;
   v_changed record;
   v_plan filestore.plan;
+  v_id uuid;
   v_candidate filestore.files;
   v_file filestore.files;
   v_then record;
+  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  v_paths text[] := '{}';
+  v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
   v_trimmed text[] := '{}';
@@ -6114,16 +6125,14 @@ begin
     v_plan.refusal := filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
     return v_plan;
   end if;
-  v_plan.paths := '{}';
-  v_plan.new_paths := '{}';
-  v_plan.steps := '{}';
   v_before.position := p_before - 1;
-  foreach v_candidate in array v_changed.files loop
+  foreach v_id in array v_changed.ids loop
+    select * into v_candidate from filestore.files f where f.project_id = p_session.project_id and f.id = v_id;
     v_file := v_candidate;
     if p_before is not null then v_file := (filestore.file_at(v_candidate, v_before)).file; end if;
     v_then := filestore.file_at(v_candidate, v_moment);
     continue when v_file.id is null or v_file.version = (v_then.file).version;
-    v_plan.paths := v_plan.paths || v_file.path;
+    v_paths := v_paths || v_file.path::text;
     if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
       v_trimmed := v_trimmed || v_file.path;
       continue;
@@ -6132,13 +6141,17 @@ begin
       v_unchanged := v_unchanged || v_file.path;
     else
       v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
-      v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then.file);
+      v_steps := v_steps || filestore.back_step(p_session, v_file, v_then.file);
       v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+      if cardinality(v_actions) > (filestore.limits()).commit_files_max then
+        v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
+        exit;
+      end if;
     end if;
   end loop;
-  if cardinality(v_actions) > (filestore.limits()).commit_files_max then
-    v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
-  end if;
+  v_plan.paths := v_paths;
+  v_plan.new_paths := '{}';
+  v_plan.steps := v_steps;
   v_plan.value := jsonb_build_object(
     'undoneRunId', null, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged), 'conflicts', '[]'::jsonb)
     || case when cardinality(v_trimmed) > 0 then jsonb_build_object('trimmed', v_trimmed) else '{}'::jsonb end;
@@ -6248,11 +6261,21 @@ call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_plan filestore.plan;
+  v_remaining integer;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
+  begin
+    v_remaining := filestore.count_files(v_session, least(
+      coalesce(cardinality(v_plan.paths), 1),
+      (filestore.limits()).plan_requests_max * (filestore.limits()).operations_per_request));
+    v_session.envelope := jsonb_set(
+      v_session.envelope, '{rate,remaining}', coalesce(to_jsonb(v_remaining), 'null'));
+  exception when sqlstate 'FS004' then
+    v_plan.refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
@@ -6260,8 +6283,9 @@ begin
 end
 $$;
 comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Refusals: those of `plan_undo` and '
-  '`plan_restore`.';
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten files '
+  'that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, where '
+  'so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
 -- 57_erasure.sql =====================================================================================================
 -- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.

@@ -54,6 +54,7 @@ create type filestore.limits as (
   verify_segments_max integer,
   verify_rows_max integer,
   plan_tries_max integer,
+  plan_requests_max integer,
   changes_limit_max integer,
   changes_looked_at_max integer,
   run_actors_max integer,
@@ -195,6 +196,8 @@ begin
   v_limits.verify_rows_max := 10000;
   -- How often the files of a plan are locked anew, where others add to them meanwhile.
   v_limits.plan_tries_max := 5;
+  -- As how many requests the plan of an undo or a restore counts at most.
+  v_limits.plan_requests_max := 10;
   v_limits.changes_limit_max := 1000;
   -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
   v_limits.changes_looked_at_max := 10000;

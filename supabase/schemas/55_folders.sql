@@ -80,7 +80,7 @@ begin
       v_examined := v_examined + 1;
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
-        trimmed := trimmed || v_file.path;
+        trimmed := trimmed || v_file.path::text;
       elsif filestore.is_live(v_then.file) then
         files := files || v_then.file;
       end if;
@@ -147,7 +147,7 @@ begin
   if v_plan.refusal is not null then return v_plan; end if;
 
   foreach v_file in array v_found.files loop
-    v_sources := v_sources || v_file.path;
+    v_sources := v_sources || v_file.path::text;
     if not v_is_copy then
       v_left := v_left || row (v_file.id, v_file.path, filestore.tombstone_of(v_file))::filestore.step;
     end if;
@@ -173,7 +173,7 @@ begin
         select f.id from filestore.files f
         where f.project_id = p_session.project_id and f.path = t.path and not f.is_deleted offset 0
       ) f
-      where v_is_copy or t.path <> all (v_sources)
+      where v_is_copy or t.path not in (select unnest(v_sources))
       order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
     if cardinality(v_there) > 0 then
       v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_there));
@@ -182,7 +182,7 @@ begin
   end if;
   -- A file that is moved away while another one takes its place gets one version, with that one's content.
   v_plan.steps := array(
-    select l from unnest(v_left) l where l.path <> all (v_targets)) || v_made;
+    select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_made;
   v_plan.paths := v_sources || v_targets;
   v_plan.new_paths := v_targets;
   if cardinality(v_found.trimmed) > 0 then
@@ -234,7 +234,8 @@ begin
       if filestore.is_committed(p_session, p_commit) then return null; end if;
       v_again := filestore.plan_of(p_session, p_kind, p_commit, null);
       v_again.remaining := v_remaining;
-      if v_again.refusal is not null or v_again.paths = v_plan.paths or v_again.paths <@ v_plan.paths then
+      if v_again.refusal is not null or v_again.paths = v_plan.paths
+        or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
         return v_again;
       end if;
       -- Others have added files meanwhile. They could only be locked in another order.

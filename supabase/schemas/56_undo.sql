@@ -158,7 +158,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_run_id constant text := p_commit ->> 'run';
   v_on_conflict constant text := p_commit ->> 'onConflict';
-  v_paths constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
+  v_only constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
     then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
   v_moment filestore.moment;
@@ -171,11 +171,14 @@ declare
   v_foreign filestore.file_versions;
   v_first integer;
   v_reason text;
+  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  v_paths text[] := '{}';
+  v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_paths, p_before);
+  v_run := filestore.undo_files(p_session, v_run_id, v_only, p_before);
   if not v_run.is_known then
     v_plan.refusal := filestore.refusal('RUN_NOT_FOUND');
     return v_plan;
@@ -184,16 +187,13 @@ begin
     v_plan.refusal := filestore.too_many_files(v_run.files);
     return v_plan;
   end if;
-  v_plan.paths := '{}';
-  v_plan.new_paths := '{}';
-  v_plan.steps := '{}';
   v_split := filestore.split_moves(p_session, v_run_id, v_run.ids, p_before);
   v_moment.position := p_before - 1;
   for i in 1 .. coalesce(cardinality(v_run.ids), 0) loop
     v_first := v_run.firsts[i];
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_run.ids[i];
-    v_plan.paths := v_plan.paths || v_file.path;
+    v_paths := v_paths || v_file.path::text;
     if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
     -- What it was before the run: nothing, where the run made its first version.
     v_then := null;
@@ -231,9 +231,12 @@ begin
       continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
     end if;
     v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
-    v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then);
+    v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
     v_actions := v_actions || filestore.back_action(v_file, v_then);
   end loop;
+  v_plan.paths := v_paths;
+  v_plan.new_paths := '{}';
+  v_plan.steps := v_steps;
   if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then
     v_plan.refusal := filestore.refusal('RUN_CONFLICT', jsonb_build_object('conflicts', to_jsonb(v_conflicts)));
   end if;
@@ -251,7 +254,7 @@ call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 
 create function filestore.changed_since(
   p_session filestore.session, p_directory text, p_since timestamptz,
-  out files filestore.files[], out is_complete boolean
+  out ids uuid[], out is_complete boolean
 )
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -264,29 +267,29 @@ declare
   v_examined integer;
 begin
   -- Along the directory, unless it is large: then along what was changed last in the whole project.
-  select count(*), array_agg(f order by f.path) filter (where f.updated_at > p_since) into v_examined, files
+  select count(*), array_agg(f.id order by f.path) filter (where f.updated_at > p_since) into v_examined, ids
   from (
-    select o.* from filestore.files o
+    select o.id, o.path, o.updated_at from filestore.files o
     where o.project_id = p_session.project_id and o.version > 0
       and o.path > v_start and o.path < coalesce(v_end, repeat(chr(1114111), 257))
     order by o.path limit c_examined_max + 1
   ) f;
   if v_examined > c_examined_max then
     select count(*),
-           array_agg(f order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
-    into v_examined, files
+           array_agg(f.id order by f.path) filter (where f.path > v_start and (v_end is null or f.path < v_end))
+    into v_examined, ids
     from (
-      (select o.* from filestore.files o
+      (select o.id, o.path from filestore.files o
        where o.project_id = p_session.project_id and not o.is_deleted and o.updated_at > p_since
        order by o.updated_at limit c_examined_max + 1)
       union all
-      (select o.* from filestore.files o
+      (select o.id, o.path from filestore.files o
        where o.project_id = p_session.project_id and o.is_deleted and o.updated_at > p_since and o.version > 0
        order by o.updated_at limit c_examined_max + 1)
     ) f;
   end if;
   is_complete := v_examined <= c_examined_max;
-  files := coalesce(files, '{}');
+  ids := coalesce(ids, '{}');
 end
 $$;
 comment on function filestore.changed_since is
@@ -304,9 +307,13 @@ declare
   v_before filestore.moment;
   v_changed record;
   v_plan filestore.plan;
+  v_id uuid;
   v_candidate filestore.files;
   v_file filestore.files;
   v_then record;
+  -- Appended to in place, which a field of the plan is not: that would be copied each time.
+  v_paths text[] := '{}';
+  v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
   v_trimmed text[] := '{}';
@@ -331,16 +338,14 @@ begin
     v_plan.refusal := filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
     return v_plan;
   end if;
-  v_plan.paths := '{}';
-  v_plan.new_paths := '{}';
-  v_plan.steps := '{}';
   v_before.position := p_before - 1;
-  foreach v_candidate in array v_changed.files loop
+  foreach v_id in array v_changed.ids loop
+    select * into v_candidate from filestore.files f where f.project_id = p_session.project_id and f.id = v_id;
     v_file := v_candidate;
     if p_before is not null then v_file := (filestore.file_at(v_candidate, v_before)).file; end if;
     v_then := filestore.file_at(v_candidate, v_moment);
     continue when v_file.id is null or v_file.version = (v_then.file).version;
-    v_plan.paths := v_plan.paths || v_file.path;
+    v_paths := v_paths || v_file.path::text;
     if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
       v_trimmed := v_trimmed || v_file.path;
       continue;
@@ -349,13 +354,17 @@ begin
       v_unchanged := v_unchanged || v_file.path;
     else
       v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then.file));
-      v_plan.steps := v_plan.steps || filestore.back_step(p_session, v_file, v_then.file);
+      v_steps := v_steps || filestore.back_step(p_session, v_file, v_then.file);
       v_actions := v_actions || filestore.back_action(v_file, v_then.file);
+      if cardinality(v_actions) > (filestore.limits()).commit_files_max then
+        v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
+        exit;
+      end if;
     end if;
   end loop;
-  if cardinality(v_actions) > (filestore.limits()).commit_files_max then
-    v_plan.refusal := filestore.too_many_files(cardinality(v_actions));
-  end if;
+  v_plan.paths := v_paths;
+  v_plan.new_paths := '{}';
+  v_plan.steps := v_steps;
   v_plan.value := jsonb_build_object(
     'undoneRunId', null, 'actions', to_jsonb(v_actions), 'unchanged', to_jsonb(v_unchanged), 'conflicts', '[]'::jsonb)
     || case when cardinality(v_trimmed) > 0 then jsonb_build_object('trimmed', v_trimmed) else '{}'::jsonb end;
@@ -465,11 +474,21 @@ call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
 create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_session filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_plan filestore.plan;
+  v_remaining integer;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
+  begin
+    v_remaining := filestore.count_files(v_session, least(
+      coalesce(cardinality(v_plan.paths), 1),
+      (filestore.limits()).plan_requests_max * (filestore.limits()).operations_per_request));
+    v_session.envelope := jsonb_set(
+      v_session.envelope, '{rate,remaining}', coalesce(to_jsonb(v_remaining), 'null'));
+  exception when sqlstate 'FS004' then
+    v_plan.refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
   -- It changes nothing, so it does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
   return v_session.envelope || coalesce(
@@ -477,6 +496,7 @@ begin
 end
 $$;
 comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Refusals: those of `plan_undo` and '
-  '`plan_restore`.';
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten files '
+  'that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, where '
+  'so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

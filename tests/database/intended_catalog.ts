@@ -312,7 +312,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.split_moves(p_session filestore.session, p_run_id text, p_ids uuid[], p_before bigint)": engine,
   "filestore.conflict_of(p_file filestore.files, p_version filestore.file_versions, p_reason text)": engine,
   "filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)": engine,
-  "filestore.changed_since(p_session filestore.session, p_directory text, p_since timestamp with time zone, OUT files filestore.files[], OUT is_complete boolean)":
+  "filestore.changed_since(p_session filestore.session, p_directory text, p_since timestamp with time zone, OUT ids uuid[], OUT is_complete boolean)":
     plannedOnce,
   "filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)": engine,
   "filestore.back_answer(p_session filestore.session, p_plan filestore.plan, p_run_id text)": engine,

@@ -1,6 +1,7 @@
 /** Folders: copied, moved and deleted as one commit, without moving a byte. */
 import { assertEquals } from "@std/assert";
 import { z } from "zod";
+import { PLAN_REQUESTS_MAX } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, issuePaths } from "../support/client/contract.ts";
 import { encodePath, Files } from "../support/client/files.ts";
@@ -238,8 +239,6 @@ test("counts one request for each ten files begun; 429 counts nothing and does n
   await service.freezeWindow(own.project.id, 50);
   const moved = await post(own, "move", { path: "b", destination: "d" });
   assertEquals([moved.status, remaining(moved.headers)], [200, 7], "a file that is moved counts once");
-  const planned = await own.request("POST", "/restore", { body: { directory: "a", at: "2026-01-01" } });
-  assertEquals([planned.status, remaining(planned.headers)], [200, 4], "so does a plan");
   await service.freezeWindow(own.project.id, 58);
   for (
     const send of [
@@ -256,4 +255,38 @@ test("counts one request for each ten files begun; 429 counts nothing and does n
     );
   }
   assertEquals((await own.list({ directory: "a" })).total, 25);
+});
+
+test("a plan counts one request for each ten files begun, ten at most; 429 counts one", async () => {
+  const own = await files("enterprise", { requestsPerMinute: 60 });
+  const remaining = (headers: Headers) => Number(headers.get("x-ratelimit-remaining"));
+  let written = 0;
+  const grow = async (count: number) => {
+    const operations = Array.from(
+      { length: count - written },
+      (_, index) => ({ op: "write", path: `a/${written + index}`, content: "x" }),
+    );
+    await service.freezeWindow(own.project.id, 0);
+    const headers = { "x-run-id": "r" };
+    assertEquals((await own.request("POST", "/batch", { body: { operations }, headers })).status, 200);
+    written = count;
+  };
+  const plans = {
+    undo: () => own.request("POST", "/runs/r/undo"),
+    restore: () => own.request("POST", "/restore", { body: { directory: "a", at: "2026-01-01" } }),
+  };
+  for (const [count, requests] of [[1, 1], [10, 1], [11, 2], [100, 10], [150, PLAN_REQUESTS_MAX]] as const) {
+    await grow(count);
+    for (const [name, plan] of Object.entries(plans)) {
+      await service.freezeWindow(own.project.id, 40);
+      const planned = await plan();
+      assertEquals([planned.status, remaining(planned.headers)], [200, 20 - requests], `${name} of ${count}`);
+    }
+  }
+  for (const plan of Object.values(plans)) {
+    await service.freezeWindow(own.project.id, 60 - PLAN_REQUESTS_MAX + 1);
+    const refused = await plan();
+    assertRefused(refused, "RATE_LIMIT_EXCEEDED");
+    assertEquals(remaining(refused.headers), PLAN_REQUESTS_MAX - 2);
+  }
 });

@@ -116,9 +116,8 @@ function value(name: Name): string {
 const COUNTED: readonly (readonly [Name, string])[] = [
   [
     "OPERATIONS_PER_REQUEST",
-    "operations of a batch; files of a folder that is copied, moved, deleted or restored, or of an undo",
+    "operations of a batch; files of a folder that is copied, moved, deleted or restored, or of an undo; files of such a plan",
   ],
-  ["PLAN_FILES_PER_REQUEST", "files of the plan of an undo or a restore"],
   [
     "WORK_UNITS_PER_REQUEST",
     "work of a search, a diff, or a batch's edits, in units: a byte looked at or written, or what takes as long",

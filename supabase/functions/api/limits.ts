@@ -21,9 +21,8 @@ export const EXPORT_BYTES_PER_REQUEST = 5 * 1024 * 1024;
 export const EXPORT_FILES_PER_REQUEST = 50;
 /** files that a list with `at=`, or a retention's dry run, looks at; */
 export const EXAMINED_FILES_PER_REQUEST = 200;
-/** files of a run, and files that a plan of an undo or restore is about. */
+/** files of a run. Plans of an undo or a restore count as such commits do: see PLAN_REQUESTS_MAX. */
 export const RUN_FILES_PER_REQUEST = 100;
-export const PLAN_FILES_PER_REQUEST = 10;
 
 /** Longest `content` of one JSON request, in UTF-16 code units (what JSON clients count). */
 export const CONTENT_LENGTH_MAX = 10_485_760;
@@ -211,6 +210,8 @@ export const VERIFY_ROWS_MAX = 10_000;
 export const EXPORT_SEGMENT_BYTES_COUNTED_MIN = 128 * 1024;
 /** How often the files of a plan are locked anew, where others add to them meanwhile. In SQL. */
 export const PLAN_TRIES_MAX = 5;
+/** As how many requests the plan of an undo or a restore counts at most. In SQL. */
+export const PLAN_REQUESTS_MAX = 10;
 /** Largest integer accepted for offsets and versions (a Postgres `integer`). */
 export const INTEGER_MAX = 2_147_483_647;
 

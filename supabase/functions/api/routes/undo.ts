@@ -9,8 +9,7 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, type Operation } from "../http/respond.ts";
-import { COMMIT_FILES_MAX, PLAN_FILES_PER_REQUEST } from "../limits.ts";
-import type { BackAnswer } from "../ports/commit_many.ts";
+import { COMMIT_FILES_MAX } from "../limits.ts";
 import { defineRoute } from "./route.ts";
 import { BODY_ERRORS, moment } from "./schemas.ts";
 
@@ -100,14 +99,9 @@ async function planOrCommit(
   const { value, isReplayed } = isPlan
     ? { value: await planBack(context, change), isReplayed: false }
     : await commitBack(context, key, change);
-  if (isPlan) context.gate.addWork(concerned(value) / PLAN_FILES_PER_REQUEST);
   const done = isPlan ? "would be changed" : "changed";
   const message = `${value.actions.length} files ${done}; ${value.conflicts.length} conflicts.`;
   return manyResponse(operation, value, isReplayed, message);
-}
-
-function concerned({ actions, unchanged, conflicts }: BackAnswer): number {
-  return actions.length + unchanged.length + conflicts.length;
 }
 
 export const undoRun = defineRoute({
