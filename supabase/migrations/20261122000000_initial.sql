@@ -152,6 +152,9 @@ create type filestore.limits as (
   run_actors_max integer,
   runs_looked_at_max integer,
   runs_counted_versions integer,
+  run_versions_counted_max integer,
+  run_files_examined_max integer,
+  undo_versions_examined_max integer,
   erased_versions_max integer,
   erased_listed_segments_max integer,
   erasure_slice_versions integer,
@@ -296,7 +299,13 @@ begin
   v_limits.run_actors_max := 20;
   -- A page of runs looks at so many, and at no further one once it has counted so many versions.
   v_limits.runs_looked_at_max := 1000;
-  v_limits.runs_counted_versions := 100000;
+  v_limits.runs_counted_versions := 50000;
+  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
+  v_limits.run_versions_counted_max := 10000;
+  -- Files of a run, for each key that claimed it, that are looked at in search of those that the caller sees.
+  v_limits.run_files_examined_max := 10000;
+  -- Versions that the plan of an undo looks at, in search of what others have made.
+  v_limits.undo_versions_examined_max := 20000;
   -- A purge removes at most so many versions with its commit, with so many segments in their lists; the sweep the rest,
   -- in slices. After an erasure as many versions of the file are looked at, for segments that they still need.
   v_limits.erased_versions_max := 10000;
@@ -630,9 +639,13 @@ alter table filestore.file_versions alter column segment_ids set storage externa
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
 -- The change feed.
 create index file_versions_by_position on filestore.file_versions (project_id, position);
--- What a run did. The columns at the end save a list of runs from reading the versions.
-create index file_versions_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+-- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
+-- same run. The columns at the end save a list of runs from reading the versions.
+create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
   include (position, created_at, actor) where run_id is not null;
+-- What a run moved: an undo asks whether both halves go back.
+create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+  where run_id is not null and operation = 'move';
 
 create table filestore.runs (
   project_id uuid not null,
@@ -4796,6 +4809,169 @@ call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'ser
 
 -- Runs ----------------------------------------------------------------------------------------------------------------
 
+create type filestore.run_file as (
+  file_id uuid,
+  path text,
+  first_version integer,
+  last_version integer,
+  first_at timestamptz,
+  last_at timestamptz,
+  key_ids uuid[]
+);
+comment on type filestore.run_file is
+  'What a run did with a file, and with which keys; all zeros stand for the console.';
+
+create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  return array(
+    with recursive keys (key_id) as (
+      select c_none
+      union all
+      select n.key_id from keys k
+      cross join lateral (
+        select v.key_id from filestore.file_versions v
+        where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id > k.key_id
+        order by v.key_id limit 1
+      ) n
+    )
+    select k.key_id from keys k
+    where k.key_id <> c_none or exists (
+      select from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null));
+end
+$$;
+comment on function filestore.run_keys is
+  'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
+call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
+
+create function filestore.run_file_after(
+  p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid,
+  out file_id uuid, out first_version integer, out first_position bigint, out first_at timestamptz,
+  out last_version integer, out last_at timestamptz
+)
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+begin
+  -- Twice, since a condition that is true of null as well would not be one of the index.
+  if p_key_id = '00000000-0000-0000-0000-000000000000' then
+    select v.file_id, v.version, v.position, v.created_at
+    into file_id, first_version, first_position, first_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
+      and v.file_id > p_after and v.file_id >= p_from
+    order by v.key_id, v.file_id, v.version limit 1;
+    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
+      and v.file_id = run_file_after.file_id
+    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
+  else
+    select v.file_id, v.version, v.position, v.created_at
+    into file_id, first_version, first_position, first_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
+      and v.file_id > p_after and v.file_id >= p_from
+    order by v.key_id, v.file_id, v.version limit 1;
+    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
+      and v.file_id = run_file_after.file_id
+    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
+  end if;
+end
+$$;
+comment on function filestore.run_file_after is
+  'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
+  'console, with the first of these and the last. Reads two index entries.';
+call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
+
+create function filestore.run_files(
+  p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid, p_before bigint,
+  p_limit integer, out files filestore.run_file[], out is_complete boolean
+)
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_found filestore.run_file[] := '{}';
+  v_key_id uuid;
+  -- The last file that was looked at, and the next one that is asked for.
+  v_after uuid;
+  v_from uuid;
+  v_place integer;
+  v_examined integer;
+  v_seen integer;
+  v_next record;
+  v_path text;
+begin
+  is_complete := true;
+  foreach v_key_id in array p_key_ids loop
+    v_after := coalesce(p_after, c_none);
+    v_from := c_none;
+    v_place := 1;
+    v_examined := 0;
+    v_seen := 0;
+    while v_seen < p_limit loop
+      if p_file_ids is not null then
+        while p_file_ids[v_place] <= v_after loop v_place := v_place + 1; end loop;
+        v_from := p_file_ids[v_place];
+      end if;
+      exit when v_from is null;
+      v_next := filestore.run_file_after(p_project_id, p_run_id, v_key_id, v_after, v_from);
+      exit when v_next.file_id is null;
+      v_examined := v_examined + 1;
+      if v_examined > c_examined_max then
+        is_complete := false;
+        exit;
+      end if;
+      v_after := v_next.file_id;
+      if p_file_ids is not null then
+        while p_file_ids[v_place] < v_after loop v_place := v_place + 1; end loop;
+        continue when p_file_ids[v_place] is distinct from v_after;
+      end if;
+      continue when v_next.first_position >= p_before;
+      select f.path into v_path from filestore.files f where f.project_id = p_project_id and f.id = v_after;
+      continue when not found;
+      v_seen := v_seen + 1;
+      v_found := v_found || row (
+        v_after, v_path, v_next.first_version, v_next.last_version, v_next.first_at, v_next.last_at,
+        array[v_key_id])::filestore.run_file;
+    end loop;
+  end loop;
+  files := array(
+    select row (f.file_id, min(f.path), min(f.first_version), max(f.last_version), min(f.first_at), max(f.last_at),
+      array_agg(f.key_ids[1] order by f.key_ids[1]))::filestore.run_file
+    from unnest(v_found) f group by f.file_id order by f.file_id limit p_limit);
+end
+$$;
+comment on function filestore.run_files is
+  'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
+  'p_limit after p_after. With p_file_ids, which ascend, of these alone; with p_before those with a version before '
+  'that position. Reads of each file and key the first version and the last. Incomplete where of so many that are '
+  'looked at so few are seen.';
+call filestore.grant_execute('filestore.run_files', 'filestore_engine');
+
+create function filestore.whose(p_session filestore.session, p_key_ids uuid[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  return jsonb_build_object('own', p_key_ids = array[coalesce(p_session.key_id, c_none)])
+    || case when 'admin' = any (p_session.scopes)
+      then jsonb_build_object('keyIds', array_remove(p_key_ids, c_none)) else '{}' end;
+end
+$$;
+comment on function filestore.whose is
+  'With which keys something was made, as the wire shows it: which ones only to the owner, and to keys with admin.';
+call filestore.grant_execute('filestore.whose', 'filestore_engine');
+
 create type filestore.run_summary as (
   run_id text,
   file_count bigint,
@@ -4803,9 +4979,12 @@ create type filestore.run_summary as (
   first_at timestamptz,
   last_at timestamptz,
   actors text[],
-  counted bigint
+  counted bigint,
+  is_exact boolean
 );
-comment on type filestore.run_summary is 'What the key sees of a run, and how many versions were counted for it.';
+comment on type filestore.run_summary is
+  'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
+  'least, and times and actors those of what was looked at.';
 
 create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
 returns filestore.run_summary
@@ -4814,37 +4993,57 @@ set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
 declare
+  c_counted_max constant integer := (filestore.limits()).run_versions_counted_max;
   v_run filestore.run_summary;
+  v_files filestore.run_file[];
 begin
-  -- Every file's versions stand together in the index of runs, which has all that is asked for.
+  -- The index of runs has all that is asked for.
   select p_run_id, count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
          min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), null, sum(g.versions)
   into v_run
   from (
-    select v.file_id, count(*) as versions, min(v.created_at) as first_at, max(v.created_at) as last_at
-    from filestore.file_versions v where v.project_id = p_project_id and v.run_id = p_run_id
-    group by v.file_id
+    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
+    from (
+      select v.file_id, v.created_at from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id
+      order by v.key_id, v.file_id, v.version limit c_counted_max + 1
+    ) l
+    group by l.file_id
   ) g
   left join lateral (
     select true where not p_is_confined
     union all
     select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
   ) f (is_seen) on true;
+  v_run.is_exact := coalesce(v_run.counted, 0) <= c_counted_max;
+  if not v_run.is_exact then
+    v_files := (filestore.run_files(
+      p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null, null,
+      (filestore.limits()).commit_files_max)).files;
+    select greatest(v_run.file_count, count(*)), greatest(least(v_run.version_count, c_counted_max), count(*)),
+           least(v_run.first_at, min(f.first_at)), greatest(v_run.last_at, max(f.last_at))
+    into v_run.file_count, v_run.version_count, v_run.first_at, v_run.last_at
+    from unnest(v_files) f;
+  end if;
   if v_run.version_count = 0 then return v_run; end if;
   v_run.actors := array(
-    select distinct v.actor from filestore.file_versions v
+    select distinct l.actor from (
+      select v.file_id, v.actor from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id
+      order by v.key_id, v.file_id, v.version limit c_counted_max + 1
+    ) l
     cross join lateral (
       select true where not p_is_confined
       union all
-      select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = v.file_id
+      select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
     ) f
-    where v.project_id = p_project_id and v.run_id = p_run_id and v.actor is not null
-    order by v.actor limit (filestore.limits()).run_actors_max);
+    where l.actor is not null
+    order by l.actor limit (filestore.limits()).run_actors_max);
   return v_run;
 end
 $$;
 comment on function filestore.summarize_run is
-  'A run, as its versions tell, from the index alone; none of them where the key sees none.';
+  'A run, as its versions tell, up to a number of them from the index alone; none of them where the key sees none.';
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
 
 create function filestore.run_record(p_run filestore.run_summary) returns jsonb
@@ -4853,7 +5052,8 @@ begin
   return jsonb_build_object(
     'runId', (p_run).run_id, 'actors', to_jsonb((p_run).actors), 'fileCount', (p_run).file_count,
     'versionCount', (p_run).version_count, 'firstAt', filestore.iso((p_run).first_at),
-    'lastAt', filestore.iso((p_run).last_at));
+    'lastAt', filestore.iso((p_run).last_at))
+    || case when (p_run).is_exact then '{}'::jsonb else '{"countsAreExact": false}' end;
 end
 $$;
 comment on function filestore.run_record is 'A run, as the wire shows it.';
@@ -4905,53 +5105,32 @@ comment on function public.filestore_runs is
   'they have many versions, or the key sees nothing of many. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_runs', 'filestore_engine', 'service_role');
 
-create function filestore.run_files(p_project_id uuid, p_run_id text, p_after uuid, p_limit integer) returns jsonb
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-begin
-  return (
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'path', r.path, 'fileId', r.file_id, 'firstVersion', r.first_version, 'lastVersion', r.last_version,
-      'operation', v.operation) order by r.file_id), '[]')
-    from (
-      select g.*, f.path from (
-        select v.file_id, min(v.version) as first_version, max(v.version) as last_version
-        from filestore.file_versions v
-        where v.project_id = p_project_id and v.run_id = p_run_id
-          and v.file_id > coalesce(p_after, '00000000-0000-0000-0000-000000000000')
-        group by v.file_id order by v.file_id
-      ) g
-      -- fence, both: rows are looked up one by one.
-      cross join lateral (
-        select f.path from filestore.files f where f.project_id = p_project_id and f.id = g.file_id offset 0
-      ) f
-      order by g.file_id limit p_limit
-    ) r
-    cross join lateral (
-      select v.operation from filestore.file_versions v
-      where v.project_id = p_project_id and v.file_id = r.file_id and v.version = r.last_version offset 0
-    ) v);
-end
-$$;
-comment on function filestore.run_files is
-  'Files of a run that the key sees, in the order of their ids: so many after one of them.';
-call filestore.grant_execute('filestore.run_files', 'filestore_engine');
-
 create function public.filestore_run(
   p_key_hash text, p_request_id uuid, p_run_id text, p_limit integer, p_after uuid
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
   v_summary filestore.run_summary;
+  v_run record;
   v_files jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_summary := filestore.summarize_run(v_session.project_id, p_run_id, v_session.path_prefix is not null);
+  v_summary := filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null);
   if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
-  v_files := filestore.run_files(v_session.project_id, p_run_id, p_after, p_limit + 1);
+  v_run := filestore.run_files(
+    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, null, p_limit + 1);
+  v_files := (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'path', f.path, 'fileId', f.file_id, 'firstVersion', f.first_version, 'lastVersion', f.last_version,
+      'operation', v.operation) || filestore.whose(v_session, f.key_ids) order by f.file_id), '[]')
+    from unnest(v_run.files) f
+    -- fence: versions are looked up one by one.
+    cross join lateral (
+      select v.operation from filestore.file_versions v
+      where v.project_id = v_project_id and v.file_id = f.file_id and v.version = f.last_version offset 0
+    ) v);
   return v_session.envelope || jsonb_build_object('value', filestore.run_record(v_summary) || jsonb_build_object(
     'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
 end
@@ -5881,63 +6060,107 @@ comment on function filestore.undoing_runs is
 call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
 
 create function filestore.undo_files(
-  p_session filestore.session, p_run_id text, p_paths text[], p_before bigint,
-  out is_known boolean, out files bigint, out ids uuid[], out firsts integer[]
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], p_before bigint,
+  out files filestore.run_file[], out refusal jsonb
 )
-language plpgsql volatile
-set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).commit_files_max;
+  v_ids uuid[];
+  v_run record;
 begin
-  -- Of the files only those that the key sees. fence: they are looked up one by one by primary key.
-  select count(*) > 0, count(*) filter (where s.is_meant),
-         array_agg(s.file_id order by s.path) filter (where s.is_meant),
-         array_agg(s.first order by s.path) filter (where s.is_meant)
-  into is_known, files, ids, firsts
-  from (
-    select v.file_id, v.first, f.path, p_paths is null or f.path = any (p_paths) as is_meant
-    from (
-      select r.file_id, min(r.version) as first from filestore.file_versions r
-      where r.project_id = p_session.project_id and r.run_id = p_run_id
-        and (p_before is null or r.position < p_before)
-      group by r.file_id
-    ) v
-    cross join lateral (
-      select o.path from filestore.files o
-      where o.project_id = p_session.project_id and o.id = v.file_id offset 0
-    ) f
-  ) s;
+  if p_paths is not null then
+    v_ids := array(
+      select f.id from unnest(p_paths) p (path)
+      -- fence: files are looked up one by one.
+      cross join lateral (
+        select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
+      ) f
+      order by f.id);
+  end if;
+  v_run := filestore.run_files(
+    p_session.project_id, p_run_id, p_key_ids, v_ids, null, p_before, c_files_max + 1);
+  files := array(select f from unnest(v_run.files) f order by f.path collate "C");
+  if cardinality(files) = 0 and (p_paths is null or cardinality((filestore.run_files(
+    p_session.project_id, p_run_id, p_key_ids, null, null, p_before, 1)).files) = 0) then
+    refusal := filestore.refusal('RUN_NOT_FOUND');
+  elsif cardinality(files) > c_files_max or not v_run.is_complete then
+    refusal := filestore.too_many_files(c_files_max + 1);
+  end if;
 end
 $$;
 comment on function filestore.undo_files is
-  'The files that a run has changed, with its first version of each, by path. Reads its versions from an index.';
+  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of too '
+  'many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 
-create function filestore.split_moves(p_session filestore.session, p_run_id text, p_ids uuid[], p_before bigint)
-returns uuid[]
-language plpgsql volatile set search_path = '' as $$
+create function filestore.split_moves(
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[], p_before bigint
+) returns uuid[]
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
+  v_examined integer;
+  v_split uuid[];
 begin
-  return array(
-    select distinct case when v.file_id = any (p_ids) then v.file_id else v.source_file_id end
-    from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
-      and v.source_file_id is not null and (p_before is null or v.position < p_before)
-      and (v.file_id = any (p_ids)) <> (v.source_file_id = any (p_ids)));
+  select count(*), array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
+    filter (where m.source_file_id is not null and m.is_target <> m.is_source)
+  into v_examined, v_split
+  from (
+    select l.file_id, l.source_file_id, l.file_id in (select unnest(p_ids)) as is_target,
+           l.source_file_id in (select unnest(p_ids)) as is_source
+    from (
+      select v.file_id, v.source_file_id from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+        and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (p_key_ids)
+        and (p_before is null or v.position < p_before)
+      order by v.file_id, v.version limit c_examined_max + 1
+    ) l
+  ) m;
+  return case when v_examined > c_examined_max then p_ids else v_split end;
 end
 $$;
 comment on function filestore.split_moves is
-  'Those of the files that the run moved from or to a file that is none of them.';
+  'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
+  'there are too many moves to look at.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 
-create function filestore.conflict_of(p_file filestore.files, p_version filestore.file_versions, p_reason text)
-returns jsonb
+create function filestore.conflict_of(
+  p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
+) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object(
     'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
+    || case when (p_version).file_id is null then '{}'::jsonb else jsonb_build_object(
+      'own', (p_version).key_id is not distinct from p_session.key_id) end
+    || case when (p_version).key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
+      else jsonb_build_object('keyId', (p_version).key_id) end
     || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
 end
 $$;
 comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
+
+create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+declare
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  return case jsonb_typeof(p_commit -> 'keys')
+    when 'string' then array[coalesce(p_session.key_id, c_none)]
+    -- All zeros stand for the console, and are nobody's key.
+    when 'array' then array_remove(array(
+      select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
+    else filestore.run_keys(p_session.project_id, p_commit ->> 'run') end;
+end
+$$;
+comment on function filestore.undone_keys is
+  'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
+call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)
 returns filestore.plan
@@ -5947,17 +6170,22 @@ declare
   v_on_conflict constant text := p_commit ->> 'onConflict';
   v_only constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
     then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
+  v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
   v_moment filestore.moment;
   v_run record;
+  v_ids uuid[];
   v_split uuid[];
   v_plan filestore.plan;
+  v_of_run filestore.run_file;
   v_file filestore.files;
   v_base filestore.file_versions;
   v_then filestore.files;
   v_foreign filestore.file_versions;
   v_first integer;
   v_reason text;
+  -- Versions that may still be looked at.
+  v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
@@ -5965,21 +6193,17 @@ declare
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_only, p_before);
-  if not v_run.is_known then
-    v_plan.refusal := filestore.refusal('RUN_NOT_FOUND');
-    return v_plan;
-  end if;
-  if v_run.files > (filestore.limits()).commit_files_max then
-    v_plan.refusal := filestore.too_many_files(v_run.files);
-    return v_plan;
-  end if;
-  v_split := filestore.split_moves(p_session, v_run_id, v_run.ids, p_before);
+  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only, p_before);
+  v_plan.refusal := v_run.refusal;
+  v_plan.paths := array(select f.path from unnest(v_run.files) f);
+  if v_plan.refusal is not null then return v_plan; end if;
+  v_ids := array(select f.file_id from unnest(v_run.files) f);
+  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids, p_before);
   v_moment.position := p_before - 1;
-  for i in 1 .. coalesce(cardinality(v_run.ids), 0) loop
-    v_first := v_run.firsts[i];
+  foreach v_of_run in array v_run.files loop
+    v_first := v_of_run.first_version;
     select * into v_file from filestore.files f
-    where f.project_id = p_session.project_id and f.id = v_run.ids[i];
+    where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
     v_paths := v_paths || v_file.path::text;
     if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
     -- What it was before the run: nothing, where the run made its first version.
@@ -5997,29 +6221,46 @@ begin
       v_foreign.version := v_first - 1;
     else
       if filestore.is_unchanged(v_file, v_then) then
-        v_unchanged := v_unchanged || v_file.path;
+        v_unchanged := v_unchanged || v_file.path::text;
         continue;
       end if;
-      select * into v_foreign from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.file_id = v_file.id
-        and v.version > v_first and v.version <= v_file.version
-        and v.run_id is distinct from v_run_id and (v.undone_run_id is null or v.undone_run_id <> all (v_own))
-      order by v.version desc limit 1;
-      if not found and v_file.id = any (v_split) then
-        v_reason := 'moved';
+      select l.* into v_foreign from (
+        select v.* from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.file_id = v_file.id
+          and v.version > v_first and v.version <= v_file.version
+        order by v.version desc limit v_left
+      ) l
+      where not (l.run_id is not distinct from v_run_id
+          and coalesce(l.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids))
+        and (l.undone_run_id is null or l.undone_run_id <> all (v_own))
+      order by l.version desc limit 1;
+      if found then
+        v_left := v_left - (v_file.version - v_foreign.version + 1);
+      elsif v_file.version - v_first > v_left then
+        v_reason := 'unexamined';
         select * into v_foreign from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
-          and v.run_id = v_run_id and v.operation = 'move'
-        order by v.version limit 1;
+        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = v_file.version - v_left;
+        v_left := 0;
+      else
+        v_left := v_left - (v_file.version - v_first);
+        if v_file.id = any (v_split) then
+          v_reason := 'moved';
+          select * into v_foreign from filestore.file_versions v
+          where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
+            and v.run_id = v_run_id and v.operation = 'move'
+            and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids)
+          order by v.version limit 1;
+        end if;
       end if;
     end if;
     if v_foreign.version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(v_file, v_foreign, v_reason);
+      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_foreign, v_reason);
       continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
     end if;
     v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
     v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
-    v_actions := v_actions || filestore.back_action(v_file, v_then);
+    v_actions := v_actions
+      || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
   v_plan.paths := v_paths;
   v_plan.new_paths := '{}';
@@ -6034,8 +6275,9 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'What takes a run back: each of its files becomes what it was before the run''s first version of it. A version since '
-  'then that neither the run made, nor an undo of it, nor an undo of that, is a conflict. Refusals: RUN_NOT_FOUND, '
+  'What takes a run back, or what these keys made of it: each of its files becomes what it was before their first '
+  'version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo of that, is a '
+  'conflict; so is a file with more versions since then than may be looked at. Refusals: RUN_NOT_FOUND, '
   'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 

@@ -60,6 +60,9 @@ create type filestore.limits as (
   run_actors_max integer,
   runs_looked_at_max integer,
   runs_counted_versions integer,
+  run_versions_counted_max integer,
+  run_files_examined_max integer,
+  undo_versions_examined_max integer,
   erased_versions_max integer,
   erased_listed_segments_max integer,
   erasure_slice_versions integer,
@@ -204,7 +207,13 @@ begin
   v_limits.run_actors_max := 20;
   -- A page of runs looks at so many, and at no further one once it has counted so many versions.
   v_limits.runs_looked_at_max := 1000;
-  v_limits.runs_counted_versions := 100000;
+  v_limits.runs_counted_versions := 50000;
+  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
+  v_limits.run_versions_counted_max := 10000;
+  -- Files of a run, for each key that claimed it, that are looked at in search of those that the caller sees.
+  v_limits.run_files_examined_max := 10000;
+  -- Versions that the plan of an undo looks at, in search of what others have made.
+  v_limits.undo_versions_examined_max := 20000;
   -- A purge removes at most so many versions with its commit, with so many segments in their lists; the sweep the rest,
   -- in slices. After an erasure as many versions of the file are looked at, for segments that they still need.
   v_limits.erased_versions_max := 10000;

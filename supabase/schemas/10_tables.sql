@@ -259,9 +259,13 @@ alter table filestore.file_versions alter column segment_ids set storage externa
 create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
 -- The change feed.
 create index file_versions_by_position on filestore.file_versions (project_id, position);
--- What a run did. The columns at the end save a list of runs from reading the versions.
-create index file_versions_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+-- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
+-- same run. The columns at the end save a list of runs from reading the versions.
+create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
   include (position, created_at, actor) where run_id is not null;
+-- What a run moved: an undo asks whether both halves go back.
+create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+  where run_id is not null and operation = 'move';
 
 create table filestore.runs (
   project_id uuid not null,

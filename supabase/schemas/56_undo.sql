@@ -94,63 +94,107 @@ comment on function filestore.undoing_runs is
 call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
 
 create function filestore.undo_files(
-  p_session filestore.session, p_run_id text, p_paths text[], p_before bigint,
-  out is_known boolean, out files bigint, out ids uuid[], out firsts integer[]
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], p_before bigint,
+  out files filestore.run_file[], out refusal jsonb
 )
-language plpgsql volatile
-set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).commit_files_max;
+  v_ids uuid[];
+  v_run record;
 begin
-  -- Of the files only those that the key sees. fence: they are looked up one by one by primary key.
-  select count(*) > 0, count(*) filter (where s.is_meant),
-         array_agg(s.file_id order by s.path) filter (where s.is_meant),
-         array_agg(s.first order by s.path) filter (where s.is_meant)
-  into is_known, files, ids, firsts
-  from (
-    select v.file_id, v.first, f.path, p_paths is null or f.path = any (p_paths) as is_meant
-    from (
-      select r.file_id, min(r.version) as first from filestore.file_versions r
-      where r.project_id = p_session.project_id and r.run_id = p_run_id
-        and (p_before is null or r.position < p_before)
-      group by r.file_id
-    ) v
-    cross join lateral (
-      select o.path from filestore.files o
-      where o.project_id = p_session.project_id and o.id = v.file_id offset 0
-    ) f
-  ) s;
+  if p_paths is not null then
+    v_ids := array(
+      select f.id from unnest(p_paths) p (path)
+      -- fence: files are looked up one by one.
+      cross join lateral (
+        select f.id from filestore.files f where f.project_id = p_session.project_id and f.path = p.path offset 0
+      ) f
+      order by f.id);
+  end if;
+  v_run := filestore.run_files(
+    p_session.project_id, p_run_id, p_key_ids, v_ids, null, p_before, c_files_max + 1);
+  files := array(select f from unnest(v_run.files) f order by f.path collate "C");
+  if cardinality(files) = 0 and (p_paths is null or cardinality((filestore.run_files(
+    p_session.project_id, p_run_id, p_key_ids, null, null, p_before, 1)).files) = 0) then
+    refusal := filestore.refusal('RUN_NOT_FOUND');
+  elsif cardinality(files) > c_files_max or not v_run.is_complete then
+    refusal := filestore.too_many_files(c_files_max + 1);
+  end if;
 end
 $$;
 comment on function filestore.undo_files is
-  'The files that a run has changed, with its first version of each, by path. Reads its versions from an index.';
+  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of too '
+  'many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 
-create function filestore.split_moves(p_session filestore.session, p_run_id text, p_ids uuid[], p_before bigint)
-returns uuid[]
-language plpgsql volatile set search_path = '' as $$
+create function filestore.split_moves(
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[], p_before bigint
+) returns uuid[]
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
+  v_examined integer;
+  v_split uuid[];
 begin
-  return array(
-    select distinct case when v.file_id = any (p_ids) then v.file_id else v.source_file_id end
-    from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
-      and v.source_file_id is not null and (p_before is null or v.position < p_before)
-      and (v.file_id = any (p_ids)) <> (v.source_file_id = any (p_ids)));
+  select count(*), array_agg(distinct case when m.is_target then m.file_id else m.source_file_id end)
+    filter (where m.source_file_id is not null and m.is_target <> m.is_source)
+  into v_examined, v_split
+  from (
+    select l.file_id, l.source_file_id, l.file_id in (select unnest(p_ids)) as is_target,
+           l.source_file_id in (select unnest(p_ids)) as is_source
+    from (
+      select v.file_id, v.source_file_id from filestore.file_versions v
+      where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
+        and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (p_key_ids)
+        and (p_before is null or v.position < p_before)
+      order by v.file_id, v.version limit c_examined_max + 1
+    ) l
+  ) m;
+  return case when v_examined > c_examined_max then p_ids else v_split end;
 end
 $$;
 comment on function filestore.split_moves is
-  'Those of the files that the run moved from or to a file that is none of them.';
+  'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
+  'there are too many moves to look at.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
 
-create function filestore.conflict_of(p_file filestore.files, p_version filestore.file_versions, p_reason text)
-returns jsonb
+create function filestore.conflict_of(
+  p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
+) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return jsonb_build_object(
     'path', (p_file).path, 'version', (p_version).version, 'actor', (p_version).actor, 'runId', (p_version).run_id)
+    || case when (p_version).file_id is null then '{}'::jsonb else jsonb_build_object(
+      'own', (p_version).key_id is not distinct from p_session.key_id) end
+    || case when (p_version).key_id is null or not 'admin' = any (p_session.scopes) then '{}'::jsonb
+      else jsonb_build_object('keyId', (p_version).key_id) end
     || case when p_reason is null then '{}'::jsonb else jsonb_build_object('reason', p_reason) end;
 end
 $$;
 comment on function filestore.conflict_of is 'Why a file is not simply what it was before the run, as a plan shows it.';
 call filestore.grant_execute('filestore.conflict_of', 'filestore_engine');
+
+create function filestore.undone_keys(p_session filestore.session, p_commit jsonb) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+declare
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  return case jsonb_typeof(p_commit -> 'keys')
+    when 'string' then array[coalesce(p_session.key_id, c_none)]
+    -- All zeros stand for the console, and are nobody's key.
+    when 'array' then array_remove(array(
+      select distinct k::uuid from jsonb_array_elements_text(p_commit -> 'keys') k), c_none)
+    else filestore.run_keys(p_session.project_id, p_commit ->> 'run') end;
+end
+$$;
+comment on function filestore.undone_keys is
+  'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
+call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)
 returns filestore.plan
@@ -160,17 +204,22 @@ declare
   v_on_conflict constant text := p_commit ->> 'onConflict';
   v_only constant text[] := case when jsonb_typeof(p_commit -> 'paths') = 'array'
     then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
+  v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
   v_moment filestore.moment;
   v_run record;
+  v_ids uuid[];
   v_split uuid[];
   v_plan filestore.plan;
+  v_of_run filestore.run_file;
   v_file filestore.files;
   v_base filestore.file_versions;
   v_then filestore.files;
   v_foreign filestore.file_versions;
   v_first integer;
   v_reason text;
+  -- Versions that may still be looked at.
+  v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
   v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
@@ -178,21 +227,17 @@ declare
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_only, p_before);
-  if not v_run.is_known then
-    v_plan.refusal := filestore.refusal('RUN_NOT_FOUND');
-    return v_plan;
-  end if;
-  if v_run.files > (filestore.limits()).commit_files_max then
-    v_plan.refusal := filestore.too_many_files(v_run.files);
-    return v_plan;
-  end if;
-  v_split := filestore.split_moves(p_session, v_run_id, v_run.ids, p_before);
+  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only, p_before);
+  v_plan.refusal := v_run.refusal;
+  v_plan.paths := array(select f.path from unnest(v_run.files) f);
+  if v_plan.refusal is not null then return v_plan; end if;
+  v_ids := array(select f.file_id from unnest(v_run.files) f);
+  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids, p_before);
   v_moment.position := p_before - 1;
-  for i in 1 .. coalesce(cardinality(v_run.ids), 0) loop
-    v_first := v_run.firsts[i];
+  foreach v_of_run in array v_run.files loop
+    v_first := v_of_run.first_version;
     select * into v_file from filestore.files f
-    where f.project_id = p_session.project_id and f.id = v_run.ids[i];
+    where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
     v_paths := v_paths || v_file.path::text;
     if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
     -- What it was before the run: nothing, where the run made its first version.
@@ -210,29 +255,46 @@ begin
       v_foreign.version := v_first - 1;
     else
       if filestore.is_unchanged(v_file, v_then) then
-        v_unchanged := v_unchanged || v_file.path;
+        v_unchanged := v_unchanged || v_file.path::text;
         continue;
       end if;
-      select * into v_foreign from filestore.file_versions v
-      where v.project_id = p_session.project_id and v.file_id = v_file.id
-        and v.version > v_first and v.version <= v_file.version
-        and v.run_id is distinct from v_run_id and (v.undone_run_id is null or v.undone_run_id <> all (v_own))
-      order by v.version desc limit 1;
-      if not found and v_file.id = any (v_split) then
-        v_reason := 'moved';
+      select l.* into v_foreign from (
+        select v.* from filestore.file_versions v
+        where v.project_id = p_session.project_id and v.file_id = v_file.id
+          and v.version > v_first and v.version <= v_file.version
+        order by v.version desc limit v_left
+      ) l
+      where not (l.run_id is not distinct from v_run_id
+          and coalesce(l.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids))
+        and (l.undone_run_id is null or l.undone_run_id <> all (v_own))
+      order by l.version desc limit 1;
+      if found then
+        v_left := v_left - (v_file.version - v_foreign.version + 1);
+      elsif v_file.version - v_first > v_left then
+        v_reason := 'unexamined';
         select * into v_foreign from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
-          and v.run_id = v_run_id and v.operation = 'move'
-        order by v.version limit 1;
+        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = v_file.version - v_left;
+        v_left := 0;
+      else
+        v_left := v_left - (v_file.version - v_first);
+        if v_file.id = any (v_split) then
+          v_reason := 'moved';
+          select * into v_foreign from filestore.file_versions v
+          where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
+            and v.run_id = v_run_id and v.operation = 'move'
+            and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids)
+          order by v.version limit 1;
+        end if;
       end if;
     end if;
     if v_foreign.version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(v_file, v_foreign, v_reason);
+      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_foreign, v_reason);
       continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
     end if;
     v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
     v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
-    v_actions := v_actions || filestore.back_action(v_file, v_then);
+    v_actions := v_actions
+      || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
   v_plan.paths := v_paths;
   v_plan.new_paths := '{}';
@@ -247,8 +309,9 @@ begin
 end
 $$;
 comment on function filestore.plan_undo is
-  'What takes a run back: each of its files becomes what it was before the run''s first version of it. A version since '
-  'then that neither the run made, nor an undo of it, nor an undo of that, is a conflict. Refusals: RUN_NOT_FOUND, '
+  'What takes a run back, or what these keys made of it: each of its files becomes what it was before their first '
+  'version of it. A version since then that neither they made in the run, nor an undo of it, nor an undo of that, is a '
+  'conflict; so is a file with more versions since then than may be looked at. Refusals: RUN_NOT_FOUND, '
   'TOO_MANY_FILES, RUN_CONFLICT, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_undo', 'filestore_engine');
 

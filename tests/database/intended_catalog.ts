@@ -170,7 +170,12 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     plannedOnce,
   "filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)": plannedOnce,
   "filestore.run_record(p_run filestore.run_summary)": engine,
-  "filestore.run_files(p_project_id uuid, p_run_id text, p_after uuid, p_limit integer)": plannedOnce,
+  "filestore.run_keys(p_project_id uuid, p_run_id text)": plannedOnce,
+  "filestore.run_file_after(p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid, OUT file_id uuid, OUT first_version integer, OUT first_position bigint, OUT first_at timestamp with time zone, OUT last_version integer, OUT last_at timestamp with time zone)":
+    plannedOnce,
+  "filestore.run_files(p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid, p_before bigint, p_limit integer, OUT files filestore.run_file[], OUT is_complete boolean)":
+    plannedOnce,
+  "filestore.whose(p_session filestore.session, p_key_ids uuid[])": engine,
   "public.filestore_changes(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
   "public.filestore_newest_change(p_project_id uuid, p_known bigint)": administration,
   "public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text)": fileOperation,
@@ -304,13 +309,13 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)":
     engine,
   "filestore.undoing_runs(p_project_id uuid, p_run_id text)": engine,
-  "filestore.undo_files(p_session filestore.session, p_run_id text, p_paths text[], p_before bigint, OUT is_known boolean, OUT files bigint, OUT ids uuid[], OUT firsts integer[])":
-    {
-      ...engine,
-      settings: 'search_path="", enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off',
-    },
-  "filestore.split_moves(p_session filestore.session, p_run_id text, p_ids uuid[], p_before bigint)": engine,
-  "filestore.conflict_of(p_file filestore.files, p_version filestore.file_versions, p_reason text)": engine,
+  "filestore.undo_files(p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], p_before bigint, OUT files filestore.run_file[], OUT refusal jsonb)":
+    engine,
+  "filestore.split_moves(p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[], p_before bigint)":
+    plannedOnce,
+  "filestore.conflict_of(p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text)":
+    engine,
+  "filestore.undone_keys(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)": engine,
   "filestore.changed_since(p_session filestore.session, p_directory text, p_since timestamp with time zone, OUT ids uuid[], OUT is_complete boolean)":
     plannedOnce,

@@ -423,6 +423,10 @@ export const calls: readonly Call[] = [
   ...many("delete a folder that the other has", "delete_folder", { path: "only" }),
   ...many("undo a run that both have", "undo", { run: "of both" }),
   ...many("undo a run that the other has", "undo", { run: "of the other" }),
+  ...many("undo what the other's key did in a run that both have", "undo", {
+    run: "of both",
+    keys: [OTHER_IDS.keyId],
+  }),
   ...many("restore the root", "restore_folder", { directory: "", at: "2026-01-01" }),
   ...many("restore a folder that the other has", "restore_folder", { directory: "only", at: "2026-01-01" }),
   makeLink("read a path that the other has", "read", "only/secret.txt"),

@@ -408,8 +408,8 @@ test("runs: the newest first, summed up, page by page; one of them with its file
   assertEquals([first.firstAt, first.lastAt], [ofA[3]?.createdAt, ofA[0]?.createdAt]);
   const found = first.files.map(({ fileId: _, ...rest }) => rest).sort((x, y) => x.path < y.path ? -1 : 1);
   assertEquals(found, [
-    { path: "a.txt", firstVersion: 1, lastVersion: 4, operation: "append" },
-    { path: "b.txt", firstVersion: 1, lastVersion: 1, operation: "write" },
+    { path: "a.txt", firstVersion: 1, lastVersion: 4, operation: "append", own: true },
+    { path: "b.txt", firstVersion: 1, lastVersion: 1, operation: "write", own: true },
   ]);
   const one = await run(own, "first", { limit: 1 });
   assertEquals([one.files.length, one.fileCount, one.hasMore], [1, 2, true]);

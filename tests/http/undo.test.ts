@@ -1,6 +1,7 @@
 /** Undo of a run, and a folder restored to what it was: plans, conflicts, and back again. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
+import { PROJECT_KEYS_MAX } from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import { assertRefused, dataOf, issuePaths } from "../support/client/contract.ts";
 import { Files, type HeaderFields } from "../support/client/files.ts";
@@ -17,6 +18,8 @@ const answer = z.strictObject({
     from: z.int(),
     to: z.int().nullable(),
     version: z.int().optional(),
+    own: z.boolean().optional(),
+    keyIds: z.array(z.string()).optional(),
   })),
   unchanged: z.array(z.string()),
   conflicts: z.array(z.strictObject({
@@ -24,7 +27,9 @@ const answer = z.strictObject({
     version: z.int(),
     actor: z.string().nullable(),
     runId: z.string().nullable(),
-    reason: z.enum(["gone", "moved"]).optional(),
+    own: z.boolean().optional(),
+    keyId: z.string().optional(),
+    reason: z.enum(["gone", "moved", "unexamined"]).optional(),
   })),
 });
 
@@ -83,11 +88,11 @@ test("200 plan: by default nothing is done; the answer says what would be", asyn
       runId: null,
       undoneRunId: "r1",
       actions: [
-        { path: "changed.txt", action: "restore", from: 3, to: 1 },
-        { path: "created.txt", action: "delete", from: 1, to: null },
-        { path: "deleted.txt", action: "restore", from: 2, to: 1 },
-        { path: "from.txt", action: "restore", from: 2, to: 1 },
-        { path: "to.txt", action: "delete", from: 1, to: null },
+        { path: "changed.txt", action: "restore", from: 3, to: 1, own: true },
+        { path: "created.txt", action: "delete", from: 1, to: null, own: true },
+        { path: "deleted.txt", action: "restore", from: 2, to: 1, own: true },
+        { path: "from.txt", action: "restore", from: 2, to: 1, own: true },
+        { path: "to.txt", action: "delete", from: 1, to: null, own: true },
       ],
       unchanged: [],
       conflicts: [],
@@ -129,8 +134,8 @@ test("409 RUN_CONFLICT: what others changed since is named and nothing is done; 
   await own.write("created.txt", "by nobody");
   await own.write("deleted.txt", "there");
   const conflicts = [
-    { path: "changed.txt", version: 4, actor: "other agent", runId: "r2" },
-    { path: "created.txt", version: 2, actor: null, runId: null },
+    { path: "changed.txt", version: 4, actor: "other agent", runId: "r2", own: true },
+    { path: "created.txt", version: 2, actor: null, runId: null, own: true },
   ];
   const planned = await plan(own, "r1");
   assertEquals([planned.conflicts, planned.unchanged], [conflicts, ["deleted.txt"]]);
@@ -155,7 +160,7 @@ test("the other file of a move outside `paths` is a conflict", async () => {
   await sample(own);
   for (const [path, version] of [["from.txt", 2], ["to.txt", 1]] as const) {
     const { conflicts } = await plan(own, "r1", { paths: [path] });
-    assertEquals(conflicts, [{ path, version, actor: "agent", runId: "r1", reason: "moved" }]);
+    assertEquals(conflicts, [{ path, version, actor: "agent", runId: "r1", own: true, reason: "moved" }]);
     assertRefused(await ask(own, "r1", { dryRun: false, paths: [path] }), "RUN_CONFLICT");
   }
   assertEquals((await plan(own, "r1", { paths: ["from.txt", "to.txt"] })).conflicts, []);
@@ -178,6 +183,7 @@ test("a key with a prefix undoes below it; outside of it there is no run", async
     version: 2,
     actor: null,
     runId: "r1",
+    own: false,
     reason: "moved",
   }]);
   assertRefused(await ask(narrow, "r2", {}), "RUN_NOT_FOUND");
@@ -202,6 +208,10 @@ test("400 and 404: the undone run itself, what is no run, and what is malformed"
       [{ onConflict: "force" }, "onConflict"],
       [{ paths: "a" }, "paths"],
       [{ paths: [] }, "paths"],
+      [{ keys: "mine" }, "keys"],
+      [{ keys: [] }, "keys"],
+      [{ keys: ["own"] }, "keys.0"],
+      [{ keys: Array(PROJECT_KEYS_MAX + 1).fill(crypto.randomUUID()) }, "keys"],
     ] as const
   ) {
     assertEquals(issuePaths(assertRefused(await ask(own, "r1", body), "VALIDATION_ERROR")), [field]);
@@ -254,6 +264,143 @@ test("a repeat with the same Idempotency-Key gives the same answer and makes not
     await ask(own, "r1", { ...body, onConflict: "overwrite" }, headers),
     "IDEMPOTENCY_KEY_REUSED",
   );
+});
+
+// Whose run -----------------------------------------------------------------------------------------------------------
+
+/** Two agents with keys of their own that write under one run id, and the person whose project it is. */
+async function shared() {
+  const account = await owner(service);
+  const [ofMine, ofTheirs, ofAdmin] = await Promise.all([
+    account.createKey(),
+    account.createKey(),
+    account.createKey({ scopes: ["read", "write", "admin"] }),
+  ]);
+  const [mine, theirs, admin] = [
+    new Files(service, ofMine.key),
+    new Files(service, ofTheirs.key),
+    new Files(service, ofAdmin.key),
+  ];
+  const [myId, theirId] = [ofMine.id, ofTheirs.id];
+  const person = new Files({
+    request: (_key, method, path, options) => account.request(method, path, options),
+  }, "");
+  await mine.write("both.txt", "before");
+  await mine.write("mine.txt", "before");
+  await mine.write("theirs.txt", "before");
+  await inRun(mine, "r1", "me").write("both.txt", "mine");
+  await inRun(theirs, "r1", "they").write("both.txt", "theirs");
+  await inRun(mine, "r1", "me").write("mine.txt", "mine");
+  await inRun(theirs, "r1", "they").write("theirs.txt", "theirs");
+  await inRun(person, "r1").write("person.txt", "typed");
+  return { mine, theirs, admin, person, myId, theirId };
+}
+
+/** Files and whose they are. */
+function shownAs(
+  entries: readonly { path: string; own?: boolean | undefined; keyIds?: string[] | undefined }[],
+) {
+  return Object.fromEntries(
+    entries.map(({ path, own, keyIds }) => [path, [own, ...keyIds?.toSorted() ?? ["hidden"]]]),
+  );
+}
+
+test("a run and a plan say of each file whether it is one's own, and admins see whose", async () => {
+  const { mine, theirs, admin, person, myId, theirId } = await shared();
+  const runFile = z.looseObject({
+    path: z.string(),
+    own: z.boolean(),
+    keyIds: z.array(z.string()).optional(),
+  });
+  const run = z.looseObject({ files: z.array(runFile) });
+  const both = [myId, theirId].toSorted();
+  const cases = [
+    [mine, { both: [false], mine: [true], person: [false], theirs: [false] }, false],
+    [theirs, { both: [false], mine: [false], person: [false], theirs: [true] }, false],
+    [admin, { both: [false], mine: [false], person: [false], theirs: [false] }, true],
+    [person, { both: [false], mine: [false], person: [true], theirs: [false] }, true],
+  ] as const;
+  for (const [reader, own, seesKeys] of cases) {
+    const expected = {
+      "both.txt": [...own.both, ...seesKeys ? both : ["hidden"]],
+      "mine.txt": [...own.mine, ...seesKeys ? [myId] : ["hidden"]],
+      "person.txt": [...own.person, ...seesKeys ? [] : ["hidden"]],
+      "theirs.txt": [...own.theirs, ...seesKeys ? [theirId] : ["hidden"]],
+    };
+    const { files } = dataOf(await reader.request("GET", "/runs/r1"), "get_run", run);
+    assertEquals(shownAs(files), expected);
+    const planned = await plan(reader, "r1");
+    assertEquals([shownAs(planned.actions), planned.conflicts], [expected, []]);
+  }
+});
+
+test("keys: an undo takes back what was made with these keys; what others claim for the run is theirs", async () => {
+  const cases = [
+    { keys: "own", by: "mine", actions: ["mine.txt"], conflicts: ["both.txt 3 false"] },
+    { keys: "own", by: "theirs", actions: ["both.txt", "theirs.txt"], conflicts: [] },
+    { keys: "own", by: "person", actions: ["person.txt"], conflicts: [] },
+    { keys: ["myId"], by: "theirs", actions: ["mine.txt"], conflicts: ["both.txt 3 true"] },
+    { keys: ["theirId"], by: "mine", actions: ["both.txt", "theirs.txt"], conflicts: [] },
+    {
+      keys: ["myId", "theirId", "nobody"],
+      by: "admin",
+      actions: ["both.txt", "mine.txt", "theirs.txt"],
+      conflicts: [],
+    },
+  ] as const;
+  const run = await shared();
+  const before = await tree(run.mine);
+  const ids = { myId: run.myId, theirId: run.theirId, nobody: crypto.randomUUID() };
+  for (const { keys, by, actions, conflicts } of cases) {
+    const body = { keys: typeof keys === "string" ? keys : keys.map((name) => ids[name]) };
+    const planned = await plan(run[by], "r1", body);
+    const named = planned.conflicts.map(({ path, version, own }) => `${path} ${version} ${own}`);
+    assertEquals(
+      [planned.actions.map(({ path }) => path), named],
+      [actions, conflicts],
+      JSON.stringify(body),
+    );
+    const done = await undo(run[by], "r1", { ...body, onConflict: "skip" });
+    assertEquals(done.actions.map(({ path }) => path), actions, "as planned");
+    await undo(run[by], done.runId ?? "");
+    assertEquals(await tree(run.mine), before, "and back");
+  }
+  const [conflict] = (await plan(run.person, "r1", { keys: [run.myId] })).conflicts;
+  assertEquals([conflict?.keyId, conflict?.own, conflict?.actor], [run.theirId, false, "they"]);
+  await inRun(run.mine, "mine-alone").write("f", "1");
+  const other = await owner(service);
+  const foreign = (await other.createKey()).id;
+  for (
+    const [name, keys] of [
+      ["mine-alone", [run.theirId]],
+      ["mine-alone", [crypto.randomUUID(), foreign]],
+      ["r1", ["00000000-0000-0000-0000-000000000000"]],
+      ["nowhere", "own"],
+    ] as const
+  ) {
+    assertRefused(await ask(run.mine, name, { keys }), "RUN_NOT_FOUND", "undo_run");
+  }
+});
+
+test("1,100 files that another key claims for a run do not stand in the way of one's own undo", async () => {
+  const account = await owner(service);
+  const mine = new Files(service, (await account.createKey()).key);
+  const stranger = new Files(service, (await account.createKey({ pathPrefix: "agents/a" })).key);
+  const narrow = new Files(service, (await account.createKey({ pathPrefix: "mine" })).key);
+  await mine.write("mine/a.txt", "before");
+  await inRun(mine, "night-1").write("mine/a.txt", "after");
+  for (let from = 0; from < 1100; from += 100) {
+    const operations = Array.from(
+      { length: 100 },
+      (_, index) => ({ op: "write", path: `agents/a/${from + index}`, content: "x" }),
+    );
+    const headers = { "x-run-id": "night-1" };
+    assertEquals((await stranger.request("POST", "/batch", { body: { operations }, headers })).status, 200);
+  }
+  assertEquals(assertRefused(await ask(mine, "night-1", {}), "TOO_MANY_FILES"), { files: 1001, limit: 1000 });
+  assertEquals((await plan(narrow, "night-1")).actions.map(({ path }) => path), ["mine/a.txt"]);
+  const done = await undo(mine, "night-1", { keys: "own" });
+  assertEquals([done.actions.map(({ path }) => path), done.conflicts], [["mine/a.txt"], []]);
 });
 
 // Restore -------------------------------------------------------------------------------------------------------------

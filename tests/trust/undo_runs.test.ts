@@ -29,7 +29,14 @@ interface Version {
   readonly partner?: string | undefined;
 }
 
-type Conflict = { path: string; version: number; runId: string | null; actor: null; reason?: string };
+type Conflict = {
+  path: string;
+  version: number;
+  runId: string | null;
+  actor: null;
+  own: true;
+  reason?: string;
+};
 interface Plan {
   readonly actions: { path: string; action: "restore" | "delete"; from: number; to: number | null }[];
   readonly unchanged: string[];
@@ -104,11 +111,19 @@ class Model {
           version: foreign + 1,
           runId: versions[foreign]?.runId ?? null,
           actor: null,
+          own: true,
         });
       } else if (moved >= 0) {
         // The first move of the run on this file.
         const version = versions.findIndex(({ runId, partner }) => runId === run && partner !== undefined);
-        plan.conflicts.push({ path, version: version + 1, runId: run, actor: null, reason: "moved" });
+        plan.conflicts.push({
+          path,
+          version: version + 1,
+          runId: run,
+          actor: null,
+          own: true,
+          reason: "moved",
+        });
       }
       if ((foreign >= 0 || moved >= 0) && onConflict !== "overwrite") continue;
       const isBack = (base?.content ?? null) !== null;

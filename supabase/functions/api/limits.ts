@@ -182,7 +182,13 @@ export const FREE_FOLLOW_MILLISECONDS_MIN = 1_000;
 export const RUN_ACTORS_MAX = 20;
 /** A page of runs looks at so many, and at no further one once it has counted so many versions. In SQL. */
 export const RUNS_LOOKED_AT_MAX = 1_000;
-export const RUNS_COUNTED_VERSIONS = 100_000;
+export const RUNS_COUNTED_VERSIONS = 50_000;
+/** Versions that are counted of one run; of one that has more, counts are what it has at least. In SQL. */
+export const RUN_VERSIONS_COUNTED_MAX = 10_000;
+/** Files of a run, for each key that claimed it, that are looked at in search of those that the caller sees. In SQL. */
+export const RUN_FILES_EXAMINED_MAX = 10_000;
+/** Versions that the plan of an undo looks at, in search of what others have made. In SQL. */
+export const UNDO_VERSIONS_EXAMINED_MAX = 20_000;
 /** Files in one response about a run. */
 export const RUN_FILES_MAX = 1_000;
 /** Sub-folder names in one list response. In SQL. */

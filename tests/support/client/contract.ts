@@ -226,6 +226,7 @@ const run = z.strictObject({
   versionCount: z.int().min(1),
   firstAt: timestamp,
   lastAt: timestamp,
+  countsAreExact: z.literal(false).optional(),
 });
 export const runPage = z.strictObject({ runs: z.array(run), cursor, hasMore: z.boolean() });
 export const runDetails = run.extend({
@@ -235,6 +236,8 @@ export const runDetails = run.extend({
     firstVersion: z.int().min(1),
     lastVersion: z.int().min(1),
     operation: origin.operation,
+    own: z.boolean(),
+    keyIds: z.array(z.uuid()).optional(),
   })),
   hasMore: z.boolean(),
 });

@@ -51,6 +51,8 @@ export interface BackPlan {
     readonly action: "restore" | "delete";
     readonly from: number;
     readonly to: number | null;
+    /** All writes of the model are with one key. */
+    readonly own?: true;
   }[];
   readonly unchanged: readonly string[];
   readonly conflicts: readonly {
@@ -58,6 +60,7 @@ export interface BackPlan {
     readonly version: number;
     readonly runId: string | null;
     readonly actor: null;
+    readonly own?: true;
     readonly reason?: "gone" | "moved";
   }[];
   readonly trimmed?: readonly string[];
@@ -160,7 +163,7 @@ export function planUndo(model: Model, { undoes, onConflict, dryRun }: Undo): Re
       index > first && run !== undoes && !(undone !== undefined && own.has(undone))
     );
     if (foreign) {
-      conflicts.push({ path, version: foreign.version, runId: foreign.run ?? null, actor: null });
+      conflicts.push({ path, version: foreign.version, runId: foreign.run ?? null, actor: null, own: true });
       if (onConflict !== "overwrite") continue;
     } else {
       const moves = versions.slice(first).filter(({ run, operation }) =>
@@ -168,11 +171,12 @@ export function planUndo(model: Model, { undoes, onConflict, dryRun }: Undo): Re
       );
       const isSplit = moves.some(({ moved }) => moved && !meant.includes(moved));
       if (moves[0] && isSplit) {
-        conflicts.push({ path, version: moves[0].version, runId: undoes, actor: null, reason: "moved" });
+        const { version } = moves[0];
+        conflicts.push({ path, version, runId: undoes, actor: null, own: true, reason: "moved" });
         if (onConflict !== "overwrite") continue;
       }
     }
-    actions.push(action(path, last, base));
+    actions.push({ ...action(path, last, base), own: true });
   }
   const isRefused = conflicts.length > 0 && onConflict === "refuse" && !dryRun;
   return isRefused ? refused("RUN_CONFLICT", { conflicts }) : { actions, unchanged, conflicts };

@@ -66,6 +66,7 @@ const run = {
   versionCount: z.number(),
   firstAt: z.string(),
   lastAt: z.string(),
+  countsAreExact: z.optional(z.boolean()),
 };
 
 export const runPageSchema = z.object({
@@ -84,6 +85,8 @@ export const runDetailsSchema = z.object({
     firstVersion: z.number(),
     lastVersion: z.number(),
     operation: z.string(),
+    own: z.boolean(),
+    keyIds: z.optional(z.array(z.string())),
   })),
   hasMore: z.boolean(),
 });

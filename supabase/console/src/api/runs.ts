@@ -14,6 +14,13 @@ import {
 /** What to do with files that others have changed since. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
 
+/** How a run is undone. */
+export interface HowToUndo {
+  readonly onConflict: OnConflict;
+  /** Only what was made in the console, or with these keys. */
+  readonly keys?: "own" | readonly string[] | undefined;
+}
+
 /** Newest first; `after` is the cursor of the page before. */
 export function listRuns(
   projectId: string,
@@ -37,21 +44,21 @@ export function readRun(
 export function planUndo(
   projectId: string,
   runId: string,
-  onConflict: OnConflict,
+  how: HowToUndo,
   signal?: AbortSignal,
 ): Promise<Undo> {
   const path = `${urlPath(runId)}/undo`;
-  return call({ method: "POST", path, projectId, body: { dryRun: true, onConflict }, signal }, undoSchema);
+  return call({ method: "POST", path, projectId, body: { dryRun: true, ...how }, signal }, undoSchema);
 }
 
 /** Fails with RUN_CONFLICT where others have changed its files and `onConflict` is `refuse`. */
-export function undoRun(projectId: string, runId: string, onConflict: OnConflict): Promise<Undo> {
+export function undoRun(projectId: string, runId: string, how: HowToUndo): Promise<Undo> {
   return call({
     method: "POST",
     path: `${urlPath(runId)}/undo`,
     projectId,
     headers: { "idempotency-key": crypto.randomUUID() },
-    body: { dryRun: false, onConflict },
+    body: { dryRun: false, ...how },
   }, undoSchema);
 }
 

@@ -45,6 +45,7 @@ export function UndoPlan(
 
 function because(reason: string | undefined): string | undefined {
   if (reason === "gone") return "what it was is not there any more";
+  if (reason === "unexamined") return "too many versions to see whether others wrote some";
   return reason === "moved" ? "the other file of its move is not part of this" : undefined;
 }
 

@@ -98,7 +98,7 @@ export function refresh(projectId: string, paths: readonly string[]): void {
 async function undoMany(projectId: string, runId: string): Promise<void> {
   const about = { projectId, path: "" };
   try {
-    const { actions } = await undoRun(projectId, runId, "refuse");
+    const { actions } = await undoRun(projectId, runId, { onConflict: "refuse" });
     announceChange({});
     refresh(projectId, actions.map(({ path }) => path));
     notify(`Undone: ${formatCount(actions.length, "file")}.`, about);

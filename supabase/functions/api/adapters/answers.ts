@@ -131,7 +131,10 @@ const run = z.object({
   versionCount: z.number(),
   firstAt: z.string(),
   lastAt: z.string(),
+  countsAreExact: z.boolean().optional(),
 }) satisfies z.ZodType<Run>;
+
+const keyIds = z.array(z.string()).optional();
 
 export const runPage = z.object({
   runs: z.array(run),
@@ -146,6 +149,8 @@ export const runDetails = run.extend({
     firstVersion: z.number(),
     lastVersion: z.number(),
     operation: z.enum(VERSION_OPERATIONS),
+    own: z.boolean(),
+    keyIds,
   })),
   hasMore: z.boolean(),
 }) satisfies z.ZodType<RunDetails>;
@@ -191,6 +196,8 @@ export const backAnswer = z.object({
     from: z.number(),
     to: z.number().nullable(),
     version: z.number().optional(),
+    own: z.boolean().optional(),
+    keyIds,
   })),
   unchanged: z.array(z.string()),
   conflicts: z.array(z.object({
@@ -198,7 +205,9 @@ export const backAnswer = z.object({
     version: z.number(),
     actor: z.string().nullable(),
     runId: z.string().nullable(),
-    reason: z.enum(["gone", "moved"]).optional(),
+    own: z.boolean().optional(),
+    keyId: z.string().optional(),
+    reason: z.enum(["gone", "moved", "unexamined"]).optional(),
   })),
   trimmed: z.array(z.string()).optional(),
 }) satisfies z.ZodType<BackAnswer>;

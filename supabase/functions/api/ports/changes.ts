@@ -66,6 +66,16 @@ export interface Run {
   readonly versionCount: number;
   readonly firstAt: string;
   readonly lastAt: string;
+  /** False of more than RUN_VERSIONS_COUNTED_MAX versions: counts are what it has at least, times what was looked at. */
+  readonly countsAreExact?: boolean | undefined;
+}
+
+/** With which keys a file was changed in a run. */
+export interface Whose {
+  /** Whether with none but the calling key; of a person: none but the console. */
+  readonly own: boolean;
+  /** Those keys, for the owner and keys with `admin`. The console has none. */
+  readonly keyIds?: readonly string[] | undefined;
 }
 
 export interface RunPage {
@@ -75,7 +85,7 @@ export interface RunPage {
 }
 
 /** What a run did with one file. */
-export interface RunFile {
+export interface RunFile extends Whose {
   readonly path: string;
   readonly fileId: string;
   readonly firstVersion: number;

@@ -8,6 +8,8 @@ export interface Undo {
   readonly kind: "undo";
   readonly run: string;
   readonly onConflict: OnConflict;
+  /** Only what was made with the calling key (by a person: in the console), or with these keys. */
+  readonly keys?: "own" | readonly string[] | undefined;
   /** Only these files of the run. */
   readonly paths?: readonly string[] | undefined;
 }
@@ -45,6 +47,9 @@ export interface BackAnswer {
     readonly to: number | null;
     /** The new version; absent in a plan. */
     readonly version?: number | undefined;
+    /** Of an undo: as in `Whose`. */
+    readonly own?: boolean | undefined;
+    readonly keyIds?: readonly string[] | undefined;
   }[];
   /** Files that are equal already. */
   readonly unchanged: readonly string[];
@@ -53,7 +58,11 @@ export interface BackAnswer {
     readonly version: number;
     readonly actor: string | null;
     readonly runId: string | null;
-    readonly reason?: "gone" | "moved" | undefined;
+    /** Whether the version was made with the calling key. */
+    readonly own?: boolean | undefined;
+    /** For the owner and keys with `admin`. */
+    readonly keyId?: string | undefined;
+    readonly reason?: "gone" | "moved" | "unexamined" | undefined;
   }[];
   readonly trimmed?: readonly string[] | undefined;
 }

@@ -5,10 +5,10 @@ import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { RUN_ACTORS_MAX, RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
+import { RUN_ACTORS_MAX, RUN_FILES_MAX, RUN_FILES_PER_REQUEST, RUN_VERSIONS_COUNTED_MAX } from "../limits.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
 import { defineRoute } from "./route.ts";
-import { cursor, EXAMPLE_RECORD, pageLimit, runId, wholeNumber } from "./schemas.ts";
+import { cursor, EXAMPLE_RECORD, pageLimit, runId, wholeNumber, whose } from "./schemas.ts";
 
 const run = z.object({
   runId,
@@ -17,6 +17,11 @@ const run = z.object({
   versionCount: z.int().min(1),
   firstAt: z.iso.datetime(),
   lastAt: z.iso.datetime(),
+  countsAreExact: z.boolean().optional().meta({
+    description:
+      `\`false\` of a run of more than ${RUN_VERSIONS_COUNTED_MAX} versions: the counts are what it has at least, and the ` +
+      "times and actors those of what was looked at. Absent: they are exact.",
+  }),
 }).meta({ id: "Run" });
 
 const EXAMPLE_RUN = {
@@ -94,6 +99,7 @@ export const getRun = defineRoute({
         firstVersion: z.int().min(1).meta({ description: "The run's first version of the file." }),
         lastVersion: z.int().min(1).meta({ description: "Its last one." }),
         operation: z.enum(VERSION_OPERATIONS).meta({ description: "What made the last one." }),
+        ...whose(z.boolean()),
       })),
       hasMore: z.boolean(),
     }).meta({ id: "RunDetails" }),
@@ -107,6 +113,7 @@ export const getRun = defineRoute({
           firstVersion: 2,
           lastVersion: EXAMPLE_RECORD.version,
           operation: "edit",
+          own: true,
         }],
         hasMore: false,
       }],

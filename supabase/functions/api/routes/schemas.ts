@@ -35,6 +35,19 @@ export const cursor = z.string().regex(/^[0-9a-f]{32}$/);
 /** The id of a run, as a client has made it. */
 export const runId = z.string().refine(isRunId, RUN_ID_RULE).meta({ pattern: RUN_ID_SHAPE.source });
 
+/** With which keys a file was changed in a run. */
+export function whose<Own extends z.ZodType<boolean | undefined>>(own: Own) {
+  return {
+    own: own.meta({
+      description: "Whether all of it in the run was made with the calling key; of a person, in the console.",
+    }),
+    keyIds: z.array(z.uuid()).optional().meta({
+      description:
+        "The keys with which it was made, for the owner and keys with `admin`. The console has none.",
+    }),
+  };
+}
+
 /** What made a version, and what was said of it. */
 export const versionOrigin = z.object({
   operation: z.enum(VERSION_OPERATIONS).meta({ description: "What made the version." }),

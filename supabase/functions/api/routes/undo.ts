@@ -9,9 +9,9 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, type Operation } from "../http/respond.ts";
-import { COMMIT_FILES_MAX } from "../limits.ts";
+import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX, UNDO_VERSIONS_EXAMINED_MAX } from "../limits.ts";
 import { defineRoute } from "./route.ts";
-import { BODY_ERRORS, moment } from "./schemas.ts";
+import { BODY_ERRORS, moment, whose } from "./schemas.ts";
 
 const dryRun = z.boolean().nullish().meta({
   default: true,
@@ -26,6 +26,13 @@ const undoBody = z.object({
   }),
   paths: z.array(z.string()).min(1).max(COMMIT_FILES_MAX).nullish().meta({
     description: "Only these files of the run.",
+  }),
+  keys: z.union([z.literal("own"), z.array(z.uuid()).min(1).max(PROJECT_KEYS_MAX)], {
+    error: `must be "own" or a list of 1 to ${PROJECT_KEYS_MAX} ids of keys`,
+  }).nullish().meta({
+    description:
+      "Only what was made with the calling key (`own`; of a person, in the console), or with these keys. What others made " +
+      "under the same run id counts as anybody else's. Absent: whatever claims to be of the run.",
   }),
 });
 
@@ -53,6 +60,7 @@ const answer = z.object({
       description: "The version whose content comes back; null: none, or a tombstone.",
     }),
     version: z.int().optional().meta({ description: "The new version; not in a plan." }),
+    ...whose(z.boolean().optional()),
   })),
   unchanged: z.array(z.string()).meta({ description: "Files that are equal already." }),
   conflicts: z.array(z.object({
@@ -60,10 +68,13 @@ const answer = z.object({
     version: z.int(),
     actor: z.string().nullable(),
     runId: z.string().nullable(),
-    reason: z.enum(["gone", "moved"]).optional().meta({
+    own: z.boolean().optional().meta({ description: "Whether it was made with the calling key." }),
+    keyId: z.uuid().optional().meta({ description: "For the owner, and keys with `admin`." }),
+    reason: z.enum(["gone", "moved", "unexamined"]).optional().meta({
       description:
         "`gone`: the content that would come back is not there any more. `moved`: the other file of the move is " +
-        "none of those that are meant. Absent: the version was made by others.",
+        "none of those that are meant. `unexamined`: the files have more versions than are looked at for others' " +
+        `(${UNDO_VERSIONS_EXAMINED_MAX}), this one and those before it. Absent: the version was made by others.`,
     }),
   })),
   trimmed: z.array(z.string()).optional().meta({
@@ -74,7 +85,7 @@ const answer = z.object({
 const EXAMPLE = {
   runId: null,
   undoneRunId: "nightly-7",
-  actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2 }],
+  actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2, own: true }],
   unchanged: [],
   conflicts: [],
 };
@@ -122,6 +133,7 @@ export const undoRun = defineRoute({
       kind: "undo",
       run,
       onConflict: fields.onConflict ?? "refuse",
+      keys: fields.keys ?? undefined,
       paths: fields.paths?.map(checkPath),
     } as const;
     return await planOrCommit(context, "undo_run", key, undo, fields.dryRun);
@@ -131,7 +143,8 @@ export const undoRun = defineRoute({
     summary: "Take back what a run did",
     description:
       "Each file of the run goes back to what it was before the run's first version of it. A plan, unless `dryRun` is " +
-      "false. What others have changed since is a conflict. The undo is a run itself: undoing it redoes.",
+      "false. What others have changed since is a conflict. The undo is a run itself: undoing it redoes. Anybody may name " +
+      "any run: `own` says of each file whether all of it was made with the calling key, and `keys` picks.",
     body: undoBody,
     isBodyOptional: true,
     headers: ["Idempotency-Key"],
@@ -191,7 +204,11 @@ export const restoreFolder = defineRoute({
     ],
     example: {
       body: { directory: "notes", at: "2026-11-20T09:30:00.000Z" },
-      data: [{ ...EXAMPLE, undoneRunId: null }],
+      data: [{
+        ...EXAMPLE,
+        undoneRunId: null,
+        actions: [{ path: "notes/plan.md", action: "restore", from: 4, to: 2 }],
+      }],
     },
   },
 });

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** What one run did, file by file, and its undo. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { RunDetails, RunFile } from "../../api/records.ts";
 import { readRun } from "../../api/runs.ts";
 import { Age } from "../../components/age.tsx";
@@ -11,11 +11,12 @@ import { Icon } from "../../components/icon.tsx";
 import { moveInList } from "../../components/list_navigation.ts";
 import { Loading, Problem } from "../../components/states.tsx";
 import { describeOperation, formatCount, visible } from "../../format.ts";
+import { ensureKeys, writerName } from "../../state/keys.ts";
 import { useLive } from "../../state/live.ts";
 import { usePacedCall } from "../../state/paced.ts";
 import { type FilesPlace, goTo, hrefOf, type RunPlace } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
-import { UndoDialog } from "./undo_dialog.tsx";
+import { UndoDialog, type Writer } from "./undo_dialog.tsx";
 
 export function RunView({ place }: { readonly place: RunPlace }) {
   const { projectId, runId, after } = place;
@@ -23,6 +24,8 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   const key = `run ${projectId} ${runId} ${after}`;
   const { data, error, reload } = useLoad(key, (signal) => readRun(projectId, runId, after, signal));
   const refresh = usePacedCall(projectId, reload);
+  useEffect(() => void ensureKeys(projectId), [projectId]);
+  const writers = data === undefined ? [] : writersOf(projectId, data);
   useLive(projectId, (changes) => {
     if (changes === null || changes.some((change) => change.runId === runId)) refresh();
   });
@@ -52,7 +55,7 @@ export function RunView({ place }: { readonly place: RunPlace }) {
       {error !== undefined && <Problem error={error} onRetry={reload} />}
       {data === undefined ? error === undefined && <Loading what="the run" /> : (
         <>
-          <Summary run={data} />
+          <Summary run={data} writers={writers} />
           <Table projectId={projectId} run={data} />
           {data.hasMore && (
             <button
@@ -64,7 +67,7 @@ export function RunView({ place }: { readonly place: RunPlace }) {
           )}
         </>
       )}
-      {isUndoing && <UndoDialog {...{ projectId, runId }} onClose={() => setUndoing(false)} />}
+      {isUndoing && <UndoDialog {...{ projectId, runId, writers }} onClose={() => setUndoing(false)} />}
     </section>
   );
 }
@@ -83,15 +86,30 @@ function placeBefore(projectId: string, run: RunDetails): FilesPlace {
   return { name: "files", projectId, directory: "", at };
 }
 
-function Summary({ run }: { readonly run: RunDetails }) {
-  const { actors, fileCount, versionCount, firstAt, lastAt } = run;
+interface SummaryProperties {
+  readonly run: RunDetails;
+  readonly writers: readonly Writer[];
+}
+
+function Summary({ run, writers }: SummaryProperties) {
+  const { actors, fileCount, versionCount, firstAt, lastAt, countsAreExact = true } = run;
   return (
     <p class="hint">
+      {!countsAreExact && "At least "}
       {formatCount(versionCount, "version")} of {formatCount(fileCount, "file")}
       {actors.length > 0 && `, by ${actors.map(visible).join(", ")}`}. From <Age iso={firstAt} /> to{" "}
       <Age iso={lastAt} />.
+      {writers.length > 1 && ` Written with ${writers.map(({ name }) => visible(name)).join(", ")}.`}
     </p>
   );
+}
+
+/** Whoever wrote the shown files under this run id: anybody may claim one. */
+function writersOf(projectId: string, { files }: RunDetails): readonly Writer[] {
+  const keyIds = [...new Set(files.flatMap((file) => file.keyIds ?? []))];
+  const keys = keyIds.map((id) => ({ name: writerName(projectId, id), keys: [id] }));
+  const isConsole = files.some(({ own }) => own);
+  return [...isConsole ? [{ name: writerName(projectId, null), keys: "own" as const }] : [], ...keys];
 }
 
 function Table({ projectId, run }: { readonly projectId: string; readonly run: RunDetails }) {

@@ -69,7 +69,7 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
         </tr>
       </thead>
       <tbody onKeyDown={moveInList}>
-        {runs.map(({ runId, actors, lastAt, fileCount, versionCount }) => (
+        {runs.map(({ runId, actors, lastAt, fileCount, versionCount, countsAreExact = true }) => (
           <tr key={runId}>
             <td class="name">
               <a class="row-link" href={hrefOf({ name: "run", projectId, runId })}>
@@ -81,8 +81,8 @@ function Table({ projectId, runs }: { readonly projectId: string; readonly runs:
             <td class="when">
               <Age iso={lastAt} />
             </td>
-            <td class="number">{formatNumber(fileCount)}</td>
-            <td class="number extra">{formatNumber(versionCount)}</td>
+            <td class="number">{formatNumber(fileCount)}{!countsAreExact && "+"}</td>
+            <td class="number extra">{formatNumber(versionCount)}{!countsAreExact && "+"}</td>
           </tr>
         ))}
       </tbody>

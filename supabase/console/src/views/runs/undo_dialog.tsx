@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 /** Undoing a run: first what would become of which file, and what others have changed since; then the undo. */
 import { useState } from "preact/hooks";
-import { type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
+import { type HowToUndo, type OnConflict, planUndo, undoRun } from "../../api/runs.ts";
 import { Field } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { UndoPlan } from "../../components/undo_plan.tsx";
@@ -14,21 +14,31 @@ import { notify } from "../../state/notices.ts";
 import { goTo } from "../../state/router.ts";
 import { useLoad } from "../../state/use_load.ts";
 
+/** Whose part of a run can be undone alone. */
+export interface Writer {
+  readonly name: string;
+  readonly keys: NonNullable<HowToUndo["keys"]>;
+}
+
 interface Properties {
   readonly projectId: string;
   readonly runId: string;
+  readonly writers: readonly Writer[];
   readonly onClose: () => void;
 }
 
-export function UndoDialog({ projectId, runId, onClose }: Properties) {
+export function UndoDialog({ projectId, runId, writers, onClose }: Properties) {
   const [onConflict, setOnConflict] = useState<OnConflict>("skip");
-  const key = `undo ${projectId} ${runId} ${onConflict}`;
-  const plan = useLoad(key, (signal) => planUndo(projectId, runId, onConflict, signal));
+  const [writer, setWriter] = useState<Writer>();
+  const how = { onConflict, keys: writer?.keys };
+  const key = `undo ${projectId} ${runId} ${JSON.stringify(how)}`;
+  const plan = useLoad(key, (signal) => planUndo(projectId, runId, how, signal));
   const { data } = plan;
   const { isBusy, error, submit } = useSubmit(async () => {
     const hasConflicts = data !== undefined && data.conflicts.length > 0;
     // What nobody was asked about is not decided here: others may have been quicker than the plan.
-    const done = await undoRun(projectId, runId, hasConflicts ? onConflict : "refuse").catch((failure) => {
+    const asShown = { ...how, onConflict: hasConflicts ? onConflict : "refuse" } as const;
+    const done = await undoRun(projectId, runId, asShown).catch((failure) => {
       plan.reload();
       throw failure;
     });
@@ -45,6 +55,7 @@ export function UndoDialog({ projectId, runId, onClose }: Properties) {
       isBusy={isBusy || hasNothingToDo}
       {...{ submit, onClose }}
     >
+      {writers.length > 1 && <WriterField {...{ writers, writer, setWriter }} />}
       {plan.error !== undefined && <Problem error={plan.error} onRetry={plan.reload} />}
       {data === undefined
         ? plan.error === undefined && <Loading what="what it would do" />
@@ -71,5 +82,30 @@ export function UndoDialog({ projectId, runId, onClose }: Properties) {
       </p>
       <FormProblem error={error} fields={[]} />
     </FormDialog>
+  );
+}
+
+interface WriterProperties {
+  readonly writers: readonly Writer[];
+  readonly writer: Writer | undefined;
+  readonly setWriter: (writer: Writer | undefined) => void;
+}
+
+/** Everybody's part of the run, or one's alone. */
+function WriterField({ writers, writer, setWriter }: WriterProperties) {
+  return (
+    <Field label="Written with">
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={writer === undefined ? "" : String(writers.indexOf(writer))}
+          onChange={({ currentTarget: { value } }) =>
+            setWriter(value === "" ? undefined : writers[Number(value)])}
+        >
+          <option value="">any key</option>
+          {writers.map(({ name }, index) => <option key={name} value={String(index)}>{name}</option>)}
+        </select>
+      )}
+    </Field>
   );
 }

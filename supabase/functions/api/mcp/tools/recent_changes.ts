@@ -102,7 +102,8 @@ function describeChange({ createdAt, operation, path, version, deleted, from, ..
 
 async function describeRun({ gate, metadata }: Context, run: string, limit: number): Promise<string> {
   const { files, hasMore, ...summary }: RunDetails = gate.unwrap(await metadata.run(gate.caller, run, limit));
-  const { fileCount, versionCount, actors, firstAt, lastAt } = summary;
+  const { fileCount, versionCount, actors, firstAt, lastAt, countsAreExact = true } = summary;
+  const least = countsAreExact ? "" : "at least ";
   const who = actors.length === 0 ? "" : ` by ${actors.map(shownActor).join(", ")}`;
   const lines = new Lines(who.length + 400);
   for (const { path, firstVersion, lastVersion, operation } of files) {
@@ -120,7 +121,7 @@ async function describeRun({ gate, metadata }: Context, run: string, limit: numb
     : `\n${counted(left, "more file")}: ${
       isFull ? `limit up to ${PAGE_LIMIT_MAX}` : "path picks those of a folder"
     }`;
-  return `run ${run} — ${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ${
+  return `run ${run} — ${least}${counted(fileCount, "file")}, ${counted(versionCount, "version")}${who}, ${
     shortTime(firstAt)
   } ` +
     `to ${shortTime(lastAt)}\n${lines}${more}`;

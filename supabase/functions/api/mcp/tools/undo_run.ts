@@ -70,10 +70,11 @@ function describe(answer: BackAnswer, run: string): string {
 }
 
 /** `notes/plan.md — back to version 2, from version 4`. */
-function describeAction({ path, action, from, to, version }: Action): string {
+function describeAction({ path, action, from, to, version, own }: Action): string {
   const made = version === undefined ? "" : `, as version ${version}`;
-  if (action === "delete") return `${shownPath(path)} — deleted${made}: it was made by the run`;
-  return `${shownPath(path)} — back to version ${to}, from version ${from}${made}`;
+  const whose = own === false ? "; not only your key wrote it in this run" : "";
+  if (action === "delete") return `${shownPath(path)} — deleted${made}: it was made by the run${whose}`;
+  return `${shownPath(path)} — back to version ${to}, from version ${from}${made}${whose}`;
 }
 
 function conflictsOf({ conflicts }: BackAnswer): string {
@@ -84,6 +85,8 @@ function conflictsOf({ conflicts }: BackAnswer): string {
       ? "what it was before is not there any more"
       : reason === "moved"
       ? "the file at the other end of its move is out of reach"
+      : reason === "unexamined"
+      ? "it has too many versions to see whether others wrote some"
       : `version ${version}${said} came after`;
     if (!lines.add(`${shownPath(path)} — ${why}`)) break;
   }
