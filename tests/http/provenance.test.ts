@@ -49,6 +49,8 @@ async function tool(
 
 const remember = (command: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
   own.request("POST", "/memory", { body: command, headers });
+const post = (address: string, body: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
+  own.request("POST", address, { body, headers });
 const call = (name: string, args: Record<string, unknown>) => (own: ProjectFiles, headers: HeaderFields) =>
   tool(own, name, args, headers);
 
@@ -128,6 +130,23 @@ const WAYS: readonly [
     ["delete_file", call("delete_file", { path }), one("delete", { deleted: true })],
     ["move_file", call("move_file", { path, destination }), moved],
     ["restore_file", call("restore_file", { path, version: 1 }), restored],
+    ["batch", post("/batch", { operations: [{ op: "write", path, content: "x" }] }), one("write")],
+    ["folder copy", post("/folders/copy", { path: "memories", destination: "other" }), [
+      { path: "other/a.txt", version: 1, operation: "copy", from },
+    ]],
+    ["folder move", post("/folders/move", { path: "memories", destination: "other" }), [
+      { path, version: 3, operation: "move", deleted: true },
+      { path: "other/a.txt", version: 1, operation: "move", from },
+    ]],
+    [
+      "folder delete",
+      (own, headers) => own.request("DELETE", "/folders/memories", { headers }),
+      one("delete", { deleted: true }),
+    ],
+    ["folder restore", async (own, headers) => {
+      const { createdAt: at } = await own.read(path, { version: 1 });
+      return await post("/restore", { directory: "memories", at, dryRun: false })(own, headers);
+    }, restored],
   ];
 })();
 

@@ -70,6 +70,16 @@ Deno.test("every table, function and role of the database that a document names 
   assertEquals(unknown, []);
 });
 
+Deno.test(".env.example names every variable that the function reads", async () => {
+  const names = (await Promise.all(
+    ["index.ts", "adapters/embedding_settings.ts"]
+      .map((file) => Deno.readTextFile(join(REPOSITORY, "supabase/functions/api", file))),
+  )).flatMap((source) => [...source.matchAll(/"([A-Z]+_[A-Z_]+)"/g)].map(([, name = ""]) => name));
+  assert(names.length > 10);
+  const example = await Deno.readTextFile(join(REPOSITORY, ".env.example"));
+  assertEquals(names.filter((name) => !new RegExp(`^# {3}${name} `, "m").test(example)), []);
+});
+
 Deno.test("every document is reached from the README", () => {
   const byPath = new Map(documents.map((document) => [document.path, document]));
   const reached = new Set(["README.md"]);

@@ -13,7 +13,7 @@ const ADVICE: Readonly<Record<ErrorCode, string>> = {
   FORBIDDEN_SCOPE: "Use a key with that scope or prefix. Only the operator can resume a project.",
   FILE_NOT_FOUND:
     "Also another project's. `details` of a deleted file: `deletedVersion`; of a folder: `directory`.",
-  VERSION_NOT_FOUND: "Ask for a version from 1 to `details.latestVersion`.",
+  VERSION_NOT_FOUND: "Ask for a version that `?versions` lists.",
   PROJECT_NOT_FOUND: "Also a project of another account.",
   KEY_NOT_FOUND: "Also a key of another project.",
   RUN_NOT_FOUND: "`GET /runs` lists them. Also a run below another prefix than the key's.",

@@ -42,7 +42,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["EDIT_STRING_LENGTH_MAX", "`oldString` and `newString`"],
   ["EDITS_MAX", "edits in one request"],
   ["EDITS_BYTES_MAX", "all edits of one request, as JSON"],
-  ["EDIT_UNITS_MAX", "work of all edits of one request, in the same units"],
+  ["EDIT_UNITS_MAX", "work of all edits of one request, in the units of `SEARCH_UNITS_MAX`"],
   ["EDIT_NEAREST_MAX", "near misses reported for an edit"],
   ["EDIT_LINES_REPORTED_MAX", "line numbers reported for an ambiguous edit"],
   ["DIFF_BYTES_MAX", "each side of a diff"],

@@ -124,7 +124,7 @@ export const ERRORS = {
   },
   KEY_REVOKED: {
     status: 409,
-    meaning: "The key is revoked or expired, so it cannot be rotated.",
+    meaning: "The key is revoked or expired, so it can be neither rotated nor changed.",
     message: "The key is revoked or expired. Create a new one.",
     fromDatabase: true,
   },
