@@ -73,7 +73,7 @@ export function regenerate(document: string, blocks = BLOCKS): Generated {
 /** The README and every other document, as paths relative to the repository; sorted. */
 export async function documents(): Promise<string[]> {
   const found = ["README.md"];
-  const folders = ["supabase", "tests"];
+  const folders = [".github", "supabase", "tests"];
   for (const folder of folders) {
     for await (const { name, isDirectory } of Deno.readDir(join(REPOSITORY, folder))) {
       // `.temp` holds data.

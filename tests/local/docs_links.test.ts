@@ -40,7 +40,7 @@ Deno.test("every file and folder that a document names by its path in the reposi
   const broken: string[] = [];
   for (const { path, lines } of documents) {
     for (const [index, line] of lines.entries()) {
-      for (const [name] of line.matchAll(/(?<=[` ])(?:tests|supabase)\/[\w./-]*\w/g)) {
+      for (const [name] of line.matchAll(/(?<=[` ])(?:tests|supabase|\.github)\/[\w./-]*\w/g)) {
         // Data is there only once the stack has run.
         if (!name.startsWith("supabase/.temp") && !await exists(name)) {
           broken.push(`${path}:${index + 1}: ${name}`);
