@@ -10,7 +10,7 @@ import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
 } from "../../supabase/functions/api/limits.ts";
-import { openapiDocument } from "../../supabase/functions/api/routes/openapi_document.ts";
+import { openapiDocument } from "../../supabase/functions/api/openapi/document.ts";
 import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
 import { type Code, STATUS_OF } from "../support/client/contract.ts";
 import { DocumentCheck } from "../support/openapi/document_check.ts";

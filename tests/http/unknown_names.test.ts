@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
 import { UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
 import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
-import type { Route } from "../../supabase/functions/api/routes/route.ts";
+import type { Route } from "../../supabase/functions/api/route.ts";
 import { owner } from "../support/client/accounts.ts";
 import type { RequestOptions } from "../support/client/api.ts";
 import { type Answer, assertRefused, issuesOf } from "../support/client/contract.ts";

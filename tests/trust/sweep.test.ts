@@ -17,7 +17,7 @@ import { SWEEP_KINDS } from "../../supabase/functions/api/ports/metadata.ts";
 import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
 import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
 import type { Log } from "../../supabase/functions/api/runtime/log.ts";
-import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
+import { sweepSlice } from "../../supabase/functions/api/maintenance/sweep.ts";
 import { runCommand } from "../support/stack/command.ts";
 import { test } from "../support/stack/suite.ts";
 import { inParallel } from "../support/in_parallel.ts";

@@ -29,6 +29,8 @@ const PLANS: readonly Plan[] = [
       "index.ts", // environment → parts → server
       "app.ts", // the service as one `fetch`: routes, the order of checks, one error renderer
       "routes", // one file per route: parameters, handler, description
+      "openapi", // the description of all routes, made from their schemas
+      "route.ts", // what a route is
       "mcp", // tools for agents, and their protocol
       "middleware.ts", // the log line and the headers of every response
       "request_state.ts", // what one request passes through the middleware
@@ -36,7 +38,9 @@ const PLANS: readonly Plan[] = [
       "context.ts", // what a handler works with
       "memory", // the memory tool
       "search", // patterns, ranking, the index
-      "files", // versions, segments, edits, compaction, the sweep
+      "changes", // requests that wait for a change
+      "maintenance", // the sweep, and whether the back end works
+      "files", // versions, segments, edits, compaction
       "auth", // who is calling, and whether they may
       "http", // bodies, headers, paths, the envelope
       "adapters", // the ports over supabase-js

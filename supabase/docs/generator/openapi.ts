@@ -1,7 +1,7 @@
 /** The parts of the OpenAPI document that the tables show. */
 import { z } from "zod";
 import { ROUTES } from "../../functions/api/routes/mod.ts";
-import { openapiDocument } from "../../functions/api/routes/openapi_document.ts";
+import { openapiDocument } from "../../functions/api/openapi/document.ts";
 
 const property = z.looseObject({
   type: z.unknown().optional(),

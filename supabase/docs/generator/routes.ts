@@ -1,7 +1,7 @@
 /** The tables of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
 import { ROUTES } from "../../functions/api/routes/mod.ts";
-import { type Route, scopesOf } from "../../functions/api/routes/route.ts";
-import { describeScope, SCOPES } from "../../functions/api/routes/scopes.ts";
+import { type Route, scopesOf } from "../../functions/api/route.ts";
+import { describeScope, SCOPES } from "../../functions/api/openapi/scopes.ts";
 import { code, table, wrap } from "./markdown.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
 

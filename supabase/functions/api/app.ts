@@ -10,7 +10,7 @@ import { failure } from "./http/respond.ts";
 import { type Environment, observeRequests } from "./middleware.ts";
 import { contextOf } from "./request_state.ts";
 import { allowedMethods, ROUTES } from "./routes/mod.ts";
-import { type Route, scopesOf } from "./routes/route.ts";
+import { type Route, scopesOf } from "./route.ts";
 import { createServices, type Parts, type Services } from "./services.ts";
 
 export type { Parts } from "./services.ts";

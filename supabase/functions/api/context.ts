@@ -1,9 +1,9 @@
 /** What a route's handler works with: one request, and the parts of the service. */
 import type { Gate } from "./auth/gate.ts";
 import type { RequestCounts } from "./auth/request_counts.ts";
-import type { ChangeWatch } from "./files/change_watch.ts";
+import type { ChangeWatch } from "./changes/change_watch.ts";
 import type { EditTurns } from "./files/edit_turns.ts";
-import type { HealthProbe } from "./files/health_probe.ts";
+import type { HealthProbe } from "./maintenance/health_probe.ts";
 import type { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import type { PendingCompactions } from "./files/pending_compactions.ts";
 import type { Accounts } from "./ports/accounts.ts";

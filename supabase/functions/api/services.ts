@@ -4,12 +4,12 @@ import { KeyCache } from "./auth/key_cache.ts";
 import { MinuteCounts } from "./auth/minute_counts.ts";
 import { busyAccount } from "./auth/refusals.ts";
 import { RequestCounts } from "./auth/request_counts.ts";
-import { ChangeWatch } from "./files/change_watch.ts";
+import { ChangeWatch } from "./changes/change_watch.ts";
 import { EditTurns } from "./files/edit_turns.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import { PendingCompactions } from "./files/pending_compactions.ts";
-import { HealthProbe } from "./files/health_probe.ts";
-import { sweepSlice } from "./files/sweep.ts";
+import { HealthProbe } from "./maintenance/health_probe.ts";
+import { sweepSlice } from "./maintenance/sweep.ts";
 import {
   ADDRESS_REQUESTS_PER_MINUTE,
   ADDRESSES_REMEMBERED_MAX,

@@ -4,7 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { openapiDocument } from "../../../supabase/functions/api/routes/openapi_document.ts";
+import { openapiDocument } from "../../../supabase/functions/api/openapi/document.ts";
 import { ROUTES } from "../../../supabase/functions/api/routes/mod.ts";
 import { decompress } from "../client/http.ts";
 import { DocumentCheck, type Exchange } from "./document_check.ts";

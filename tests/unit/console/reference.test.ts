@@ -1,6 +1,6 @@
 /** The API reference reads the service's own document, and sends what its forms hold. */
 import { assert, assertEquals } from "@std/assert";
-import { openapiDocument } from "../../../supabase/functions/api/routes/openapi_document.ts";
+import { openapiDocument } from "../../../supabase/functions/api/openapi/document.ts";
 import { ROUTES } from "../../../supabase/functions/api/routes/mod.ts";
 import {
   exampleText,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { success } from "../http/respond.ts";
 import { ACCOUNT_ERRORS } from "./administration.ts";
-import { defineRoute, noParameters } from "./route.ts";
+import { defineRoute, noParameters } from "../route.ts";
 
 const count = z.int().min(0);
 

@@ -15,7 +15,7 @@ import {
   PROJECT_HEADERS,
   readAdministrationFields,
 } from "./administration.ts";
-import { defineRoute, noParameters } from "./route.ts";
+import { defineRoute, noParameters } from "../route.ts";
 import { BODY_ERRORS } from "./schemas.ts";
 
 const environment = z.enum(["development", "production"]);

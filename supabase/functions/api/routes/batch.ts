@@ -21,7 +21,7 @@ import { Work } from "../runtime/work.ts";
 import { parseDestination } from "./copy_body.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
 import { ifVersionField } from "./if_version.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType } from "./schemas.ts";
 
 const NO_BYTES = new Uint8Array();

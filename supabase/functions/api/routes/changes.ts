@@ -18,7 +18,7 @@ import {
 import type { ChangePage } from "../ports/changes.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { cursor, date, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
 
 const query = z.object({

@@ -8,7 +8,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
 import { ifVersionParameter, parseIfVersion } from "./if_version.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const query = z.object({

@@ -5,7 +5,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { ACCOUNT_ERRORS, ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { withoutNul } from "./schemas.ts";
 
 const ended = z.object({ id: z.uuid(), deletedAt: z.iso.datetime() });

@@ -7,7 +7,7 @@ import { successInSlices } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import { Work } from "../runtime/work.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { wholeNumber } from "./schemas.ts";
 
 const query = z.object({

@@ -10,7 +10,7 @@ import { isLargeBody } from "../http/body.ts";
 import { readBody } from "../http/json_request.ts";
 import { successInSlices, writeResponse } from "../http/respond.ts";
 import { editBody, parseEdits } from "./edit_body.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, editRecord, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 /**

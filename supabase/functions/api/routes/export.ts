@@ -16,7 +16,7 @@ import {
   READ_AT_ONCE_BYTES,
 } from "../limits.ts";
 import type { EndTurn } from "../runtime/turns.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { moment } from "./schemas.ts";
 
 const query = z.object({

@@ -11,7 +11,7 @@ import { manyResponse, type Operation } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, moment } from "./schemas.ts";
 
 const body = z.object({

@@ -5,7 +5,7 @@ import { isSet } from "../http/query.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
 import { json } from "../http/respond.ts";
 import { VERSION } from "../version.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 
 const query = z.object({
   deep: z.enum(["", "true", "false"]).optional().meta({

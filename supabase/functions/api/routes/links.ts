@@ -22,7 +22,7 @@ import {
   LINK_SECONDS_MIN,
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
-import { defineRoute, noParameters } from "./route.ts";
+import { defineRoute, noParameters } from "../route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 
 const purpose = z.enum(["read", "write"]);

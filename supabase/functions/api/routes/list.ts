@@ -5,7 +5,7 @@ import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { date, EXAMPLE_RECORD, fileRecord, mediaType, moment, pageLimit, pageOffset } from "./schemas.ts";
 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)

@@ -12,7 +12,7 @@ import { validate } from "../http/validate.ts";
 import { isCommandName, memoryInput } from "../memory/commands.ts";
 import { MemoryFailure } from "../memory/failure.ts";
 import { MemoryTool, SCOPES_OF } from "../memory/memory_tool.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS } from "./schemas.ts";
 
 const DEFAULT_ROOT = "memories";

@@ -27,7 +27,7 @@ import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } f
 import { activity, createProject, getProject, listProjects, renameProject } from "./projects.ts";
 import { deleteAccount, deleteProject } from "./deletion.ts";
 import { matches } from "../http/request_data.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../route.ts";
 import { restoreFolder, undoRun } from "./undo.ts";
 import { usage } from "./usage.ts";
 import { write } from "./write.ts";

@@ -4,7 +4,7 @@ import { commit } from "../files/commit.ts";
 import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 export const move = defineRoute({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { json } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
-import { defineRoute, noParameters, type Route } from "./route.ts";
+import { defineRoute, noParameters, type Route } from "../route.ts";
 
 /** `routes` is called with the first request: the table includes this route itself. */
 export function openapiRoute(routes: () => readonly Route[]): Route {
@@ -15,7 +15,7 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
     parse: noParameters,
     async handle({ request }) {
       // Made on demand, so that a cold start does not pay for it.
-      document ??= import("./openapi_document.ts").then((module) => module.openapiDocument(routes()));
+      document ??= import("../openapi/document.ts").then((module) => module.openapiDocument(routes()));
       const { openapi, info, ...rest } = await document;
       const servers = [{ url: serverUrl(request), description: "This deployment" }];
       const response = json({ openapi, info, servers, ...rest });

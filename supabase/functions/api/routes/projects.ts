@@ -21,7 +21,7 @@ import {
   PROJECT_HEADERS,
   readAdministrationFields,
 } from "./administration.ts";
-import { defineRoute, noParameters, type OpenapiProperties } from "./route.ts";
+import { defineRoute, noParameters, type OpenapiProperties } from "../route.ts";
 import { BODY_ERRORS, versionOrigin, wholeNumber } from "./schemas.ts";
 
 const limit = z.int().min(0).nullable().meta({ description: "Null: no limit." });

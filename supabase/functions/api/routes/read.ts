@@ -10,7 +10,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { jsonResponse, rawResponse } from "../files/content_response.ts";
 import { notModified, type Operation, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import {
   cursor,
   EXAMPLE_RECORD,

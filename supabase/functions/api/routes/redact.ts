@@ -4,7 +4,7 @@ import { readFields } from "../auth/read_fields.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_REMAINING_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
 
 const body = z.object({

@@ -6,7 +6,7 @@ import { commit } from "../files/commit.ts";
 import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
 import { writeResponse } from "../http/respond.ts";
 import { ifVersionField } from "./if_version.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });

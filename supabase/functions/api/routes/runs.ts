@@ -7,7 +7,7 @@ import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { RUN_ACTORS_MAX, RUN_FILES_MAX, RUN_FILES_PER_REQUEST, RUN_VERSIONS_COUNTED_MAX } from "../limits.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { cursor, EXAMPLE_RECORD, pageLimit, runId, wholeNumber, whose } from "./schemas.ts";
 
 const run = z.object({

@@ -18,7 +18,7 @@ import {
 import { planSearch } from "../search/plan.ts";
 import { UNSEARCHED_REASONS } from "../ports/search_index.ts";
 import { runSearch } from "../search/run.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, fileRecord, mediaType, pageLimit, wholeNumber, withoutNul } from "./schemas.ts";
 
 const query = z.object({

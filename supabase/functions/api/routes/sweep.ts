@@ -1,12 +1,12 @@
 /** POST /sweep: for the operator, by hand or on a schedule. */
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { sweepSlice } from "../files/sweep.ts";
+import { sweepSlice } from "../maintenance/sweep.ts";
 import { success } from "../http/respond.ts";
 import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { validate } from "../http/validate.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 
 const query = z.object({
   begun: z.iso.datetime().optional().meta({

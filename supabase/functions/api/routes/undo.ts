@@ -10,7 +10,7 @@ import { parseRunId } from "../http/provenance.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { manyResponse, type Operation } from "../http/respond.ts";
 import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX, UNDO_VERSIONS_EXAMINED_MAX } from "../limits.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, moment, whose } from "./schemas.ts";
 
 const dryRun = z.boolean().nullish().meta({

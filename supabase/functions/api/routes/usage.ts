@@ -5,7 +5,7 @@ import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { USAGE_DAYS_MAX } from "../limits.ts";
 import { ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } from "./administration.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 
 const day = z.iso.date();
 const done = {

@@ -10,7 +10,7 @@ import type { RequestData } from "../http/request_data.ts";
 import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute } from "../route.ts";
 import { EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({

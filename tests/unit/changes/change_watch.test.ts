@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ChangeWatch } from "../../../supabase/functions/api/files/change_watch.ts";
+import { ChangeWatch } from "../../../supabase/functions/api/changes/change_watch.ts";
 import {
   CHANGES_POLL_MILLISECONDS,
   CHANGES_WAIT_SECONDS_MAX,

@@ -3,15 +3,10 @@ import { PROVENANCE_HEADERS, RUN_ID_SHAPE } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";
-import { FAILURE_SCHEMAS, FailureResponses } from "./openapi_failure.ts";
-import {
-  HEADER_COMPONENTS,
-  REQUEST_HEADERS,
-  type ResponseHeader,
-  responseHeaders,
-} from "./openapi_headers.ts";
-import { hoistSchemas, type Json, schemaOf } from "./openapi_schemas.ts";
-import type { Route } from "./route.ts";
+import { FAILURE_SCHEMAS, FailureResponses } from "./failure.ts";
+import { HEADER_COMPONENTS, REQUEST_HEADERS, responseHeaders } from "./headers.ts";
+import { hoistSchemas, type Json, schemaOf } from "./schemas.ts";
+import type { ResponseHeader, Route } from "../route.ts";
 import { describeScope, SCOPES } from "./scopes.ts";
 
 /** Tag → its routes by the first segment of their path; the last one has the rest. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { HealthProbe } from "../../../supabase/functions/api/files/health_probe.ts";
+import { HealthProbe } from "../../../supabase/functions/api/maintenance/health_probe.ts";
 import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../../../supabase/functions/api/limits.ts";
 import { silent } from "../../contract/supabase.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

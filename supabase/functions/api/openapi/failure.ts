@@ -1,8 +1,8 @@
 /** Error responses: the envelope of a failure, what its details may hold, and which codes each status may have. */
 import { type ErrorCode, ERRORS } from "../errors.ts";
-import { type ResponseHeader, responseHeaders } from "./openapi_headers.ts";
-import type { Json } from "./openapi_schemas.ts";
-import { type DocumentedError, isStrict, type Route } from "./route.ts";
+import { responseHeaders } from "./headers.ts";
+import type { Json } from "./schemas.ts";
+import { type DocumentedError, isStrict, type ResponseHeader, type Route } from "../route.ts";
 
 /** Errors of every route with credentials. */
 const AUTHORIZED: readonly ErrorCode[] = ["RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"];

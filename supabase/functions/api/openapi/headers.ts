@@ -1,6 +1,7 @@
 /** The headers of requests and responses, each described once. */
 import { ACTOR_LENGTH_MAX, IDEMPOTENCY_KEY_LENGTH_MAX, RUN_ID_LENGTH_MAX } from "../limits.ts";
-import type { Json } from "./openapi_schemas.ts";
+import type { ResponseHeader } from "../route.ts";
+import type { Json } from "./schemas.ts";
 
 interface HeaderEntry {
   readonly description: string;
@@ -113,7 +114,7 @@ const COMMON: Readonly<Record<string, HeaderEntry>> = {
 };
 
 /** On some responses. */
-const PARTICULAR = {
+const PARTICULAR: Readonly<Record<ResponseHeader, HeaderEntry>> = {
   ETag: {
     description: "Strong; one for each version of a file and each representation of it.",
     schema: text,
@@ -150,9 +151,7 @@ const PARTICULAR = {
   },
   "Referrer-Policy": { description: "The address is not passed on.", schema: { const: "no-referrer" } },
   "WWW-Authenticate": { description: "`Bearer`.", schema: { const: "Bearer" } },
-} satisfies Record<string, HeaderEntry>;
-
-export type ResponseHeader = keyof typeof PARTICULAR;
+};
 
 /** `headers` of a response: those of every one, and these. */
 export function responseHeaders(particular: readonly ResponseHeader[]): Json {

@@ -1,14 +1,27 @@
 /** What a route is: the table in `routes/mod.ts` makes the router, the `Allow` headers and /openapi.json from it. */
 import type { z } from "zod";
-import type { Credentials } from "../auth/identify.ts";
-import type { Context } from "../context.ts";
-import type { ErrorCode } from "../errors.ts";
-import type { Query } from "../http/query.ts";
-import { refuseUnknownParameters } from "../http/unknown_names.ts";
-import type { RequestData } from "../http/request_data.ts";
-import type { Operation } from "../http/respond.ts";
-import type { Scope } from "../ports/answer.ts";
-import type { ResponseHeader } from "./openapi_headers.ts";
+import type { Credentials } from "./auth/identify.ts";
+import type { Context } from "./context.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { Query } from "./http/query.ts";
+import { refuseUnknownParameters } from "./http/unknown_names.ts";
+import type { RequestData } from "./http/request_data.ts";
+import type { Operation } from "./http/respond.ts";
+import type { Scope } from "./ports/answer.ts";
+
+/** Headers that not every response has. */
+export type ResponseHeader =
+  | "Accept-Ranges"
+  | "Allow"
+  | "Content-Disposition"
+  | "Content-Range"
+  | "Content-Security-Policy"
+  | "ETag"
+  | "Idempotency-Replayed"
+  | "Referrer-Policy"
+  | "Retry-After"
+  | "WWW-Authenticate"
+  | "X-Content-Type-Options";
 
 interface RouteProperties {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -26,7 +39,7 @@ interface RouteProperties {
   readonly scopes?: readonly Scope[];
   /** The same, where the query decides it. */
   readonly scopesFor?: (query: Query) => readonly Scope[] | undefined;
-  /** What each scope lets a key do here, for people: `scopes.ts` puts all of it together. */
+  /** What each scope lets a key do here, for people: `openapi/scopes.ts` puts all of it together. */
   readonly allows?: Readonly<Partial<Record<Scope, string>>>;
   /** Whether it makes versions, which keep what the request's headers say of the change. */
   readonly makesVersions?: boolean;
