@@ -8,7 +8,7 @@ import { fetchInTime } from "../../supabase/functions/api/adapters/backend.ts";
 import { Notices } from "../../supabase/functions/api/adapters/notices.ts";
 import { SupabaseMetadata } from "../../supabase/functions/api/adapters/supabase_metadata.ts";
 import { BUCKET, SupabaseSegments } from "../../supabase/functions/api/adapters/supabase_segments.ts";
-import { sweepSlice } from "../../supabase/functions/api/files/sweep.ts";
+import { sweepSlice } from "../../supabase/functions/api/maintenance/sweep.ts";
 import { systemClock } from "../../supabase/functions/api/runtime/clock.ts";
 import { Deadline } from "../../supabase/functions/api/runtime/deadline.ts";
 import { consoleLog } from "../../supabase/functions/api/runtime/log.ts";
