@@ -118,9 +118,7 @@ create type filestore.limits as (
   idempotency_key_seconds integer,
   operations_per_request integer,
   lock_timeout_milliseconds integer,
-  rate_lanes integer,
-  rate_counters integer,
-  rate_laned_numbers integer,
+  rate_shards integer,
   usage_shards integer,
   account_share_bytes integer,
   tariff_file_bytes integer,
@@ -239,12 +237,8 @@ begin
   v_limits.operations_per_request := 10;
   -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
-  -- Requests of one project that are admitted at the same time without waiting for each other's transactions.
-  v_limits.rate_lanes := 64;
-  -- Projects with a large limit that are counted by a sequence at the same time.
-  v_limits.rate_counters := 64;
-  -- Of a large limit the last numbers are given by lanes: more than there can be connections.
-  v_limits.rate_laned_numbers := 10000;
+  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  v_limits.rate_shards := 64;
   -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
   -- Of an account's quota, a row of a project's usage is granted this much at a time.
@@ -500,42 +494,18 @@ comment on table filestore.account_windows is
 -- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
 create unlogged table filestore.rate_windows (
   project_id uuid not null references filestore.projects (id),
-  lane integer not null,
+  shard integer not null,
   window_start timestamptz not null default '-infinity',
   request_count integer not null default 0,
   request_id uuid,
-  primary key (project_id, lane)
+  primary key (project_id, shard)
 ) with (fillfactor = 10);
 comment on table filestore.rate_windows is
-  'Requests of the current clock minute. Each project with a limit has the same number of lanes; the n-th use of lane '
-  'l in a window is request (n - 1) * lanes + l of it, so no number is given twice and a locked lane delays nobody. '
-  'Not logged: after a crash the counts of that minute are gone.';
+  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
+  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
+  'a crash the counts of that minute are gone.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-
--- Which project a counter counts for. A sequence is changed without a transaction of its own, so that counting is seen
--- by everybody at once, locks nothing and writes no row.
-create unlogged table filestore.rate_counters (
-  counter integer primary key,
-  project_id uuid not null,
-  window_start timestamptz not null,
-  base bigint not null,
-  numbers integer not null
-) with (fillfactor = 50);
-comment on table filestore.rate_counters is
-  'The project that a counter counts for, alone, until the window ends. What the sequence rate_counter_<counter> gives '
-  'beyond the base are the requests 1 to `numbers` of that window; those after them are counted in lanes.';
-
-do $$
-begin
-  for i in 0 .. (filestore.limits()).rate_counters - 1 loop
-    execute format('create unlogged sequence filestore.rate_counter_%s', i);
-    execute format('comment on sequence filestore.rate_counter_%s is %L', i, 'Requests that a counter has counted.');
-    execute format('grant usage on sequence filestore.rate_counter_%s to filestore_engine', i);
-    execute format('grant select on sequence filestore.rate_counter_%s to filestore_account', i);
-  end loop;
-end
-$$;
 
 -- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
 create domain filestore.file_path as text collate "C"
@@ -1396,20 +1366,11 @@ create policy engine_update on filestore.links for update to filestore_engine
   with check (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.links for delete to filestore_engine
   using (project_id = filestore.current_project_id());
--- A counter whose window is over may be anybody's.
-create policy engine_select on filestore.rate_counters for select to filestore_engine
-  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()));
-create policy engine_insert on filestore.rate_counters for insert to filestore_engine
-  with check (project_id = filestore.current_project_id());
-create policy engine_update on filestore.rate_counters for update to filestore_engine
-  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()))
-  with check (project_id = filestore.current_project_id());
 create policy engine_all on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id())
   with check (project_id = filestore.current_project_id());
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
-grant select, insert, update on filestore.rate_counters to filestore_engine;
 grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
   filestore.console_sessions to filestore_engine;
 grant update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
@@ -1567,7 +1528,7 @@ declare
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
-    'rate_windows', 'rate_counters', 'usage_days', 'usage_levels'
+    'rate_windows', 'usage_days', 'usage_levels'
   ] loop
     execute format(
       'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
@@ -1798,213 +1759,82 @@ call filestore.grant_execute('filestore.not_found', 'filestore_engine');
 create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
 comment on type filestore.request_count is 'What became of a request, and of the window in which it is counted.';
 
-create function filestore.claim_rate_counter(p_project_id uuid, p_limit integer, p_window timestamptz) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_new filestore.rate_counters;
-begin
-  v_new.counter := uuid_hash(p_project_id) & ((filestore.limits()).rate_counters - 1);
-  -- Nobody waits for a claim that is being committed.
-  if not pg_try_advisory_xact_lock(hashtextextended('counter/' || v_new.counter, 0)) then return; end if;
-  v_new.project_id := p_project_id;
-  v_new.window_start := p_window;
-  v_new.base := coalesce(pg_sequence_last_value(('filestore.rate_counter_' || v_new.counter)::regclass), 0);
-  v_new.numbers := p_limit - (filestore.limits()).rate_laned_numbers;
-  update filestore.rate_counters c
-  set (project_id, window_start, base, numbers) = row(v_new.project_id, p_window, v_new.base, v_new.numbers)
-  where c.counter = v_new.counter and c.window_start < date_trunc('minute', clock_timestamp());
-  if not found then
-    insert into filestore.rate_counters values (v_new.*) on conflict do nothing;
-  end if;
-end
-$$;
-comment on function filestore.claim_rate_counter is
-  'Gives a project its counter for a window, unless it has it already or another project has.';
-call filestore.grant_execute('filestore.claim_rate_counter', 'filestore_engine');
-
-create function filestore.given_by_counter(p_counter integer, p_base bigint, p_numbers integer) returns integer
-language plpgsql stable set search_path = '' as $$
-begin
-  return least(
-    coalesce(pg_sequence_last_value(('filestore.rate_counter_' || p_counter)::regclass), 0) - p_base, p_numbers);
-end
-$$;
-comment on function filestore.given_by_counter is 'How many requests were admitted without a lane.';
-call filestore.grant_execute('filestore.given_by_counter', 'filestore_account', 'filestore_engine');
-
-create function filestore.count_in_lanes(p_project_id uuid, p_limit integer, p_request_id uuid)
-returns filestore.request_count
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_lanes constant integer := (filestore.limits()).rate_lanes;
-  -- Whoever uses a lane has its advisory lock, which is tried for without a statement.
-  c_locks constant integer := uuid_hash(p_project_id);
-  v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
-  v_window timestamptz;
-  v_lanes integer;
-  -- The lowest number that has not been given, and how many were, as far as other transactions have ended.
-  v_next integer;
-  v_used integer;
-  v_number integer;
-  v_is_known boolean;
-  v_lane integer;
-  v_is_allowed boolean := false;
-begin
-  -- Far from the limit: the lane whose turn it is or, where that is in use, one of those used the longest time ago.
-  if p_request_id is not null and p_limit > 2 * c_lanes then
-    select sum(case when l.window_start < v_minute then 0 else l.request_count end),
-           bool_or(l.request_id = p_request_id)
-    into v_used, v_is_known from filestore.rate_windows l where l.project_id = p_project_id;
-    if v_is_known is not true and v_used + 2 * c_lanes < p_limit then
-      for i in 0 .. c_lanes - 1 loop
-        v_lane := (v_used + case when i > 0 then c_lanes / 2 + i - 1 else 0 end) % c_lanes + 1;
-        exit when pg_try_advisory_xact_lock(c_locks, v_lane);
-        v_lane := null;
-      end loop;
-      update filestore.rate_windows w
-      set window_start = greatest(w.window_start, v_minute), request_id = p_request_id,
-          request_count = case when w.window_start < v_minute then 0 else w.request_count end + 1
-      where w.project_id = p_project_id and w.lane = v_lane
-        and case when w.window_start < v_minute then 0 else w.request_count end * c_lanes + w.lane <= p_limit
-      returning w.window_start into v_window;
-      -- If not, the lane has no number left, and nobody waits for it.
-      v_is_allowed := found;
-      v_used := v_used + 1;
-      -- Few have been counted, and those who count here before they see the counter are fewer than it leaves to lanes.
-      if v_is_allowed and v_used <= 2 * c_lanes and p_limit > 2 * (filestore.limits()).rate_laned_numbers then
-        perform filestore.claim_rate_counter(p_project_id, p_limit, v_window);
-      end if;
-    end if;
-  end if;
-  while not v_is_allowed loop
-    select max(w.window_start), count(*), min(w.used * c_lanes + w.lane), sum(w.used),
-           p_request_id is null or coalesce(bool_or(w.request_id = p_request_id), false)
-    into v_window, v_lanes, v_next, v_used, v_is_allowed
-    from (
-      select l.lane, l.window_start, l.request_id,
-             case when l.window_start < v_minute then 0 else l.request_count end as used
-      from filestore.rate_windows l where l.project_id = p_project_id
-    ) w;
-    exit when v_is_allowed or v_lanes > 0 and (v_next > p_limit or v_used >= p_limit);
-    -- The lowest number of a lane that nobody is using. The row is read again once it is locked.
-    begin
-      update filestore.rate_windows w
-      set window_start = greatest(w.window_start, v_minute), request_id = p_request_id,
-          request_count = case when w.window_start < v_minute then 0 else w.request_count end + 1
-      where w.project_id = p_project_id
-        and case when w.window_start < v_minute then 0 else w.request_count end * c_lanes + w.lane <= p_limit
-        and w.lane = (
-          select l.lane from filestore.rate_windows l
-          where l.project_id = p_project_id
-            and case when l.window_start < v_minute then 0 else l.request_count end * c_lanes + l.lane <= p_limit
-          order by case when l.window_start < v_minute then 0 else l.request_count end, l.lane
-          limit 1 for update skip locked)
-      returning (w.request_count - 1) * c_lanes + w.lane into v_number;
-      -- Beside those who are far from the limit, which a small one has none of.
-      v_is_allowed := found
-        and (p_limit <= 2 * c_lanes or pg_try_advisory_xact_lock(c_locks, (v_number - 1) % c_lanes + 1));
-      if not v_is_allowed then raise sqlstate 'FS001'; end if;
-    exception when sqlstate 'FS001' then
-      null;
-    end;
-    if v_is_allowed then
-      -- What is left follows from the number, which nobody else has, unless this lane was far behind. Whoever sees that
-      -- none is left asks no more in this window: so not while a lane has another number.
-      v_used := least(
-        greatest(v_number, v_used + 1 - c_lanes), p_limit - (v_next + c_lanes <= p_limit)::integer);
-    elsif v_lanes < c_lanes then
-      insert into filestore.rate_windows (project_id, lane)
-      select p_project_id, n from generate_series(1, c_lanes) n on conflict do nothing;
-    elsif v_next + c_lanes > p_limit then
-      -- Each lane in use had one number left and is giving it away now: the window is full.
-      v_used := p_limit;
-      exit;
-    else
-      -- A lane that is far behind the others is waited for, with none held, and then released.
-      begin
-        perform from filestore.rate_windows l
-        where l.project_id = p_project_id and l.lane = (v_next - 1) % c_lanes + 1 for update;
-        raise sqlstate 'FS001';
-      exception when sqlstate 'FS001' then
-        null;
-      end;
-    end if;
-  end loop;
-  return row(
-    v_is_allowed, greatest(p_limit - coalesce(v_used, 0), 0), greatest(v_window, v_minute) + interval '1 minute');
-end
-$$;
-comment on function filestore.count_in_lanes is
-  'Counts one request as count_request does, in the lanes of the project''s window, which have p_limit numbers.';
-call filestore.grant_execute('filestore.count_in_lanes', 'filestore_engine');
-
-create function filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)
-returns filestore.request_count
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_counter integer;
-  v_window timestamptz;
-  v_base bigint;
-  v_numbers integer;
-  v_number bigint;
-begin
-  -- The first numbers of a large limit are given by a sequence, without a row that is changed.
-  select c.counter, c.window_start, c.base, c.numbers,
-         case when p_request_id is not null and c.numbers <= p_limit - (filestore.limits()).rate_laned_numbers
-           then nextval(('filestore.rate_counter_' || c.counter)::regclass) - c.base end
-  into v_counter, v_window, v_base, v_numbers, v_number from filestore.rate_counters c
-  where c.counter = uuid_hash(p_project_id) & ((filestore.limits()).rate_counters - 1)
-    and c.project_id = p_project_id and c.window_start >= date_trunc('minute', clock_timestamp());
-  if v_number <= v_numbers then
-    return row(true, (p_limit - v_number)::integer, v_window + interval '1 minute');
-  end if;
-  if v_counter is not null then
-    -- The limit was lowered: the counter gives no more in this window.
-    if v_numbers > p_limit - (filestore.limits()).rate_laned_numbers
-      and v_numbers > filestore.given_by_counter(v_counter, v_base, v_numbers) then
-      update filestore.rate_counters c
-      set numbers = least(c.numbers, filestore.given_by_counter(c.counter, c.base, c.numbers))
-      where c.counter = v_counter and c.project_id = p_project_id;
-    end if;
-    p_limit := p_limit - filestore.given_by_counter(v_counter, v_base, v_numbers);
-  end if;
-  return filestore.count_in_lanes(p_project_id, p_limit, p_request_id);
-end
-$$;
-comment on function filestore.count_request is
-  'Counts one request in the project''s window, unless it was counted already (then its id is known, or null). A full '
-  'window accepts nothing new and counts nothing. Waits for no other transaction to end.';
-call filestore.grant_execute('filestore.count_request', 'filestore_engine');
-
 create function filestore.count_requests(
-  p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer
+  p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer, p_may_wait boolean default true
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_count filestore.request_count;
-  v_left integer := 0;
+  c_shards constant integer := (filestore.limits()).rate_shards;
+  v_window timestamptz := date_trunc('minute', clock_timestamp());
+  v_latest timestamptz;
+  v_shards integer;
+  v_used integer;
+  v_is_counted boolean;
+  v_from integer;
+  v_left integer;
+  v_held integer;
 begin
-  if p_requests = 1 or p_request_id is null or exists (
-    select from filestore.rate_windows w where w.project_id = p_project_id and w.request_id = p_request_id
-  ) then
-    return filestore.count_request(p_project_id, p_limit, p_request_id);
-  end if;
-  begin
-    for i in 1 .. p_requests loop
-      -- Its id last: then all of them are counted.
-      v_count := filestore.count_request(
-        p_project_id, p_limit, case when i = p_requests then p_request_id else gen_random_uuid() end);
-      if not v_count.is_allowed then raise sqlstate 'FS001'; end if;
-      if i = 1 then v_left := v_count.remaining + 1; end if;
-    end loop;
-  exception when sqlstate 'FS001' then
-    v_count.remaining := v_left;
-  end;
-  return v_count;
+  loop
+    select max(w.window_start), count(*),
+           coalesce(sum(w.request_count) filter (where w.window_start >= v_window), 0),
+           p_request_id is null or coalesce(bool_or(w.request_id = p_request_id), false)
+    into v_latest, v_shards, v_used, v_is_counted
+    from filestore.rate_windows w where w.project_id = p_project_id;
+    -- Another request has begun the next window. Counts of two windows must not be added up.
+    if v_latest > v_window then
+      v_window := v_latest;
+      continue;
+    end if;
+    -- The sum lacks requests in flight, so it never refuses too early, nor shows 0 while a shard has room.
+    if v_is_counted or v_used + p_requests > p_limit then
+      return row(v_is_counted, greatest(p_limit - v_used, 0), v_window + interval '1 minute');
+    end if;
+    if v_shards < c_shards then
+      insert into filestore.rate_windows (project_id, shard)
+      select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
+    end if;
+    v_left := p_requests;
+    -- In turn, so that a shard keeps the id of its last request for as long as possible.
+    v_from := coalesce(v_held, v_used % c_shards + 1);
+    begin
+      -- With no other shard locked, so that no two requests can wait for each other.
+      if v_held is not null then
+        perform from filestore.rate_windows w where w.project_id = p_project_id and w.shard = v_held for update;
+      end if;
+      loop
+        update filestore.rate_windows w
+        set window_start = greatest(w.window_start, v_window), request_id = p_request_id,
+            request_count = case when w.window_start < v_window then 0 else w.request_count end + 1
+        where w.project_id = p_project_id and w.shard = (
+          select s.shard from filestore.rate_windows s
+          where s.project_id = p_project_id and s.shard >= v_from
+            and case when s.window_start < v_window then 0 else s.request_count end * c_shards + s.shard <= p_limit
+          order by s.shard limit 1 for update skip locked);
+        if found then
+          v_left := v_left - 1;
+          if v_left = 0 then
+            return row(true, p_limit - v_used - p_requests, v_window + interval '1 minute');
+          end if;
+        else
+          exit when v_from = 1;
+          v_from := 1;
+        end if;
+      end loop;
+      -- What has room now is locked by others. What this request has taken is given back before it waits for them.
+      select min(s.shard) into v_held from filestore.rate_windows s
+      where s.project_id = p_project_id
+        and case when s.window_start < v_window then 0 else s.request_count end * c_shards + s.shard <= p_limit;
+      raise sqlstate 'FS001';
+    exception when sqlstate 'FS001' then
+      if not p_may_wait then return row(false, p_limit - v_used, v_window + interval '1 minute'); end if;
+    end;
+  end loop;
 end
 $$;
 comment on function filestore.count_requests is
-  'Counts one request as several, unless it was counted already. Where so many are not left it counts nothing.';
+  'Counts a request as p_requests in the project''s window, unless its id is null or was counted already; counts '
+  'nothing where fewer are left. Waits only while other transactions lock every shard with room. With p_may_wait '
+  'false, for a transaction that has locked a shard already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
 
 create function filestore.authorize(
@@ -2080,9 +1910,7 @@ begin
     v_count.is_allowed := true;
     v_count.resets_at := date_trunc('minute', clock_timestamp()) + interval '1 minute';
   else
-    v_count := case when p_requests = 1
-      then filestore.count_request(v_session.project_id, v_limit, p_request_id)
-      else filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests) end;
+    v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
   end if;
   v_session.envelope := jsonb_build_object(
     'rate', jsonb_build_object(
@@ -2308,10 +2136,10 @@ call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- 40_versions.sql ====================================================================================================
 -- Commits: every change of a file adds one version to it.
 --
--- Lock order, everywhere: a lane of the rate window, an idempotency key, links, file rows in the order of their paths,
+-- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
 -- directory rows (the root first), the turn at erasing what is shared, the row of a run that begins, a row of the
--- usage. Of lanes, directories and usage nobody waits for one that another commit holds, but takes another row or puts
--- one beside it; near the quota it takes all rows of the usage, in order.
+-- usage. Of shards, directories and usage nobody waits for one that another commit holds, but takes another row or puts
+-- one beside it; near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -5291,7 +5119,8 @@ declare
   v_count filestore.request_count;
 begin
   if v_limit is null or v_more <= 0 then return p_session.envelope #>> '{rate,remaining}'; end if;
-  v_count := filestore.count_requests(p_session.project_id, v_limit, gen_random_uuid(), v_more);
+  -- Two that wait for each other's shard would never end.
+  v_count := filestore.count_requests(p_session.project_id, v_limit, gen_random_uuid(), v_more, p_may_wait => false);
   if not v_count.is_allowed then raise sqlstate 'FS004'; end if;
   return v_count.remaining;
 end
@@ -7861,10 +7690,7 @@ begin
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
-          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)
-        + coalesce((
-          select filestore.given_by_counter(c.counter, c.base, c.numbers) from filestore.rate_counters c
-          where c.project_id = p.id and c.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
@@ -9229,7 +9055,7 @@ language sql immutable set search_path = '' as $$
     ('directory_changes', 'project_id, path, id'), ('directories', 'project_id, parent_id, name'),
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
-    ('rate_windows', 'project_id, lane'), ('rate_counters', 'counter'), ('project_usage', 'project_id, shard'),
+    ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
     ('account_grants', 'project_id'), ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
     ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;

@@ -26,9 +26,7 @@ create type filestore.limits as (
   idempotency_key_seconds integer,
   operations_per_request integer,
   lock_timeout_milliseconds integer,
-  rate_lanes integer,
-  rate_counters integer,
-  rate_laned_numbers integer,
+  rate_shards integer,
   usage_shards integer,
   account_share_bytes integer,
   tariff_file_bytes integer,
@@ -147,12 +145,8 @@ begin
   v_limits.operations_per_request := 10;
   -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
-  -- Requests of one project that are admitted at the same time without waiting for each other's transactions.
-  v_limits.rate_lanes := 64;
-  -- Projects with a large limit that are counted by a sequence at the same time.
-  v_limits.rate_counters := 64;
-  -- Of a large limit the last numbers are given by lanes: more than there can be connections.
-  v_limits.rate_laned_numbers := 10000;
+  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  v_limits.rate_shards := 64;
   -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
   -- Of an account's quota, a row of a project's usage is granted this much at a time.

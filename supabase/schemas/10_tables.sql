@@ -120,42 +120,18 @@ comment on table filestore.account_windows is
 -- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
 create unlogged table filestore.rate_windows (
   project_id uuid not null references filestore.projects (id),
-  lane integer not null,
+  shard integer not null,
   window_start timestamptz not null default '-infinity',
   request_count integer not null default 0,
   request_id uuid,
-  primary key (project_id, lane)
+  primary key (project_id, shard)
 ) with (fillfactor = 10);
 comment on table filestore.rate_windows is
-  'Requests of the current clock minute. Each project with a limit has the same number of lanes; the n-th use of lane '
-  'l in a window is request (n - 1) * lanes + l of it, so no number is given twice and a locked lane delays nobody. '
-  'Not logged: after a crash the counts of that minute are gone.';
+  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
+  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
+  'a crash the counts of that minute are gone.';
 comment on column filestore.rate_windows.request_id is
   'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-
--- Which project a counter counts for. A sequence is changed without a transaction of its own, so that counting is seen
--- by everybody at once, locks nothing and writes no row.
-create unlogged table filestore.rate_counters (
-  counter integer primary key,
-  project_id uuid not null,
-  window_start timestamptz not null,
-  base bigint not null,
-  numbers integer not null
-) with (fillfactor = 50);
-comment on table filestore.rate_counters is
-  'The project that a counter counts for, alone, until the window ends. What the sequence rate_counter_<counter> gives '
-  'beyond the base are the requests 1 to `numbers` of that window; those after them are counted in lanes.';
-
-do $$
-begin
-  for i in 0 .. (filestore.limits()).rate_counters - 1 loop
-    execute format('create unlogged sequence filestore.rate_counter_%s', i);
-    execute format('comment on sequence filestore.rate_counter_%s is %L', i, 'Requests that a counter has counted.');
-    execute format('grant usage on sequence filestore.rate_counter_%s to filestore_engine', i);
-    execute format('grant select on sequence filestore.rate_counter_%s to filestore_account', i);
-  end loop;
-end
-$$;
 
 -- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
 create domain filestore.file_path as text collate "C"

@@ -207,20 +207,11 @@ create policy engine_update on filestore.links for update to filestore_engine
   with check (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.links for delete to filestore_engine
   using (project_id = filestore.current_project_id());
--- A counter whose window is over may be anybody's.
-create policy engine_select on filestore.rate_counters for select to filestore_engine
-  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()));
-create policy engine_insert on filestore.rate_counters for insert to filestore_engine
-  with check (project_id = filestore.current_project_id());
-create policy engine_update on filestore.rate_counters for update to filestore_engine
-  using (project_id = filestore.current_project_id() or window_start < date_trunc('minute', clock_timestamp()))
-  with check (project_id = filestore.current_project_id());
 create policy engine_all on filestore.link_windows to filestore_engine
   using (project_id = filestore.current_project_id())
   with check (project_id = filestore.current_project_id());
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
 grant select, insert, update, delete on filestore.link_windows to filestore_engine;
-grant select, insert, update on filestore.rate_counters to filestore_engine;
 grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
   filestore.console_sessions to filestore_engine;
 grant update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
@@ -378,7 +369,7 @@ declare
 begin
   foreach v_table in array array[
     'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
-    'rate_windows', 'rate_counters', 'usage_days', 'usage_levels'
+    'rate_windows', 'usage_days', 'usage_levels'
   ] loop
     execute format(
       'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,

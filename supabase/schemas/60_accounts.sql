@@ -47,10 +47,7 @@ begin
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
-          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)
-        + coalesce((
-          select filestore.given_by_counter(c.counter, c.base, c.numbers) from filestore.rate_counters c
-          where c.project_id = p.id and c.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))

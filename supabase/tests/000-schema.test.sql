@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(105);
+select plan(103);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -11,7 +11,7 @@ select tables_are('filestore', array[
   'account_deletions', 'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'dead_segments',
   'directories', 'directory_changes', 'doubtful_segments', 'edit_turns', 'file_versions', 'files', 'health',
   'idempotency_keys', 'link_windows', 'links', 'project_deletions', 'project_usage', 'projects', 'purged_files',
-  'rate_counters', 'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
+  'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
   'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
   'usage_days', 'usage_folds', 'usage_levels'
 ]);
@@ -36,7 +36,7 @@ select is(
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
 from (values ('account_deletions'), ('project_deletions'), ('account_grants'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('directories'), ('directory_changes'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
-             ('projects'), ('rate_counters'), ('rate_windows'), ('run_undos'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
+             ('projects'), ('rate_windows'), ('run_undos'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
    from pg_roles r where r.rolname = name), false, name || ' has no power of its own')
@@ -44,7 +44,7 @@ from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'f
 
 -- Policies: each for one role and one command, and only what is needed.
 select policies_are('filestore', t.name, array['engine_select', 'engine_insert', 'engine_update', 'account_select', 'admin_select', 'admin_delete'], t.name)
-from (values ('rate_counters'), ('rate_windows')) t (name);
+from (values ('rate_windows')) t (name);
 select policies_are('filestore', 'project_usage', array['engine_select', 'engine_insert', 'engine_update', 'account_select',
   'admin_select', 'admin_insert', 'admin_update', 'admin_delete']);
 select policies_are('filestore', 'directories', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete', 'account_select']);

@@ -1,6 +1,6 @@
 -- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
 begin;
-select plan(68);
+select plan(63);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -8,8 +8,6 @@ insert into filestore.projects (id, name, tier) values
 insert into filestore.api_keys (id, project_id, key_hash, prefix)
 select p.id, p.id, sha256(p.name::bytea), 'oa_test' from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.rate_windows select p.id, 1, date_trunc('minute', now()), 1 from filestore.projects p where p.name like 'pgtap _';
-insert into filestore.rate_counters
-select case p.name when 'pgtap a' then 0 else 1 end, p.id, now() + interval '1 hour', 0, 1 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
 select p.id, p.id, 'same.txt', 1, 'text/plain', 1, array[p.id], now(), now() from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)
@@ -32,7 +30,7 @@ select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 
 -- Asked as the engine.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
-  ('rate_counters'), ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('directory_changes'), ('project_usage'), ('idempotency_keys'),
+  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('directory_changes'), ('project_usage'), ('idempotency_keys'),
   ('edit_turns'), ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
@@ -81,7 +79,6 @@ select is(
 from tenant_tables t;
 select is(pg_temp.attempt(statement), '42501', split_part(statement, '(', 1))
 from unnest(array[
-  $$insert into filestore.rate_counters values (2, 'b0000000-0000-4000-8000-000000000000', now(), 0, 1)$$,
   $$insert into filestore.rate_windows values ('b0000000-0000-4000-8000-000000000000', 2, now(), 1)$$,
   $$insert into filestore.files (project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
     values ('b0000000-0000-4000-8000-000000000000', 'x', 1, 'text/plain', 0, '{}', now(), now())$$,

@@ -32,7 +32,7 @@ values ('a0000000-0000-4000-8000-000000000000', sha256('pgtap second'), 'oa_test
 create function pg_temp.set_window(p_start timestamptz, p_count integer) returns void
 language sql as $$
   delete from filestore.rate_windows;
-  insert into filestore.rate_windows (project_id, lane, window_start, request_count)
+  insert into filestore.rate_windows (project_id, shard, window_start, request_count)
   select 'a0000000-0000-4000-8000-000000000000', n, p_start, (p_count + 64 - n) / 64 from generate_series(1, 64) n
 $$;
 select pg_temp.set_window(date_trunc('minute', now()) + interval '1 hour', 0);

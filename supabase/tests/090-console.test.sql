@@ -10,7 +10,7 @@ insert into filestore.projects (id, name, tier, owner_id) values
   ('b0000000-0000-4000-8000-000000000000', 'pgtap b', 'free', md5('bob')::uuid);
 insert into filestore.api_keys (id, project_id, key_hash, prefix)
 values ('d0000000-0000-4000-8000-000000000000', 'a0000000-0000-4000-8000-000000000000', sha256('key'), 'oa_test');
-insert into filestore.rate_windows (project_id, lane, window_start)
+insert into filestore.rate_windows (project_id, shard, window_start)
 select 'a0000000-0000-4000-8000-000000000000', n, date_trunc('minute', now()) + interval '1 hour' from generate_series(1, 64) n;
 
 create function pg_temp.hash(p_token text) returns text language sql as $$ select encode(sha256(p_token::bytea), 'hex') $$;

@@ -108,7 +108,8 @@ async function inSql(
     "without a limit": reads(unlimited),
     "with a rate limit": reads(limited),
   }, {
-    "with a rate limit": least,
+    // A read writes a row only where it is counted.
+    "with a rate limit": atLeast(0.6),
   }, report);
   for (const [what, work] of [["metadata", reads], ["list", lists]] as const) {
     const times = await interleave({ limited: work(limited), unlimited: work(unlimited) }, rounds);

@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { RATE_LANED_NUMBERS } from "../../supabase/functions/api/limits.ts";
+import { RATE_SHARDS } from "../../supabase/functions/api/limits.ts";
 import { type PostgresVersion, startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -17,9 +17,7 @@ import {
   type Project,
 } from "../support/postgres/postgres_filestore.ts";
 
-const LANES = 64;
-/** So large that a counter gives its first numbers. */
-const LARGE_LIMIT = 100_000;
+const LIMITS = [1, 63, 64, 65, 100, 1000, 20_000];
 const VERSIONS: readonly PostgresVersion[] = [15, 16, 17];
 
 for (const version of VERSIONS) {
@@ -43,24 +41,23 @@ type Check = (owner: postgres.Sql, clients: postgres.Sql, project: Project) => P
 
 const CHECKS: Readonly<Record<string, Check>> = {
   "reads, lists and refusals pass a write that is being committed": readsPassWrites,
-  "requests that are counted but not committed fill the window": inFlightCounts,
+  "a request waits where every shard with room is locked, and takes the place of what is rolled back":
+    waitsForTheLast,
+  "a request that has locked a shard is refused instead": foldersNeverWait,
   "nothing but a commit waits for the disk": onlyCommitsWait,
-  "a race of reads and writes is admitted exactly up to the limit": (...all) => race(...all, 100),
-  "the same where the limit is far": (...all) => race(...all, 1000),
-  "of a large limit, too, every number is given once": largeRace,
-  "far from a large limit a request changes no row": changesNoRow,
-  "a counter is one project's until its window ends": counterOfOne,
-  "a lower limit holds at once, however the lanes were used": lowered,
-  "a request is counted once, whatever Postgres expects of the lanes": countedOnce,
+  "one after the other, requests are admitted exactly up to the limit": oneAfterTheOther,
+  "a race of reads and writes is admitted exactly up to the limit": race,
+  "so is a race of requests that count as several": raceOfSeveral,
+  "a lower limit holds at once, however the shards were used": lowered,
+  "a request is counted once, whatever Postgres expects of the shards": countedOnce,
 };
 
-/** A project whose window no minute ends, and whose counter no earlier one has: counters are given by a hash of the id. */
+/** A project whose window no minute ends. */
 async function limited(owner: postgres.Sql, name: string): Promise<Project> {
   const project = await makeProject(owner, name, { requestsPerMinute: 100 });
-  await owner`delete from filestore.rate_counters`;
   await owner`
-    insert into filestore.rate_windows (project_id, lane, window_start)
-    select ${project.id}, n, clock_timestamp() + interval '1 hour' from generate_series(1, ${LANES}) n`;
+    insert into filestore.rate_windows (project_id, shard, window_start)
+    select ${project.id}, n, clock_timestamp() + interval '1 hour' from generate_series(1, ${RATE_SHARDS}) n`;
   return project;
 }
 
@@ -72,12 +69,13 @@ function isAdmitted(answer: Answer<unknown>): boolean {
   return answer.refusal?.code !== "RATE_LIMIT_EXCEEDED";
 }
 
-/** Runs `during` while so many writes are counted and not committed; `end` then rolls back or commits. */
+/** Runs `during` while so many writes are counted and not committed; then commits them or rolls them back. */
 async function whileWriting(
   clients: postgres.Sql,
   project: Project,
   writers: number,
   during: () => Promise<void>,
+  isCommitted = true,
 ): Promise<void> {
   const mayEnd = Promise.withResolvers<void>();
   const started: Promise<void>[] = [];
@@ -90,6 +88,7 @@ async function whileWriting(
       if (answer.value) resolve();
       else reject(new Error(`the write is refused: ${JSON.stringify(answer)}`));
       await mayEnd.promise;
+      if (!isCommitted) await sql`rollback`;
     });
   });
   try {
@@ -116,21 +115,59 @@ async function readsPassWrites(owner: postgres.Sql, clients: postgres.Sql, proje
     ];
     for (const call of calls) await clients.unsafe(`select ${call}`, [project.keyHash]);
     await setLimit(owner, project, calls.length + 1);
-    assertEquals(isAdmitted(await admit(clients, project)), false, "the limit counts them, and the write");
   });
+  assertEquals(isAdmitted(await admit(clients, project)), false, "the limit counts them, and the write");
 }
 
-async function inFlightCounts(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
-  await setLimit(owner, project, 4);
-  await clients`select public.filestore_commit(${project.keyHash}, null, 'write', ${
-    JSON.stringify({ path: "first", mimeType: "text/plain", commitId: crypto.randomUUID() })
-  }::text::jsonb)`;
+async function waitsForTheLast(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  await setLimit(owner, project, 3);
+  const end = async (isCommitted: boolean) => {
+    let last: Promise<Answer> | undefined;
+    await whileWriting(clients, project, 1, async () => {
+      if (!isCommitted) {
+        const answers = [await admit(clients, project), await admit(clients, project)];
+        assertEquals(answers.map(isAdmitted), [true, true]);
+        assertEquals(answers.map((answer) => answer.rate?.remaining), [2, 1], "late by the write");
+      }
+      last = admit(clients, project);
+      await untilLocked(owner);
+    }, isCommitted);
+    return await last;
+  };
+  const first = await end(false);
+  assertEquals(first && [isAdmitted(first), first.rate?.remaining], [true, 0], "the write was rolled back");
+  await useUp(owner, project, 2);
+  const second = await end(true);
+  assertEquals(second && [isAdmitted(second), second.rate?.remaining], [false, 0], "the write was committed");
+}
+
+/** Until a transaction waits for another one's lock. */
+async function untilLocked(owner: postgres.Sql): Promise<void> {
+  for (;;) {
+    const waiting = await owner`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    if (waiting.length > 0) return;
+  }
+}
+
+/** A folder of eleven files is two requests; the second is counted while a shard is locked for the first. */
+async function foldersNeverWait(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  for (let file = 0; file < 11; file++) {
+    await commit(clients, project, "write", { path: `folder/${file}`, segments: [newSegment(project)] });
+  }
+  await setLimit(owner, project, 2);
+  const remove = async () => {
+    const change = JSON.stringify({ path: "folder", commitId: crypto.randomUUID() });
+    const [row] = await clients<{ answer: Answer }[]>`
+      select public.filestore_commit_many(
+        ${project.keyHash}, gen_random_uuid(), 1, 'delete_folder', ${change}::text::jsonb) as answer`;
+    return row?.answer;
+  };
   await whileWriting(clients, project, 1, async () => {
-    const answers = [];
-    for (let n = 0; n < 5; n++) answers.push(await admit(clients, project));
-    assertEquals(answers.map(isAdmitted), [true, true, true, false, false]);
-    assertEquals(answers.map((answer) => answer.rate?.remaining), [2, 1, 0, 0, 0]);
-  });
+    assertEquals((await remove())?.refusal?.code, "RATE_LIMIT_EXCEEDED");
+  }, false);
+  const removed = await remove();
+  assertEquals([removed?.refusal, removed?.rate?.remaining], [undefined, 0], "nothing was counted");
 }
 
 async function onlyCommitsWait(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
@@ -161,118 +198,93 @@ async function onlyCommitsWait(owner: postgres.Sql, clients: postgres.Sql, proje
   );
 }
 
-/** Writes and other requests in turns, of 72 clients. */
-async function sendMixed(clients: postgres.Sql, project: Project, sent: number): Promise<Answer<unknown>[]> {
-  const answers: Answer<unknown>[] = [];
-  let next = 0;
-  const work = async () => {
-    while (next < sent) {
-      const request = next++;
-      const change = { path: `${request % 40}`, segments: [newSegment(project)] };
-      answers.push(
-        request % 2 === 0
-          ? await commit(clients, project, "write", change, crypto.randomUUID())
-          : await admit(clients, project),
-      );
-    }
-  };
-  await Promise.all(Array.from({ length: 72 }, work));
-  return answers;
+/** Counts `used` requests in the window, as full as the shards of a project with that limit. */
+async function useUp(owner: postgres.Sql, project: Project, used: number): Promise<void> {
+  await owner`
+    update filestore.rate_windows set request_count = (${used}::integer + ${RATE_SHARDS} - shard) / ${RATE_SHARDS}
+    where project_id = ${project.id}`;
 }
 
-async function race(
-  owner: postgres.Sql,
-  clients: postgres.Sql,
-  project: Project,
-  limit: number,
-): Promise<void> {
-  await setLimit(owner, project, limit);
-  const sent = limit + 200;
-  const answers = await sendMixed(clients, project, sent);
-  const admitted = answers.filter(isAdmitted);
-  assertEquals([answers.length, admitted.length], [sent, limit]);
+async function counted(owner: postgres.Sql, project: Project): Promise<number | undefined> {
   const [row] = await owner<{ counted: number }[]>`
     select sum(request_count)::integer as counted from filestore.rate_windows where project_id = ${project.id}`;
-  assertEquals(row?.counted, limit);
-  assertEquals(
-    answers.filter((answer) => !isAdmitted(answer)).map(({ rate }) => rate?.remaining),
-    Array(200).fill(0),
-  );
+  return row?.counted;
 }
 
-/** Few numbers are left of those that the counter gives, and of those that the lanes do. */
-async function largeRace(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
-  await setLimit(owner, project, LARGE_LIMIT);
-  await clients`select public.filestore_authorize(${project.keyHash}, gen_random_uuid())`;
-  await owner`
-    update filestore.rate_counters set base = base - numbers + 150 where project_id = ${project.id}`;
-  await owner`
-    update filestore.rate_windows set request_count = (${RATE_LANED_NUMBERS} - 150 + ${LANES} - lane) / ${LANES}
-    where project_id = ${project.id}`;
-  const answers = await sendMixed(clients, project, 500);
-  assertEquals(answers.filter(isAdmitted).length, 300);
-  const shown = answers.filter(isAdmitted).map(({ rate }) => rate?.remaining ?? -1);
-  assert(Math.min(...shown) <= 1, "the last number may show one left");
-  const refused = answers.filter((answer) => !isAdmitted(answer));
-  assertEquals(refused.map(({ rate }) => rate?.remaining), Array(200).fill(0));
-  await setLimit(owner, project, LARGE_LIMIT + 2);
-  const more = await sendMixed(clients, project, 5);
-  assertEquals(more.filter(isAdmitted).length, 2, "a limit that is raised");
+async function oneAfterTheOther(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  for (const limit of LIMITS) {
+    await setLimit(owner, project, limit);
+    const left = Math.min(limit, RATE_SHARDS + 2);
+    await useUp(owner, project, limit - left);
+    for (let remaining = left - 1; remaining >= 0; remaining--) {
+      const answer = await admit(clients, project);
+      assertEquals([isAdmitted(answer), answer.rate?.remaining], [true, remaining], `of ${limit}`);
+    }
+    const refused = await admit(clients, project);
+    assertEquals([isAdmitted(refused), refused.rate?.remaining], [false, 0], `after ${limit}`);
+    assertEquals(await counted(owner, project), limit);
+  }
 }
 
-async function changesNoRow(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
-  await setLimit(owner, project, LARGE_LIMIT);
-  for (let n = 0; n < 3; n++) assert(isAdmitted(await admit(clients, project)));
-  const changes = await clients.begin(async (sql) => {
-    await sql`select public.filestore_authorize(${project.keyHash}, gen_random_uuid())`;
-    return await sql`select pg_current_xact_id_if_assigned() as id`;
-  });
-  assertEquals([...changes], [{ id: null }]);
-  const [row] = await owner<{ kind: string }[]>`
-    select string_agg(distinct relpersistence::text, '') as kind from pg_class
-    where relkind = 'S' and oid::regclass::text like 'filestore.rate_counter_%'`;
-  assertEquals(row?.kind, "u", "nor is anything logged");
-  await setLimit(owner, project, 6);
-  assertEquals(
-    [await admit(clients, project), await admit(clients, project), await admit(clients, project)].map(
-      isAdmitted,
-    ),
-    [true, true, false],
-    "a lower limit holds at once",
-  );
-  await setLimit(owner, project, LARGE_LIMIT);
-  assertEquals((await admit(clients, project)).rate?.remaining, LARGE_LIMIT - 7, "and a higher one");
-}
-
-async function counterOfOne(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
-  await setLimit(owner, project, LARGE_LIMIT);
-  await admit(clients, project);
-  const holder = async () => {
-    const [row] = await owner<{ project_id: string }[]>`
-      select project_id from filestore.rate_counters c
-      where counter = uuid_hash(${project.id}) & ((filestore.limits()).rate_counters - 1)`;
-    return row?.project_id;
+/** Runs `send` until it was run `count` times, by 72 clients; returns what it returned. */
+async function inParallel<Result>(
+  count: number,
+  send: (request: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const client = async () => {
+    while (next < count) results.push(await send(next++));
   };
-  assertEquals(await holder(), project.id);
-  const other = "00000000-0000-4000-8000-000000000000";
-  const give = async (window: string) => {
-    await owner`update filestore.rate_counters set project_id = ${other}, base = 0, numbers = 1,
-      window_start = date_trunc('minute', clock_timestamp()) + ${window}::interval where project_id in (${project.id}, ${other})`;
-  };
-  await give("10 minutes");
-  const before = await sendMixed(clients, project, 70);
-  assertEquals(before.filter(isAdmitted).length, 70, "without a counter the lanes count");
-  assertEquals(await holder(), other);
-  assertEquals((await admit(clients, project)).rate?.remaining, LARGE_LIMIT - 72);
-  await give("-1 minute");
-  assert(isAdmitted(await admit(clients, project)));
-  assertEquals(await holder(), project.id);
-  assertEquals(
-    (await admit(clients, project)).rate?.remaining,
-    LARGE_LIMIT - 1,
-    "counted anew, beside the lanes",
-  );
-  await clients`select public.filestore_authorize(${project.keyHash}, null)`;
+  await Promise.all(Array.from({ length: 72 }, client));
+  return results;
+}
+
+/** Writes and other requests in turns. */
+async function race(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  for (const limit of LIMITS) {
+    await setLimit(owner, project, limit);
+    const left = Math.min(limit, 300);
+    await useUp(owner, project, limit - left);
+    const answers = await inParallel(left + 100, async (request) => {
+      const change = { path: `${request % 40}`, segments: [newSegment(project)] };
+      return request % 2 === 0
+        ? await commit(clients, project, "write", change, crypto.randomUUID())
+        : await admit(clients, project);
+    });
+    const remaining = (of: typeof answers) =>
+      of.map(({ rate }) => rate?.remaining ?? -1).sort((a, b) => a - b);
+    const admitted = remaining(answers.filter(isAdmitted));
+    assertEquals([admitted.length, await counted(owner, project)], [left, limit], `of ${limit}`);
+    assert(admitted.every((shown, place) => shown >= place), `late, but never too few: ${admitted}`);
+    assertEquals(remaining(answers.filter((answer) => !isAdmitted(answer))), Array(100).fill(0));
+  }
+}
+
+/** Requests that count as 1 to 20: each is counted whole or, where fewer are left, not at all. */
+async function raceOfSeveral(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
+  for (const limit of [65, 1000]) {
+    await setLimit(owner, project, limit);
+    await useUp(owner, project, 0);
+    const answers = await inParallel(limit / 5, async (request) => {
+      const requests = request % 20 + 1;
+      const [row] = await clients<{ answer: Answer }[]>`
+        select public.filestore_authorize(
+          ${project.keyHash}, gen_random_uuid(), p_requests => ${requests}) as answer`;
+      return { requests, isAdmitted: row !== undefined && isAdmitted(row.answer) };
+    });
+    const used = answers.filter((answer) => answer.isAdmitted).reduce(
+      (sum, { requests }) => sum + requests,
+      0,
+    );
+    assertEquals(await counted(owner, project), used);
+    assert(used <= limit, `${used} of ${limit}`);
+    const refused = answers.filter((answer) => !answer.isAdmitted);
+    assert(
+      refused.length > 0 && refused.every(({ requests }) => used + requests > limit),
+      `${used} of ${limit}`,
+    );
+  }
 }
 
 async function lowered(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
@@ -293,20 +305,18 @@ async function lowered(owner: postgres.Sql, clients: postgres.Sql, project: Proj
   );
 }
 
-/** Statistics of many projects with a row each let a join seem cheap that looks for a lane once for each lane. */
+/** Statistics of many projects with a row each let a join seem cheap that looks for a shard once for each shard. */
 async function countedOnce(owner: postgres.Sql, clients: postgres.Sql, project: Project): Promise<void> {
   await setLimit(owner, project, 1000);
   await owner`
     with others as (
       insert into filestore.projects (name, tier) select 'neighbour ' || n, 'pro' from generate_series(1, 5000) n
       returning id)
-    insert into filestore.rate_windows (project_id, lane) select id, 1 from others`;
+    insert into filestore.rate_windows (project_id, shard) select id, 1 from others`;
   await owner`analyze filestore.rate_windows`;
-  for (let requests = 1; requests <= 3 * LANES; requests++) {
+  for (let requests = 1; requests <= 3 * RATE_SHARDS; requests++) {
     const { rate } = await admit(clients, project);
     assertEquals(rate?.remaining, 1000 - requests);
   }
-  const [counted] = await owner<{ requests: number }[]>`
-    select sum(request_count)::integer as requests from filestore.rate_windows where project_id = ${project.id}`;
-  assertEquals(counted?.requests, 3 * LANES);
+  assertEquals(await counted(owner, project), 3 * RATE_SHARDS);
 }

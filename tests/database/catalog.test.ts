@@ -5,7 +5,6 @@
  */
 import { assertEquals } from "@std/assert";
 import type postgres from "postgres";
-import { RATE_COUNTERS } from "../../supabase/functions/api/limits.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
@@ -46,7 +45,7 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
         },
       );
       await t.step(
-        "sequences: positions, and the counters of requests, not logged, with the intended privileges",
+        "sequences: positions, with the intended privileges",
         async () => {
           assertEquals([...await sequences(sql)], [
             {
@@ -54,11 +53,6 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
               grants:
                 "filestore_admin:SELECT filestore_admin:USAGE filestore_engine:SELECT filestore_engine:USAGE",
               sequences: 1,
-            },
-            {
-              persistence: "u",
-              grants: "filestore_account:SELECT filestore_engine:USAGE",
-              sequences: RATE_COUNTERS,
             },
           ]);
         },

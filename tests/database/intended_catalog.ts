@@ -99,14 +99,6 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     ...engine,
     settings: 'search_path="", enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off',
   },
-  "filestore.claim_rate_counter(p_project_id uuid, p_limit integer, p_window timestamp with time zone)":
-    engine,
-  "filestore.count_in_lanes(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
-  "filestore.count_request(p_project_id uuid, p_limit integer, p_request_id uuid)": engine,
-  "filestore.given_by_counter(p_counter integer, p_base bigint, p_numbers integer)": internal(
-    "filestore_account",
-    "filestore_engine",
-  ),
   "filestore.charge_usage(p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean)":
     engine,
   "filestore.commit_or_refuse(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
@@ -149,7 +141,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.commit_batch(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.commit_time(p_project_id uuid, p_paths text[])": engine,
   "filestore.count_files(p_session filestore.session, p_files integer)": engine,
-  "filestore.count_requests(p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer)":
+  "filestore.count_requests(p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer, p_may_wait boolean)":
     engine,
   "filestore.is_committed(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.writes_inside(p_session filestore.session, p_commit jsonb)": engine,
@@ -632,14 +624,9 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_admin delete, insert, select, update",
     "filestore_engine select",
   ),
-  rate_counters: table(
-    "filestore_account select",
-    "filestore_admin delete, select(counter), select(project_id)",
-    "filestore_engine insert, select, update",
-  ),
   rate_windows: table(
     "filestore_account select",
-    "filestore_admin delete, select(lane), select(project_id)",
+    "filestore_admin delete, select(project_id), select(shard)",
     "filestore_engine insert, select, update",
   ),
   run_undos: table(
@@ -680,7 +667,6 @@ export const TABLES: Record<string, IntendedTable> = {
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
-const OWN_COUNTER = `(${OWN_ROWS} OR (window_start < date_trunc('minute'::text, clock_timestamp())))`;
 const OF_ACCOUNT = "(account_id = filestore.current_owner_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
 /** What a key with a prefix sees and makes of the project's links. */
@@ -716,7 +702,6 @@ const readTables = [
   "directories",
   "directory_changes",
   "project_usage",
-  "rate_counters",
   "rate_windows",
   "usage_days",
   "usage_levels",
@@ -760,7 +745,7 @@ export const POLICIES: string[] = [
   `project_deletions: filestore_account insert check ${OWN_ROWS}`,
   "project_deletions: filestore_admin all using true check true",
   // Of one project, once it was deleted.
-  ...[...tenantTables, "console_sessions", "files", "rate_counters", ...searchTables]
+  ...[...tenantTables, "console_sessions", "files", ...searchTables]
     .filter((name) => name !== "segments").flatMap((name) => [
       ...(erasable.includes(name) ? [] : [`${name}: filestore_admin select using ${OWN_ROWS}`]),
       ...(isErased(name) ? [] : [`${name}: filestore_admin delete using ${OWN_ROWS}`]),
@@ -775,9 +760,6 @@ export const POLICIES: string[] = [
     `${name}: filestore_engine insert check ${OWN_ROWS}`,
   ]),
   ...changingTables.map((name) => `${name}: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`),
-  `rate_counters: filestore_engine select using ${OWN_COUNTER}`,
-  `rate_counters: filestore_engine insert check ${OWN_ROWS}`,
-  `rate_counters: filestore_engine update using ${OWN_COUNTER} check ${OWN_ROWS}`,
   `files: filestore_engine select using ${VISIBLE_FILE}`,
   `files: filestore_engine insert check ${VISIBLE_FILE}`,
   `files: filestore_engine update using ${VISIBLE_FILE} check ${OWN_ROWS}`,

@@ -24,7 +24,6 @@ import {
 } from "./isolation_calls.ts";
 
 const TENANT_TABLES = [
-  "rate_counters",
   "rate_windows",
   "files",
   "file_versions",

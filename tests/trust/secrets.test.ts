@@ -166,9 +166,9 @@ async function broadRun(): Promise<void> {
   }
   // A used-up window, first told by the database and then from memory.
   await lab.stack.exec(
-    `insert into filestore.rate_windows (project_id, lane, window_start, request_count)
+    `insert into filestore.rate_windows (project_id, shard, window_start, request_count)
      select $1, n, date_trunc('minute', clock_timestamp()) + interval '5 minutes', 2 from generate_series(1, 64) n
-     on conflict (project_id, lane) do update set window_start = excluded.window_start, request_count = 2`,
+     on conflict (project_id, shard) do update set window_start = excluded.window_start, request_count = 2`,
     [free.id],
   );
   for (let n = 0; n < 3; n++) await record(free, { method: "GET", path: `/files/${PATH}` });

@@ -388,11 +388,7 @@ export const NO_LIMIT_SHOWN = 2_147_483_647;
 /** How long a call to Postgres waits for a lock that another one holds. In SQL. */
 export const LOCK_TIMEOUT_MILLISECONDS = 2_000;
 /** Requests of one project that are counted at the same time without waiting for each other's transactions. In SQL. */
-export const RATE_LANES = 64;
-/** Projects with a large limit that are counted by a sequence at the same time. In SQL. */
-export const RATE_COUNTERS = 64;
-/** Of a large limit the last numbers are given by lanes: more than there can be connections to a database. In SQL. */
-export const RATE_LANED_NUMBERS = 10_000;
+export const RATE_SHARDS = 64;
 /** Commits of one project that add to its usage at the same time without waiting for each other. In SQL. */
 export const USAGE_SHARDS = 64;
 /**

@@ -191,10 +191,10 @@ export class Service implements Api {
   async freezeWindow(projectId: string, requestCount = 0): Promise<void> {
     this.#isWindowFrozen = true;
     await this.sql(
-      `insert into filestore.rate_windows (project_id, lane, window_start, request_count)
+      `insert into filestore.rate_windows (project_id, shard, window_start, request_count)
        select $1, n, date_trunc('minute', clock_timestamp()) + interval '10 minutes', ($2::integer + 64 - n) / 64
        from generate_series(1, 64) n
-       on conflict (project_id, lane) do update
+       on conflict (project_id, shard) do update
          set window_start = excluded.window_start, request_count = excluded.request_count, request_id = null`,
       [projectId, requestCount],
     );

@@ -208,8 +208,8 @@ export class Gate {
       if (answer.rate) this.window = answer.rate;
       return answer.ok ? 0 : answer.rate?.remaining ?? 0;
     };
-    more = await count(more);
-    if (more > 0) await count(more);
+    // Requests in flight may take some of what was left: fewer each time.
+    while (more > 0) more = await count(more);
   }
 
   /** Has the database authorize and count the request, unless it has done so. */
