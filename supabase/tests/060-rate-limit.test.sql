@@ -1,6 +1,6 @@
 -- The rate limit is exact at its edge, counts per project and once a request, and its window is the clock minute.
 begin;
-select plan(36);
+select plan(37);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -76,6 +76,9 @@ select pg_temp.set_window(date_trunc('minute', clock_timestamp()) + interval '1 
 select is(pg_temp.rate(), 'authorized 1 of 3', 'a clock that steps back');
 select is(
   (select min(w.window_start) > clock_timestamp() from filestore.rate_windows w), true, 'never takes a window back');
+select pg_temp.set_window(date_trunc('minute', now()) + interval '1 hour', 3);
+update filestore.rate_windows set window_start = window_start + interval '1 minute' where shard = 2;
+select is(pg_temp.rate(), 'authorized 1 of 3', 'once another request has begun the next window, the counts of the last one are forgotten');
 
 -- A request that asks again, since it got no answer, is known by its id.
 update filestore.projects set requests_per_minute = 3 where name = 'pgtap a';

@@ -129,8 +129,9 @@ async function waitsForTheLast(owner: postgres.Sql, clients: postgres.Sql, proje
         assertEquals(answers.map(isAdmitted), [true, true]);
         assertEquals(answers.map((answer) => answer.rate?.remaining), [2, 1], "late by the write");
       }
-      last = admit(clients, project);
-      await untilLocked(owner);
+      let isAnswered = false;
+      last = admit(clients, project).finally(() => isAnswered = true);
+      await untilLocked(owner, () => isAnswered);
     }, isCommitted);
     return await last;
   };
@@ -141,9 +142,9 @@ async function waitsForTheLast(owner: postgres.Sql, clients: postgres.Sql, proje
   assertEquals(second && [isAdmitted(second), second.rate?.remaining], [false, 0], "the write was committed");
 }
 
-/** Until a transaction waits for another one's lock. */
-async function untilLocked(owner: postgres.Sql): Promise<void> {
-  for (;;) {
+/** Until a transaction waits for another one's lock, or `isOver`. */
+async function untilLocked(owner: postgres.Sql, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
     const waiting = await owner`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     if (waiting.length > 0) return;

@@ -206,9 +206,10 @@ export class Gate {
       const answer = await this.parts.metadata.authorize(caller, undefined, requests);
       if (answer.grant) this.parts.keys.remember(keyHash, answer.grant, answer.rate, this.parts.now());
       if (answer.rate) this.window = answer.rate;
-      return answer.ok ? 0 : answer.rate?.remaining ?? 0;
+      const isRefused = !answer.ok && answer.refusal.code === "RATE_LIMIT_EXCEEDED";
+      return isRefused ? answer.rate?.remaining ?? 0 : 0;
     };
-    // Requests in flight may take some of what was left: fewer each time.
+    // Requests in flight may take what the refusal shows as left, so the next refusal shows less.
     while (more > 0) more = await count(more);
   }
 
