@@ -226,6 +226,7 @@ test("409 IDEMPOTENCY_KEY_IN_USE with Retry-After while the first request runs; 
         rate: { limit: null, remaining: null, reset: (Math.floor(Date.now() / 60_000) + 1) * 60 },
         grant: {
           projectId: own.project.id,
+          accountId: null,
           keyId: own.project.keyId,
           tier: "enterprise",
           maxFileBytes: null,

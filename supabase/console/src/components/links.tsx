@@ -4,7 +4,7 @@
 import { useState } from "preact/hooks";
 import { reasonFor, reasonOf } from "../api/failure.ts";
 import { createLink, type Link, type NewLink, revokeLink } from "../api/links.ts";
-import { formatTime, nameOf } from "../format.ts";
+import { formatTime, nameOf, visible } from "../format.ts";
 import { LINK_SECONDS_DEFAULT, LINK_SECONDS_MAX } from "../limits.ts";
 import { notify, notifyProblem } from "../state/notices.ts";
 import { CopyField } from "./copy_field.tsx";
@@ -125,7 +125,7 @@ export function EndLink({ projectId, link: { id, path, for: purpose, expiresAt }
     <button
       type="button"
       class="danger"
-      aria-label={`End the ${purpose} link to ${path} that expires ${formatTime(expiresAt)}`}
+      aria-label={`End the ${purpose} link to ${visible(path)} that expires ${formatTime(expiresAt)}`}
       onClick={end}
     >
       End

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 /** The boxes of a list in which rows are chosen, and the bar with what can be done with them. */
 import type { ComponentChildren } from "preact";
-import { formatCount } from "../format.ts";
+import { formatCount, visible } from "../format.ts";
 import { Icon } from "./icon.tsx";
 import type { Selection } from "./selection.ts";
 
@@ -36,7 +36,7 @@ export function Pick({ name, isChosen, onChoose }: PickProperties) {
     <td class="pick">
       <input
         type="checkbox"
-        aria-label={`Choose ${name}`}
+        aria-label={`Choose ${visible(name)}`}
         checked={isChosen}
         onClick={({ shiftKey }) => onChoose(shiftKey)}
       />

@@ -65,7 +65,7 @@ function Folder({ projectId, name, directory }: BranchProperties & { readonly na
         <button
           type="button"
           class="twist"
-          aria-label={`${isOpen ? "Close" : "Open"} ${directory}`}
+          aria-label={`${isOpen ? "Close" : "Open"} ${visible(directory)}`}
           aria-expanded={isOpen}
           disabled={isLeaf}
           onClick={() => setOpen(!isOpen)}

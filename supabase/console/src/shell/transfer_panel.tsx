@@ -44,14 +44,14 @@ function Row({ transfer }: { readonly transfer: Transfer }) {
       <div class="transfer-body">
         <span class="transfer-path" title={visible(path)}>{visible(path)}</span>
         {state === "running"
-          ? <progress aria-label={`Progress of ${path}`} value={progress} max={1} />
+          ? <progress aria-label={`Progress of ${visible(path)}`} value={progress} max={1} />
           : <span class="transfer-state">{problem ?? state}</span>}
       </div>
       {isOpen(transfer) && (
         <button
           type="button"
           class="icon-button"
-          aria-label={`Cancel ${path}`}
+          aria-label={`Cancel ${visible(path)}`}
           onClick={() => cancel(id)}
         >
           <Icon name="close" />

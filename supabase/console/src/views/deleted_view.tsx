@@ -115,7 +115,7 @@ function Table({ projectId, files, selection }: TableProperties) {
               <td class="actions">
                 <button
                   type="button"
-                  aria-label={`Restore ${path}`}
+                  aria-label={`Restore ${visible(path)}`}
                   onClick={() => restore(projectId, path, version - 1)}
                 >
                   <Icon name="restore" />Restore
@@ -123,7 +123,7 @@ function Table({ projectId, files, selection }: TableProperties) {
                 <button
                   type="button"
                   class="danger"
-                  aria-label={`Erase ${path} for good`}
+                  aria-label={`Erase ${visible(path)} for good`}
                   onClick={() => setErasing(path)}
                 >
                   Erase …

@@ -6,7 +6,7 @@ import { ApiFailure, isCode } from "../../api/failure.ts";
 import { overwriteFile, readBytes } from "../../api/files.ts";
 import type { FileRecord } from "../../api/records.ts";
 import { CodeView } from "../../code/code_view.tsx";
-import { formatBytes } from "../../format.ts";
+import { formatBytes, visible } from "../../format.ts";
 import { TEXT_PREVIEW_BYTES_MAX } from "../../limits.ts";
 import { Empty, FormProblem, Loading, Problem } from "../../components/states.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
@@ -124,7 +124,7 @@ function Editor({ place, record, isDeleted, onSaved, start, loadLatest }: Editor
         id={`${key} ${start.version}`}
         text={start.text}
         mimeType={shownType(record)}
-        label={`Edit ${path}`}
+        label={`Edit ${visible(path)}`}
         onChange={(text) => keepDraft(key, { ...start, text })}
         onSave={() => submit(new Event("submit"))}
       />

@@ -4,7 +4,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { FileRecord } from "../../api/records.ts";
 import { Empty, Loading, Problem } from "../../components/states.tsx";
-import { formatBytes } from "../../format.ts";
+import { formatBytes, visible } from "../../format.ts";
 import { type FilePlace, replaceWith } from "../../state/router.ts";
 import { useTail } from "./use_tail.ts";
 
@@ -63,7 +63,7 @@ export function FollowView({ projectId, record }: Properties) {
         tabIndex={0}
         role="log"
         aria-live="off"
-        aria-label={`End of ${path}`}
+        aria-label={`End of ${visible(path)}`}
         onScroll={onScroll}
       >{tail.text}</pre>
     </>

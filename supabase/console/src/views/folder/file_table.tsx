@@ -206,7 +206,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
         <button
           type="button"
           class="icon-button"
-          aria-label={`Download ${name}`}
+          aria-label={`Download ${visible(name)}`}
           title="Download"
           onClick={() => download(projectId, path, version)}
         >
@@ -215,7 +215,7 @@ function Row({ projectId, file, isChosen, isChanged, onChoose, onDelete }: RowPr
         <button
           type="button"
           class="icon-button"
-          aria-label={`Delete ${name}`}
+          aria-label={`Delete ${visible(name)}`}
           title="Delete"
           onClick={onDelete}
         >

@@ -8,7 +8,7 @@ import { TextField } from "../../components/field.tsx";
 import { FormDialog } from "../../components/form_dialog.tsx";
 import { PathField } from "../../components/path_field.tsx";
 import { useSubmit } from "../../components/use_submit.ts";
-import { directoryOf, joinPath, nameOf } from "../../format.ts";
+import { directoryOf, joinPath, nameOf, visible } from "../../format.ts";
 import { finish, refresh } from "../../state/many.ts";
 import { InTheWay, useOverwrite } from "./in_the_way.tsx";
 
@@ -55,7 +55,7 @@ export function FolderDialog({ projectId, path, kind, at, onClose, onDone }: Pro
   const field = { value: text, onInput: setText, problem, hint: kind === "copy" ? undefined : HINT };
   return (
     <FormDialog
-      title={`${words.title} ${nameOf(path)}`}
+      title={`${words.title} ${visible(nameOf(path))}`}
       action={words.action}
       {...{ isBusy, submit, onClose }}
     >

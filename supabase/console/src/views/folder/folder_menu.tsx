@@ -5,7 +5,7 @@ import { useCommands } from "../../components/commands.ts";
 import { Icon } from "../../components/icon.tsx";
 import { MenuButton } from "../../components/menu_button.tsx";
 import { TimeDialog } from "../../components/time_dialog.tsx";
-import { directoryOf, nameOf } from "../../format.ts";
+import { directoryOf, nameOf, visible } from "../../format.ts";
 import { downloadFolder } from "../../state/archive.ts";
 import { goTo } from "../../state/router.ts";
 import { DeleteSelectedDialog } from "./delete_selected_dialog.tsx";
@@ -52,7 +52,11 @@ export function FolderMenu({ projectId, path, isPage = false, onAsk }: MenuPrope
       : [],
   );
   return (
-    <MenuButton label={`Actions for ${titleOf(path)}`} actions={actions} class={isPage ? "" : "icon-button"}>
+    <MenuButton
+      label={`Actions for ${visible(titleOf(path))}`}
+      actions={actions}
+      class={isPage ? "" : "icon-button"}
+    >
       <Icon name="more" />
     </MenuButton>
   );
@@ -71,7 +75,7 @@ export function FolderQuestionDialog({ projectId, question, onClose }: DialogPro
   if (what === "time") {
     return (
       <TimeDialog
-        title={`Look at ${titleOf(path)} as it was`}
+        title={`Look at ${visible(titleOf(path))} as it was`}
         onChoose={(at) => goTo({ name: "files", projectId, directory: path, at })}
         onClose={onClose}
       />

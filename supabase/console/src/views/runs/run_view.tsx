@@ -151,7 +151,7 @@ function Row({ projectId, file }: { readonly projectId: string; readonly file: R
       <td class="actions">
         {firstVersion > 1 && operation !== "delete" && (
           <a
-            aria-label={`Changes of ${path}`}
+            aria-label={`Changes of ${visible(path)}`}
             href={hrefOf({ ...place, tab: "compare", from: firstVersion - 1, to: lastVersion })}
           >
             Changes

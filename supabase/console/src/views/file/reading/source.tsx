@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 /** A text as it is stored, with the numbers of its lines. */
+import { visible } from "../../../format.ts";
 import { CodeView } from "../../../code/code_view.tsx";
 import { linesBetween } from "../../../state/lines.ts";
 import { type FilePlace, replaceWith } from "../../../state/router.ts";
@@ -22,7 +23,7 @@ export function Source({ place, id, ...options }: Properties) {
   return (
     <CodeView
       id={`${place.path} ${id}`}
-      label={`Content of ${place.path}`}
+      label={`Content of ${visible(place.path)}`}
       line={place.line}
       lastLine={place.lastLine}
       wraps={wrapsLines.value}

@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** A rendered document. */
+import { visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
 import { DOCUMENT_BLOCKS_PER_STEP } from "../../../../limits.ts";
@@ -32,7 +33,7 @@ export function MarkdownView({ place, text, onProblem }: FormProperties) {
   }, [heading, nodes]);
   if (nodes === null) return <Loading what="the document" />;
   return (
-    <article class="document" ref={article} aria-label={`Content of ${place.path}`}>
+    <article class="document" ref={article} aria-label={`Content of ${visible(place.path)}`}>
       <Blocks nodes={nodes} place={place} />
     </article>
   );

@@ -3,7 +3,7 @@
 /** A table of any length: only the rows in view are drawn. Cells are text, whatever they look like. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty, Loading } from "../../../../components/states.tsx";
-import { formatCount, formatNumber } from "../../../../format.ts";
+import { formatCount, formatNumber, visible } from "../../../../format.ts";
 import { DATA_ROWS_MAX, VALUE_CHARACTERS_SHOWN } from "../../../../limits.ts";
 import type { FormProperties } from "../form_properties.ts";
 import { useVirtualRows } from "../virtual_rows.ts";
@@ -67,12 +67,12 @@ function Grid({ table, path, row: asked }: GridProperties) {
         class="data-table"
         ref={scroller}
         role="region"
-        aria-label={`Content of ${path}`}
+        aria-label={`Content of ${visible(path)}`}
         tabIndex={0}
         onScroll={onScroll}
       >
         <table
-          aria-label={`Rows of ${path}`}
+          aria-label={`Rows of ${visible(path)}`}
           aria-rowcount={rows.length + 1}
           aria-colcount={columns.length + 1}
         >

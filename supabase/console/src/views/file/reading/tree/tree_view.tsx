@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 /** JSON as a tree that folds: only the rows in view are drawn, and only unfolded parts are looked into. */
+import { visible } from "../../../../format.ts";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Loading } from "../../../../components/states.tsx";
 import type { FormProperties } from "../form_properties.ts";
@@ -79,7 +80,7 @@ function Rows({ path, text }: { readonly path: string; readonly text: string }) 
         class="json-tree"
         ref={scroller}
         role="tree"
-        aria-label={`Content of ${path}`}
+        aria-label={`Content of ${visible(path)}`}
         aria-activedescendant={active >= first && active < end ? `json-row-${active}` : undefined}
         tabIndex={0}
         onScroll={onScroll}
