@@ -1,10 +1,13 @@
 /// <reference lib="dom" />
 /** Runs: their list, what one of them did, and its undo, which shows first what it would do. */
 import { assertEquals } from "@std/assert";
+import { z } from "zod";
 import { browserSuite } from "../support/browser/browser.ts";
 import { dialog, follow, press, says } from "../support/browser/page_actions.ts";
+import { Account } from "../support/client/accounts.ts";
+import { Files } from "../support/client/files.ts";
 
-const { test } = await browserSuite();
+const { test, service } = await browserSuite();
 
 const RUN = "nightly-42";
 
@@ -100,6 +103,37 @@ test("a run: from the activity to its files, their changes, and an undo that ask
     const undo = dialog(page, /^Undo run/);
     await undo.getByText("Nothing would be changed.").waitFor();
     assertEquals(await undo.getByRole("button", { name: "Undo the run" }).isDisabled(), true);
+  });
+});
+
+test("a run that two keys wrote under: what one of them did is undone alone", async (visit) => {
+  const { page, step, open, account: { files, projectId, session } } = visit;
+  const inRun = { "x-run-id": RUN };
+  const { access_token: token } = z.looseObject({ access_token: z.string() }).parse(JSON.parse(session));
+  const { key } = await new Account(service, token, projectId).createKey({ name: "The other agent" });
+  const other = new Files(service, key);
+  await files.write("a.md", "before\n");
+  await files.put("overwrite", "a.md", { content: "by the one\n" }, inRun);
+  await other.request("POST", "/files", {
+    body: { path: "b.md", content: "by the other\n" },
+    headers: inRun,
+  });
+  await step("the run names both", async () => {
+    await open(`run/${RUN}`);
+    await page.getByText(/Written with .*The other agent/).waitFor();
+  });
+  await step("the undo shows what would become of one's files, and leaves the other's", async () => {
+    await press(page, "Undo …");
+    const undo = dialog(page, `Undo run ${RUN}?`);
+    await undo.getByText("1 file gets back what was before").waitFor();
+    await undo.getByText("1 file goes away: created by the run").waitFor();
+    await undo.getByLabel("Written with").selectOption("The other agent");
+    await undo.getByText("1 file gets back what was before").waitFor({ state: "detached" });
+    await undo.getByText("1 file goes away: created by the run").waitFor();
+    await press(undo, "Undo the run");
+    await says(page, "Undone: 1 file.");
+    assertEquals(await files.paths({ recursive: true }), ["a.md"]);
+    assertEquals((await files.read("a.md")).content, "by the one\n");
   });
 });
 

@@ -24,8 +24,11 @@ export function RunView({ place }: { readonly place: RunPlace }) {
   const key = `run ${projectId} ${runId} ${after}`;
   const { data, error, reload } = useLoad(key, (signal) => readRun(projectId, runId, after, signal));
   const refresh = usePacedCall(projectId, reload);
-  useEffect(() => void ensureKeys(projectId), [projectId]);
   const writers = data === undefined ? [] : writersOf(projectId, data);
+  const areNamed = writers.length > 1;
+  useEffect(() => {
+    if (areNamed) void ensureKeys(projectId);
+  }, [projectId, areNamed]);
   useLive(projectId, (changes) => {
     if (changes === null || changes.some((change) => change.runId === runId)) refresh();
   });

@@ -103,7 +103,7 @@ function WriterField({ writers, writer, setWriter }: WriterProperties) {
             setWriter(value === "" ? undefined : writers[Number(value)])}
         >
           <option value="">any key</option>
-          {writers.map(({ name }, index) => <option key={name} value={String(index)}>{name}</option>)}
+          {writers.map(({ name }, index) => <option key={index} value={String(index)}>{name}</option>)}
         </select>
       )}
     </Field>
