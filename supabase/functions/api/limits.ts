@@ -493,6 +493,8 @@ export const SEARCH_SNIPPET_LENGTH_MAX = 300;
 export const SEARCH_BATCH_FILES = 200;
 /** Text that one call fetches, in bytes of JSON; or one file, which may take more. */
 export const SEARCH_BATCH_BYTES = 1024 * 1024;
+/** The same of a search by words or meaning, which has one call. */
+export const SEARCH_RANKED_BYTES = 4 * 1024 * 1024;
 /** Text that one search reads, in bytes, before it returns what it has or SEARCH_TOO_BROAD. */
 export const SEARCH_READ_BYTES_MAX = 24 * 1024 * 1024;
 /** The work of looking for matches in one search, in units, before it does the same. */

@@ -1,6 +1,6 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
 import { ApiError, fail } from "../errors.ts";
-import { SEARCH_BATCH_BYTES, SEARCH_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
+import { SEARCH_RANKED_BYTES, SEARCH_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import type { Embedder, FoundFile } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
 import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
@@ -28,7 +28,7 @@ export async function rank(searcher: Searcher, plan: RankPlan): Promise<SearchAn
       contentType: plan.contentType,
       files: plan.limit,
       skip: plan.offset,
-      bytes: SEARCH_BATCH_BYTES,
+      bytes: SEARCH_RANKED_BYTES,
     }),
   );
   if (plan.mode === "semantic" && !page.hasVectors) throwUnconfigured();
