@@ -108,7 +108,6 @@ function parse(data: RequestData) {
 }
 
 async function handle(context: Context, { plan, wait }: ReturnType<typeof parse>): Promise<Response> {
-  context.onEnd(await context.beginCostly());
   const { results, mode, hasMore, pending, notSearched } = await runSearch(context, plan, wait);
   const { limit, offset } = plan;
   return success(

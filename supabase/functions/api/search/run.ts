@@ -1,6 +1,7 @@
 /** A search as a client asks for it: by whatever mode, and, where it is to wait, once its directory is indexed. */
 import type { Metadata } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { EndTurn } from "../runtime/turns.ts";
 import type { SearchAnswer, Searcher } from "./answer.ts";
 import type { IndexWatch } from "./index_watch.ts";
 import type { RankPlan, ScanPlan } from "./plan.ts";
@@ -13,6 +14,7 @@ export interface WaitingSearcher extends Searcher {
   readonly clock: Clock;
   /** Sets off the indexing of what waits for it. */
   readonly onPending: () => void;
+  readonly beginCostly: () => Promise<EndTurn>;
 }
 
 /**
@@ -24,7 +26,15 @@ export async function runSearch(
   plan: ScanPlan | RankPlan,
   waitSeconds: number,
 ): Promise<SearchAnswer> {
-  const look = () => plan.kind === "scan" ? scan(searcher, plan) : rank(searcher, plan);
+  // A search that waits has no turn at costly requests meanwhile.
+  const look = async () => {
+    const endTurn = await searcher.beginCostly();
+    try {
+      return await (plan.kind === "scan" ? scan(searcher, plan) : rank(searcher, plan));
+    } finally {
+      endTurn();
+    }
+  };
   const { gate, indexWatch, onPending, request: { signal } } = searcher;
   const found = await look();
   if (found.pending > 0) onPending();
