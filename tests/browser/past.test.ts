@@ -87,6 +87,8 @@ test("the past: a time is chosen by keyboard, one in the future is not, and one 
   await step("the future cannot be shown", async () => {
     await page.getByRole("button", { name: "Actions for notes" }).focus();
     await page.keyboard.press("Enter");
+    // The menu moves the focus to its first item a moment after it is shown.
+    await page.locator("[role=menuitem]:focus").waitFor();
     await page.getByRole("menuitem", { name: "As it was …" }).focus();
     await page.keyboard.press("Enter");
     await form.getByLabel("Time").fill("2999-01-01T00:00:00");
