@@ -106,9 +106,9 @@ async function limitIsExact({ owner, clients }: Databases): Promise<void> {
   const answers = await parallel(500, () => admit(clients, project));
   const admitted = answers.filter((answer) => answer.refusal === undefined);
   assertEquals(admitted.length, 100);
-  // Each number once; only who gets the last one while others are still getting theirs may be shown 1: 0 would end the
-  // window.
-  assertEquals(new Set([0, ...admitted.map((answer) => answer.rate?.remaining)]), new Set(range(0, 99)));
+  // What an answer shows as left may lack what is in flight, and so be too much, but never too little: 0 ends the window.
+  const shown = admitted.map((answer) => answer.rate?.remaining ?? -1).sort((a, b) => a - b);
+  assertEquals(shown.filter((remaining, index) => remaining < index || remaining > 99), []);
   const refused = answers.filter((answer) => answer.refusal !== undefined);
   assert(
     refused.every((answer) => answer.refusal?.code === "RATE_LIMIT_EXCEEDED" && answer.rate?.remaining === 0),
