@@ -76,7 +76,7 @@ export const EDIT_NEAREST_TEXT_LENGTH_MAX = 500;
  */
 export const WORK_SLICE_UNITS = 500_000;
 /** After each slice of a costly request the thread is left to others for this long. */
-export const COSTLY_REST_MILLISECONDS = 15;
+export const COSTLY_REST_MILLISECONDS = 25;
 /** The work of all edits of one request, all tries together, in units … */
 export const EDIT_UNITS_MAX = 250_000_000;
 /** … of which finding or replacing one occurrence takes this many besides its bytes. */
