@@ -1589,10 +1589,10 @@ grant select on filestore.files, filestore.segments to filestore_search;
 -- Every function pins an empty search_path, so none is ever inlined into a query, but for those of policies; a call
 -- costs 3 microseconds, and 8 where expressions have to be prepared for it. Most are in plpgsql, which keeps its plans
 -- for the session: a function in SQL that is not inlined is planned at every call. In SQL are those that policies
--- inline, those whose bodies are to be parsed when they are created, and those that few calls need. What a page needs for each of its
--- rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and "below a
--- directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`, so that
--- it is a range.
+-- inline, those whose bodies are to be parsed when they are created, and those that few calls need. What a page needs
+-- for each of its rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and
+-- "below a directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`,
+-- so that it is a range.
 
 create function filestore.iso(p_time timestamptz) returns text
 language plpgsql stable set search_path = ''
@@ -5920,8 +5920,8 @@ begin
 end
 $$;
 comment on function filestore.undo_files is
-  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of too '
-  'many files.';
+  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of '
+  'too many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 
 create function filestore.split_moves(
@@ -6355,9 +6355,9 @@ begin
 end
 $$;
 comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten files '
-  'that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, where '
-  'so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
+  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
 -- 57_erasure.sql =====================================================================================================
 -- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.

@@ -7,10 +7,10 @@
 -- Every function pins an empty search_path, so none is ever inlined into a query, but for those of policies; a call
 -- costs 3 microseconds, and 8 where expressions have to be prepared for it. Most are in plpgsql, which keeps its plans
 -- for the session: a function in SQL that is not inlined is planned at every call. In SQL are those that policies
--- inline, those whose bodies are to be parsed when they are created, and those that few calls need. What a page needs for each of its
--- rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and "below a
--- directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`, so that
--- it is a range.
+-- inline, those whose bodies are to be parsed when they are created, and those that few calls need. What a page needs
+-- for each of its rows, or an index for its condition, is written out in the query instead: a time as ISO 8601, and
+-- "below a directory", which is `path >= directory || '/' and path < directory || '0'`: the character after `/` is `0`,
+-- so that it is a range.
 
 create function filestore.iso(p_time timestamptz) returns text
 language plpgsql stable set search_path = ''

@@ -124,8 +124,8 @@ begin
 end
 $$;
 comment on function filestore.undo_files is
-  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of too '
-  'many files.';
+  'The files that a run has changed with these keys, by path. Refused: a run of which the key sees none, and one of '
+  'too many files.';
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 
 create function filestore.split_moves(
@@ -559,7 +559,7 @@ begin
 end
 $$;
 comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten files '
-  'that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, where '
-  'so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
+  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
