@@ -20,7 +20,7 @@ export const SEARCH_WALKS_PER_REQUEST = 2;
 export const EXPORT_BYTES_PER_REQUEST = 5 * 1024 * 1024;
 export const EXPORT_FILES_PER_REQUEST = 50;
 /** files that a list with `at=`, or a retention's dry run, looks at; */
-export const EXAMINED_FILES_PER_REQUEST = 200;
+export const EXAMINED_FILES_PER_REQUEST = 50;
 /** files of a run. Plans of an undo or a restore count as such commits do: see PLAN_REQUESTS_MAX. */
 export const RUN_FILES_PER_REQUEST = 100;
 
