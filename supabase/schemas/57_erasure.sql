@@ -297,7 +297,7 @@ begin
     ) v
   ) > p_versions_max then
     if coalesce(cardinality(p_segment_ids), 0) = 0 then return; end if;
-    -- Versions that are being looked through are not begun again, or whoever erases more would keep that from ending.
+    -- A scan that is under way is not begun again: erasing more of the file would keep it from ending.
     insert into filestore.doubtful_segments (project_id, file_id, segment_id, late_since)
     select v_project_id, v_file_id, s.id, (
       select filestore.due_since() from filestore.segment_scans c
@@ -561,7 +561,7 @@ begin
   where c.project_id = p_project_id
   order by c.due_since limit 1 for no key update of f skip locked;
   if not found then
-    -- Whoever is writing it is waited for: a file that is always being written would never be looked through.
+    -- Wait for the writer: otherwise a file that is always being written would never be looked through.
     select f.* into v_file from filestore.segment_scans c
     join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
     where c.project_id = p_project_id
@@ -658,8 +658,8 @@ declare
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
-  -- Who has waited longest, since its last step or since there is something to do. So a new project is behind those
-  -- that had a step before it came.
+  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
+  -- those that had a step before it came.
   select w.project_id into v_project_id
   from filestore.projects_to_sweep(p_kind, v_begun) w
   join filestore.projects p on p.id = w.project_id and p.deleted_at is null

@@ -123,7 +123,7 @@ begin
   from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
   where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
     and (p.created_at <= p_begun + interval '1 millisecond') is not false
-  -- Who has waited longest, as in filestore_sweep_erasures.
+  -- The project that has waited longest, as in filestore_sweep_erasures.
   order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
   limit 1;
   perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');

@@ -10,7 +10,7 @@
 export const COSTLY_REQUESTS_AT_ONCE = 2;
 /** … and how long the next one waits for its turn before it gets a 429. */
 export const COSTLY_WAIT_MILLISECONDS = 3_000;
-/** A costly request counts as one for each of these amounts of work that it begins, and as so many at most: */
+/** A costly request counts as one request for each of these amounts of work that it begins, and at most as this many: */
 export const REQUESTS_COUNTED_MAX = 10;
 /** work of a search, a diff, or a batch's edits, in units; */
 export const WORK_UNITS_PER_REQUEST = 5_000_000;
@@ -174,7 +174,7 @@ export const CHANGES_POLL_MILLISECONDS = 250;
 export const CHANGES_POLL_DEADLINE_MILLISECONDS = 5_000;
 /** Requests of one project that wait in an isolate at the same time; others are answered at once. */
 export const CHANGES_WAITERS_MAX = 20;
-/** An owner who follows a project in the console spends none of its window: so many such requests a minute … */
+/** Requests a minute with which an owner follows projects in the console, without spending their windows … */
 export const FREE_FOLLOWS_PER_MINUTE = 120;
 /** … each of which waits at least this long, also where there is something to tell at once. */
 export const FREE_FOLLOW_MILLISECONDS_MIN = 1_000;

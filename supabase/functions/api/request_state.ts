@@ -1,5 +1,5 @@
 /** The state of one request while it passes through the service. */
-import { clientAddress } from "./auth/minute_counts.ts";
+import { clientAddress } from "./auth/client_address.ts";
 import { Gate } from "./auth/gate.ts";
 import type { Context } from "./context.ts";
 import type { Operation } from "./http/respond.ts";

@@ -103,7 +103,8 @@ const DETAILS: Json = {
   limit: { ...number, description: "The limit that is reached or exceeded." },
   running: {
     ...number,
-    description: "RATE_LIMIT_EXCEEDED: so many costly requests of the account are running, as many as may.",
+    description:
+      "RATE_LIMIT_EXCEEDED: how many costly requests of the account are running, which is the most there may be.",
   },
   length: { ...number, description: "CONTENT_TOO_LARGE: the length of what was sent, in UTF-16 code units." },
   account: {

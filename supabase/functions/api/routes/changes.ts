@@ -17,7 +17,7 @@ import {
 } from "../limits.ts";
 import type { ChangePage } from "../ports/changes.ts";
 import { VERSION_OPERATIONS } from "../ports/files.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { sleep } from "../runtime/clock.ts";
 import { defineRoute } from "../route.ts";
 import { cursor, date, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
 
@@ -98,19 +98,6 @@ function isOfFollower(name: string): boolean {
   return ["after", "wait", "limit"].includes(name);
 }
 
-function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (milliseconds <= 0) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    const cancel = () => signal.removeEventListener("abort", abort);
-    signal.addEventListener("abort", abort);
-    clock.after(milliseconds, () => {
-      cancel();
-      resolve();
-    });
-  });
-}
-
 /** A request that waits makes no call meanwhile; that there is something new is found out for all of them together. */
 async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<ChangePage> {
   const { gate, metadata, changeWatch, clock, request: { signal } } = context;
@@ -128,7 +115,7 @@ async function read(context: Context, { wait, ...query }: ReturnType<typeof pars
     page = gate.unwrap(await metadata.changes(gate.caller, { ...query, after: page.cursor }));
   }
   if (gate.isFreeOfWindow && !isTold) {
-    await pause(clock, asked + FREE_FOLLOW_MILLISECONDS_MIN - clock.now(), signal);
+    await sleep(asked + FREE_FOLLOW_MILLISECONDS_MIN - clock.now(), clock, signal);
   }
   return page;
 }

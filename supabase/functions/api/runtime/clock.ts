@@ -6,6 +6,21 @@ export interface Clock {
   after(milliseconds: number, callback: () => void): () => void;
 }
 
+/** Resolves after this many milliseconds, in a later turn of the event loop. Rejects with the signal's reason when it aborts. */
+export function sleep(milliseconds: number, clock: Clock = systemClock, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = clock.after(milliseconds, () => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    });
+    signal?.addEventListener("abort", abort);
+  });
+}
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(milliseconds, callback) {

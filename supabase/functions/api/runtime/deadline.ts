@@ -1,6 +1,6 @@
 /** How long one request, or one piece of background work, may wait for the back end: all its calls and tries together. */
 import { TRANSFER_MILLISECONDS_PER_MIB } from "../limits.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, sleep } from "./clock.ts";
 
 /** What `within` resolves to when the time is over first. */
 export const LATE = Symbol("late");
@@ -79,6 +79,6 @@ export class Deadline {
 
   /** Sleeps. */
   async pause(milliseconds: number): Promise<void> {
-    await new Promise<void>((resolve) => void this.clock.after(milliseconds, resolve));
+    await sleep(milliseconds, this.clock);
   }
 }

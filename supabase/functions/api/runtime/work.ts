@@ -3,6 +3,7 @@
  * the same; it is bounded, and done in slices, between which other requests are served.
  */
 import { WORK_SLICE_UNITS } from "../limits.ts";
+import { sleep } from "./clock.ts";
 
 /** Requests whose next slice has not begun. They begin one after the other, each in a turn of the event loop of its own. */
 let lastTurn: Promise<void> = Promise.resolve();
@@ -59,10 +60,6 @@ export class Work {
   beginSlice(): void {
     this.#sliceBegin = this.#units;
   }
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 function throwExceeded(): never {

@@ -10,6 +10,7 @@ import {
   SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
 } from "../limits.ts";
+import { sleep } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 import type { TakenFiles } from "./taken_files.ts";
 
@@ -115,8 +116,4 @@ export class IndexScheduler {
       this.wake = end;
     });
   }
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -33,7 +33,7 @@ export function KeyTable({ keys, ...actions }: Actions & { readonly keys: readon
 
 function Row({ shown, onEdit, onRotate, onRevoke }: Actions & { readonly shown: Key }) {
   const status = keyStatus(shown);
-  const title = visible(keyTitle(shown));
+  const title = keyTitle(shown);
   return (
     <tr class={status === "active" ? "" : "faded"}>
       <td>

@@ -102,12 +102,12 @@ function Summary({ run, writers }: SummaryProperties) {
       {formatCount(versionCount, "version")} of {formatCount(fileCount, "file")}
       {actors.length > 0 && `, by ${actors.map(visible).join(", ")}`}. From <Age iso={firstAt} /> to{" "}
       <Age iso={lastAt} />.
-      {writers.length > 1 && ` Written with ${writers.map(({ name }) => visible(name)).join(", ")}.`}
+      {writers.length > 1 && ` Written with ${writers.map(({ name }) => name).join(", ")}.`}
     </p>
   );
 }
 
-/** Whoever wrote the shown files under this run id: anybody may claim one. */
+/** The keys that wrote the shown files under this run id, and the console: anybody may claim a run id. */
 function writersOf(projectId: string, { files }: RunDetails): readonly Writer[] {
   const keyIds = [...new Set(files.flatMap((file) => file.keyIds ?? []))];
   const keys = keyIds.map((id) => ({ name: writerName(projectId, id), keys: [id] }));
