@@ -1,7 +1,7 @@
 /** A misspelt guard or limit would be none: fields and query parameters that a route does not know are refused by name. */
 import { assert, assertEquals } from "@std/assert";
 import { z } from "zod";
-import { UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
+import { UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../../supabase/functions/api/limits.ts";
 import { ROUTES } from "../../supabase/functions/api/routes/mod.ts";
 import type { Route } from "../../supabase/functions/api/route.ts";
 import { owner } from "../support/client/accounts.ts";
@@ -18,6 +18,12 @@ const { key: admin } = await account.createKey({ scopes: ["read", "write", "admi
 /** Routes that take any parameter, by pattern, and bodies that have readers of their own. */
 const OPEN_ROUTES = ["/health", "/l/:token", "/l/:token", "/openapi.json"];
 const OPEN_BODIES = ["/mcp", "/memory"];
+
+/** What tells a list in JSON Schema. */
+const list = z.looseObject({
+  items: z.looseObject({ type: z.string().optional() }).optional().catch(undefined),
+  maxItems: z.number().optional().catch(undefined),
+});
 
 const TYPO = "nonsense";
 const isStrict = ({ pattern }: Route) => !OPEN_ROUTES.includes(pattern);
@@ -58,6 +64,21 @@ test("the routes and bodies that take what they do not know are these alone", as
   const input = { command: "create", path: "/memories/a", file_text: "a", [TYPO]: 1 };
   assertEquals((await own.request("POST", "/memory", { body: input })).status, 200);
   assertEquals((await own.read("memories/a")).content, "a");
+});
+
+test("no list of objects in a body may be longer than what is looked at", () => {
+  const lists: number[] = [];
+  const look = (schema: unknown): void => {
+    if (typeof schema !== "object" || schema === null) return;
+    const { items, maxItems = Infinity } = list.catch({}).parse(schema);
+    if (items && (items.type ?? "object") === "object") lists.push(maxItems);
+    Object.values(schema).forEach(look);
+  };
+  for (const { openapi: { body } } of ROUTES) {
+    if (body) look(z.toJSONSchema(body, { io: "input", unrepresentable: "any" }));
+  }
+  assert(lists.length > 0);
+  assertEquals(lists.filter((length) => length > UNKNOWN_NAMES_ITEMS_MAX), []);
 });
 
 for (const route of ROUTES.filter(isStrict)) {

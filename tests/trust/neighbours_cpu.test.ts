@@ -16,6 +16,7 @@ import {
 import { HealthWatch } from "../support/health_watch.ts";
 import { figures } from "../support/runner/long.ts";
 import { threadCpuSeconds } from "../support/stack/processes.ts";
+import { messageOf } from "../support/client/mcp.ts";
 import { indexed } from "../support/client/search.ts";
 import { test } from "../support/stack/suite.ts";
 
@@ -64,6 +65,12 @@ const flips = (count: number) =>
     newString: index % 2 === 0 ? "b" : "a",
     replaceAll: true,
   }));
+const MANY_ARGUMENTS = messageOf("modern", "tools/call", {
+  name: "write_file",
+  arguments: Object.fromEntries(
+    Array.from({ length: 45_000 }, (_, n) => [`expected${`${n}`.padStart(7, "0")}`, 1]),
+  ),
+});
 const HARD_TEXT = unforeseeable(900_000);
 const WORDS = Array.from({ length: 120 }, (_, index) => `w${index}`).join(" or ");
 
@@ -141,6 +148,28 @@ const ATTACKS: readonly Attack[] = [
     files: { f: ["none of it"] },
     attack: put("/files/edit/f", encode(`{"edits":[${"[],".repeat(5 * MIB)}[]]}`)),
     code: "CONTENT_TOO_LARGE",
+  },
+  {
+    name: "30,000 operations of no known kind",
+    files: {},
+    attack: {
+      method: "POST",
+      path: "/batch",
+      headers: { "content-type": "application/json" },
+      body: json({ operations: Array.from({ length: 30_000 }, () => ({ op: 1 })) }),
+    },
+    code: "VALIDATION_ERROR",
+  },
+  {
+    name: "45,000 arguments that look like one of a tool",
+    files: {},
+    attack: {
+      method: "POST",
+      path: "/mcp",
+      headers: MANY_ARGUMENTS.headers,
+      body: json(MANY_ARGUMENTS.body),
+    },
+    code: "VALIDATION_ERROR",
   },
   {
     name: "a diff of 500,000 short lines",

@@ -78,6 +78,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["ENDED_LINKS_KEPT_DAYS", "days that an ended link is answered with 410"],
   ["MEMORY_TEXT_BYTES_MAX", "text that a command of the memory tool reads or writes"],
   ["MEMORY_VIEW_ITEMS_MAX", "files and folders that the memory tool shows of a folder"],
+  ["MCP_UNKNOWN_ARGUMENTS_MAX", "arguments of an MCP call that its tool does not have"],
   ["ACCOUNT_PROJECTS_MAX", "projects of an account"],
   ["PROJECT_KEYS_MAX", "working keys of a project"],
   ["ACCOUNT_REQUESTS_PER_MINUTE", "requests about projects and keys under an account's token, per minute"],

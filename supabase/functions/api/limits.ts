@@ -47,6 +47,8 @@ export const JSON_LONG_STRING_BYTES = 16 * 1024;
 export const JSON_VALUES_MAX = 100_000;
 /** Nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 256;
+/** Items of a list in a JSON body that are looked at for unknown fields: as many as the longest list may have. */
+export const UNKNOWN_NAMES_ITEMS_MAX = 1_000;
 /** Unknown fields or query parameters that a refusal names … */
 export const UNKNOWN_NAMES_REPORTED_MAX = 10;
 /** … and how much of each, in UTF-16 code units. */
@@ -122,6 +124,8 @@ export const RAW_UPLOAD_BYTES = 8 * 1024 * 1024;
 
 /** Body of a call of `/mcp`, in bytes. */
 export const MCP_BODY_BYTES_MAX = 4 * 1024 * 1024;
+/** Arguments of a call that its tool does not have: each is compared with those that it has. */
+export const MCP_UNKNOWN_ARGUMENTS_MAX = 100;
 /** Text of a tool's result, in UTF-16 code units … */
 export const MCP_TEXT_LENGTH_MAX = 40_000;
 /** … and of one line in it; a longer one is cut. */

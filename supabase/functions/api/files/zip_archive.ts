@@ -27,8 +27,9 @@ function namesOf(contents: readonly Content[]): string[] {
 
 /**
  * Yields an archive of these files, stored as they are, under their paths (or names that disks hold) and with the times of
- * their versions. Holds what `readSegments` does. The first piece comes when the first segment has been read, so that a failure of the back
- * end can still be answered; a segment that is corrupt or out of reach throws, and the archive has no end then.
+ * their versions. Holds what `readSegments` does. The first piece comes when the first segment has been read, so that a
+ * failure of the back end can still be answered; a segment that is corrupt or out of reach throws, and the archive has no
+ * end then.
  */
 export async function* zipArchive(
   context: ExportContext,

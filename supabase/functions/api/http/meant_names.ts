@@ -29,6 +29,9 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["name", "label", "title"],
 ];
 
+/** By the letters of each of them: a client chooses how often this is asked. */
+const SYNONYMS_BY_LETTERS = synonymsByLetters();
+
 /** The most letters that are wrong in a name that is recognized. */
 const WRONG_LETTERS_MAX = 2;
 
@@ -40,8 +43,16 @@ export function meantName(name: string, known: readonly string[]): string | unde
     .filter(({ wrong }) => wrong <= WRONG_LETTERS_MAX)
     .toSorted((a, b) => a.wrong - b.wrong);
   if (nearest) return nearest.one;
-  const synonyms = SYNONYMS.filter((words) => words.some((word) => lettersOf(word) === given)).flat();
-  return synonyms.flatMap((word) => known.filter((one) => lettersOf(one) === lettersOf(word)))[0];
+  const synonyms = SYNONYMS_BY_LETTERS.get(given) ?? [];
+  return synonyms.flatMap((letters) => known.filter((one) => lettersOf(one) === letters))[0];
+}
+
+function synonymsByLetters(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const words of SYNONYMS.map((names) => names.map(lettersOf))) {
+    for (const word of words) found.set(word, [...found.get(word) ?? [], ...words]);
+  }
+  return found;
 }
 
 /** `if_version`, `If-Version` and `ifVersion` differ in how they are written. */

@@ -1,7 +1,7 @@
 /** Fields and query parameters that a route does not know are refused, and the one that was probably meant is named. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
-import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
+import { UNKNOWN_NAME_LENGTH_SHOWN, UNKNOWN_NAMES_ITEMS_MAX, UNKNOWN_NAMES_REPORTED_MAX } from "../limits.ts";
 import { meantName } from "./meant_names.ts";
 import type { Query } from "./query.ts";
 
@@ -43,7 +43,9 @@ export function unknownFields(schema: z.core.$ZodType, value: unknown, prefix = 
   if (Array.isArray(value) !== schema instanceof z.ZodArray) return [];
   const known = schema instanceof z.ZodObject && !isOpen(schema) ? Object.keys(schema.shape) : null;
   const found: Issue[] = [];
-  for (const [name, inner] of Object.entries(value)) {
+  // A longer list is refused for its length.
+  const looked = Array.isArray(value) ? value.slice(0, UNKNOWN_NAMES_ITEMS_MAX) : value;
+  for (const [name, inner] of Object.entries(looked)) {
     if (found.length >= UNKNOWN_NAMES_REPORTED_MAX) break;
     const field = fieldOf(schema, name);
     if (field) found.push(...unknownFields(field, inner, `${prefix}${name}.`));
@@ -57,7 +59,7 @@ function unknownToUnion(schema: z.ZodUnion, value: object, prefix: string): Issu
   const discriminator = schema instanceof z.ZodDiscriminatedUnion ? schema.def.discriminator : undefined;
   const options = discriminator === undefined ? schema.options : schema.options.filter((option) => {
     const kind = fieldOf(option, discriminator);
-    return kind !== undefined && z.safeParse(kind, Reflect.get(value, discriminator)).success;
+    return kind instanceof z.ZodLiteral && kind.values.has(Reflect.get(value, discriminator));
   });
   const [fewest = []] = options.map((option) => unknownFields(option, value, prefix))
     .toSorted((a, b) => a.length - b.length);

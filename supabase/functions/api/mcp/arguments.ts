@@ -3,7 +3,7 @@ import { z } from "zod";
 import { fail } from "../errors.ts";
 import { meantName } from "../http/meant_names.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
-import { INTEGER_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
+import { INTEGER_MAX, MCP_UNKNOWN_ARGUMENTS_MAX, SEARCH_GLOB_LENGTH_MAX } from "../limits.ts";
 import { unescapeHidden } from "../runtime/hidden_characters.ts";
 
 /** One argument: flat, since models fail at unions and nesting. */
@@ -133,9 +133,14 @@ export function parseArguments<Shape extends z.ZodRawShape>(
 }
 
 function refuseMisspelt(known: readonly string[], given: unknown): void {
-  const names = Object.keys(Object(given));
-  for (const name of names.filter((one) => !known.includes(one))) {
-    const meant = meantName(name, known.filter((one) => !names.includes(one)));
+  const names = new Set(Object.keys(Object(given)));
+  const unknown = [...names].filter((name) => !known.includes(name));
+  if (unknown.length > MCP_UNKNOWN_ARGUMENTS_MAX) {
+    fail("VALIDATION_ERROR", `there are ${unknown.length} arguments that the tool does not have`);
+  }
+  const missing = known.filter((name) => !names.has(name));
+  for (const name of unknown) {
+    const meant = meantName(name, missing);
     if (meant !== undefined) fail("VALIDATION_ERROR", `${name} is not an argument; did you mean ${meant}?`);
   }
 }
