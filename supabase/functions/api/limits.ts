@@ -8,8 +8,10 @@
 
 /** Costly requests of one account, or of a project without one, that an isolate serves at the same time … */
 export const COSTLY_REQUESTS_AT_ONCE = 2;
-/** … and how long the next one waits for its turn before it gets a 429. */
+/** … and how long the next one waits for its turn before it gets a 429 … */
 export const COSTLY_WAIT_MILLISECONDS = 3_000;
+/** … as it does at once where this many of them wait already. */
+export const COSTLY_WAITING_MAX = 100;
 /** A costly request counts as one request for each of these amounts of work that it begins, and at most as this many: */
 export const REQUESTS_COUNTED_MAX = 10;
 /** work of a search, a diff, or a batch's edits, in units; */

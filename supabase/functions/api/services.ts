@@ -17,6 +17,7 @@ import {
   BODY_PROJECT_BYTES,
   CHANGES_POLL_DEADLINE_MILLISECONDS,
   COSTLY_REQUESTS_AT_ONCE,
+  COSTLY_WAITING_MAX,
   FILE_COMMITS_AT_ONCE,
   FREE_FOLLOWS_PER_MINUTE,
   HEALTH_PROBE_DEADLINE_MILLISECONDS,
@@ -93,7 +94,7 @@ export function createServices(parts: Parts) {
     keys: new KeyCache(),
     failedAuth: new MinuteCounts(ADDRESS_REQUESTS_PER_MINUTE, ADDRESSES_REMEMBERED_MAX),
     freeFollows: new MinuteCounts(FREE_FOLLOWS_PER_MINUTE, KEYS_REMEMBERED_MAX),
-    costlyTurns: new Turns(COSTLY_REQUESTS_AT_ONCE, busyAccount),
+    costlyTurns: new Turns(COSTLY_REQUESTS_AT_ONCE, busyAccount, COSTLY_WAITING_MAX),
     requestCounts: new RequestCounts({
       ...parts,
       connect: () => parts.connectUsage(new Deadline(USAGE_DEADLINE_MILLISECONDS, clock)),

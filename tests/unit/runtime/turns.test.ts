@@ -34,6 +34,18 @@ Deno.test("Turns: so many at a time for each key, first come, first served", asy
   for (const end of later) (await end)();
 });
 
+Deno.test("Turns: once as many wait as may, the next one is refused at once; those that wait, and other keys, are not", async () => {
+  const turns = new Turns(1, () => new ApiError("RATE_LIMIT_EXCEEDED", "too many"), 2);
+  const end = await turns.take("a", deadline());
+  const waiting = [turns.take("a", deadline()), turns.take("a", deadline())];
+  await assertRejects(() => turns.take("a", deadline()), ApiError, "too many");
+  (await turns.take("b", deadline()))();
+  end();
+  for (const turn of waiting) (await turn)();
+  (await turns.take("a", deadline()))();
+  assertEquals(turns.isBusy("a"), false);
+});
+
 Deno.test("Turns: a key is busy while anybody has or awaits a turn, and forgotten afterwards", async () => {
   const turns = new Turns(1);
   const state = () => [turns.isBusy("a"), turns.isAwaited("a")];

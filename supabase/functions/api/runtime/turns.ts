@@ -15,8 +15,12 @@ export class Turns {
   readonly #atOnce: number;
   readonly #lines = new Map<string, Line>();
 
-  /** `late` makes the error of a turn that did not come in time. */
-  constructor(atOnce: number, private readonly late: () => ApiError = busyFile) {
+  /** `late` makes the error of a turn that did not come in time, or for which `waitingMax` wait already. */
+  constructor(
+    atOnce: number,
+    private readonly late: () => ApiError = busyFile,
+    private readonly waitingMax = Infinity,
+  ) {
     this.#atOnce = atOnce;
   }
 
@@ -32,13 +36,14 @@ export class Turns {
 
   /**
    * Takes a turn once everyone who came earlier has had theirs or given up. Throws the error of `late`, by default 503
-   * `SERVICE_UNAVAILABLE`, when the deadline is over first, and the signal's reason when it aborts.
+   * `SERVICE_UNAVAILABLE`, when the deadline is over first, at once where too many wait, and the signal's reason when it aborts.
    */
   take(key: string, deadline: Deadline, signal?: AbortSignal): Promise<EndTurn> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const line = this.#lines.get(key) ?? { running: 0, waiting: [] };
     this.#lines.set(key, line);
     if (line.running < this.#atOnce) return Promise.resolve(this.#begin(key, line));
+    if (line.waiting.length >= this.waitingMax) return Promise.reject(this.late());
     return deadline.count(() => this.#wait(key, line, deadline, signal));
   }
 
