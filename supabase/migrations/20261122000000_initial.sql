@@ -2054,14 +2054,13 @@ create function filestore.file_at(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
-  -- Known to be of that moment or before, and known to be later; between them nothing at or below v_searched is there.
-  v_low integer := 0;
+  -- The highest version known to be of that moment or before is v_then, the lowest known to be later v_high; no version
+  -- between v_then's and v_searched exists.
+  v_then filestore.file_versions;
+  v_found filestore.file_versions;
   v_high integer := (p_file).version + 1;
   v_searched integer := 0;
-  v_middle integer;
-  v_version integer;
-  v_is_later boolean;
-  v_then filestore.file_versions;
+  v_middle integer := (p_file).version;
 begin
   is_trimmed := false;
   is_redacted := false;
@@ -2070,31 +2069,31 @@ begin
     return;
   end if;
   if p_moment.at is not null and (p_file).created_at > p_moment.at then return; end if;
-  -- Times and positions ascend with the numbers. The latest version first: where it is later, few may be.
-  v_middle := (p_file).version;
+  -- Times and positions ascend with the numbers. The latest version is later, as its file's row says; of a cursor its
+  -- position decides, which only the version has. Then the second latest: where the latest is later, few others are.
+  if (p_file).updated_at > p_moment.at then
+    v_high := (p_file).version;
+    v_middle := v_high - 1;
+  end if;
   while v_searched < v_high - 1 loop
-    select v.version, coalesce(v.created_at > p_moment.at, v.position > p_moment.position)
-    into v_version, v_is_later
-    from filestore.file_versions v
+    select * into v_found from filestore.file_versions v
     where v.project_id = (p_file).project_id and v.file_id = (p_file).id
       and v.version > v_searched and v.version <= v_middle
     order by v.version desc limit 1;
     if not found then
       v_searched := v_middle;
-    elsif v_is_later then
-      v_high := v_version;
+    elsif coalesce(v_found.created_at > p_moment.at, v_found.position > p_moment.position) then
+      v_high := v_found.version;
     else
-      v_low := v_version;
+      v_then := v_found;
       v_searched := v_middle;
     end if;
     v_middle := (v_searched + v_high) / 2;
   end loop;
-  is_trimmed := v_high > v_low + 1;
-  if v_low = 0 then return; end if;
+  is_trimmed := v_high > coalesce(v_then.version, 0) + 1;
+  if v_then.version is null then return; end if;
   file := p_file;
-  if v_low = (p_file).version then return; end if;
-  select * into v_then from filestore.file_versions v
-  where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = v_low;
+  if v_then.version = (p_file).version then return; end if;
   file := filestore.at_version(p_file, v_then);
   is_redacted := v_then.redacted_at is not null;
 end
