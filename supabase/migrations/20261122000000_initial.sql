@@ -4419,8 +4419,8 @@ comment on function filestore.is_receipt_seen is
 call filestore.grant_execute('filestore.is_receipt_seen', 'filestore_engine');
 
 create function filestore.pick_changes(
-  p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_looked_at_max integer,
-  p_picked_max integer, out positions bigint[], out looked_to bigint
+  p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer,
+  p_picked_max integer, out positions bigint[], out examined_to bigint
 )
 language plpgsql stable
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -4436,70 +4436,54 @@ declare
   v_below constant text := nullif(p_query ->> 'directory', '') || '/';
   v_beyond constant text := nullif(p_query ->> 'directory', '') || '0';
   v_until constant timestamptz := p_query ->> 'until';
+  v_newest_first constant boolean := coalesce((p_query ->> 'newestFirst')::boolean, false);
+  v_examined bigint[];
 begin
-  -- The file of a version is looked up only where its path matters, or row-level security hides some.
-  if (p_query ->> 'newestFirst')::boolean then
-    positions := array(
-      select l.position from (
-        select v.position, v.file_id, v.run_id, v.actor, v.key_id, v.operation, v.created_at
-        from filestore.file_versions v
-        where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
-        order by v.position desc limit p_looked_at_max
-      ) l
-      cross join lateral (
-        select true where not p_by_path
-        union all
-        select true from filestore.files f
-        where p_by_path and f.project_id = p_project_id and f.id = l.file_id and (v_path is null or f.path = v_path)
-          and (v_below is null or f.path >= v_below and f.path < v_beyond)
-          and (v_place is null or f.path = v_place or f.path >= v_place || '/' and f.path < v_place || '0')
-        union all
-        select true where p_by_path and l.operation = 'purge'
-          and filestore.is_receipt_seen(p_project_id, l.file_id, p_query)
-      ) f
-      where (v_run is null or l.run_id = v_run) and (v_actor is null or l.actor = v_actor)
-        and (v_key_id is null or l.key_id = v_key_id) and (v_operation is null or l.operation = v_operation)
-        and (v_until is null or l.created_at < v_until)
-      order by l.position desc limit p_picked_max);
-    if p_query ? 'before' and cardinality(positions) < p_picked_max then
-      select v.position into looked_to from filestore.file_versions v
+  if v_newest_first then
+    v_examined := array(
+      select v.position from filestore.file_versions v
       where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
-      order by v.position desc offset p_looked_at_max - 1 limit 1;
-    end if;
-    return;
+      order by v.position desc limit p_examined_max);
+  else
+    v_examined := array(
+      select v.position from filestore.file_versions v
+      where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
+      order by v.position limit p_examined_max);
   end if;
   positions := array(
-    select l.position from (
-      select v.position, v.file_id, v.run_id, v.actor, v.key_id, v.operation from filestore.file_versions v
-      where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
-      order by v.position limit p_looked_at_max
-    ) l
+    select e.position from unnest(v_examined) with ordinality e (position, number)
+    -- fence: rows are looked up one by one, and no more of them than are picked.
+    cross join lateral (
+      select * from filestore.file_versions v where v.project_id = p_project_id and v.position = e.position offset 0
+    ) v
+    -- A file is looked up only where its path matters, or row-level security hides some.
     cross join lateral (
       select true where not p_by_path
       union all
       select true from filestore.files f
-      where p_by_path and f.project_id = p_project_id and f.id = l.file_id and (v_path is null or f.path = v_path)
+      where p_by_path and f.project_id = p_project_id and f.id = v.file_id and (v_path is null or f.path = v_path)
         and (v_below is null or f.path >= v_below and f.path < v_beyond)
         and (v_place is null or f.path = v_place or f.path >= v_place || '/' and f.path < v_place || '0')
       union all
-      select true where p_by_path and l.operation = 'purge'
-        and filestore.is_receipt_seen(p_project_id, l.file_id, p_query)
+      select true where p_by_path and v.operation = 'purge'
+        and filestore.is_receipt_seen(p_project_id, v.file_id, p_query)
     ) f
-    where (v_run is null or l.run_id = v_run) and (v_actor is null or l.actor = v_actor)
-      and (v_key_id is null or l.key_id = v_key_id) and (v_operation is null or l.operation = v_operation)
-    order by l.position limit p_picked_max);
+    where (v_run is null or v.run_id = v_run) and (v_actor is null or v.actor = v_actor)
+      and (v_key_id is null or v.key_id = v_key_id) and (v_operation is null or v.operation = v_operation)
+      and (v_until is null or v.created_at < v_until)
+    order by e.number limit p_picked_max);
   if cardinality(positions) = p_picked_max then return; end if;
-  select max(l.position) into looked_to from (
-    select v.position from filestore.file_versions v
-    where v.project_id = p_project_id and v.position > p_after and v.position <= p_end
-    order by v.position limit p_looked_at_max
-  ) l;
+  if not v_newest_first then
+    examined_to := v_examined[cardinality(v_examined)];
+  elsif p_query ? 'before' then
+    examined_to := v_examined[p_examined_max];
+  end if;
 end
 $$;
 comment on function filestore.pick_changes is
-  'The positions of the versions after one position, up to another, that the filters let through: so many of as many '
-  'that are looked at, from the first one on, or from the last one back. looked_to: where the look ended, if it found '
-  'fewer; of a look back only if there was more to look at.';
+  'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass the '
+  'filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, where '
+  'fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 
 create function filestore.change_records(
@@ -4559,7 +4543,7 @@ declare
   -- The owner, who has no key, has this scope, too.
   v_shows_keys constant boolean := 'admin' = any (v_session.scopes);
   v_by_path constant boolean := v_session.path_prefix is not null or p_query ?| '{path,directory,place}';
-  v_looked_at_max constant integer := case
+  v_examined_max constant integer := case
     when v_by_path or v_until is not null or p_query ?| '{run,actor,keyId,operation}'
     then (filestore.limits()).changes_looked_at_max
     else v_limit + 1 end;
@@ -4595,16 +4579,16 @@ begin
   v_last := filestore.last_position(v_project_id, v_after, v_last);
   if p_query ->> 'after' is distinct from 'now' then
     v_picked := filestore.pick_changes(
-      v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_looked_at_max,
+      v_project_id, p_query || jsonb_build_object('until', v_until), v_by_path, v_after, v_last, v_examined_max,
       v_limit + 1);
-    v_has_more := cardinality(v_picked.positions) > v_limit or coalesce(v_picked.looked_to < v_last, false);
+    v_has_more := cardinality(v_picked.positions) > v_limit or coalesce(v_picked.examined_to < v_last, false);
     v_positions := v_picked.positions[1:v_limit];
     if v_before is not null then
-      v_last := coalesce(v_picked.looked_to, v_positions[cardinality(v_positions)], 0);
+      v_last := coalesce(v_picked.examined_to, v_positions[cardinality(v_positions)], 0);
     elsif v_newest_first then
       v_positions := array(select p from unnest(v_positions) p order by p);
     elsif v_has_more then
-      v_last := coalesce(v_picked.looked_to, v_positions[v_limit]);
+      v_last := coalesce(v_picked.examined_to, v_positions[v_limit]);
     end if;
   end if;
   return filestore.page_response(v_session, json_build_object(

@@ -156,7 +156,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     ...plannedOnce,
     execute: ["filestore_admin", "filestore_engine"],
   },
-  "filestore.pick_changes(p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_looked_at_max integer, p_picked_max integer, OUT positions bigint[], OUT looked_to bigint)":
+  "filestore.pick_changes(p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer, p_picked_max integer, OUT positions bigint[], OUT examined_to bigint)":
     plannedOnce,
   "filestore.change_records(p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean)":
     plannedOnce,
