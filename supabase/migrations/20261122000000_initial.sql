@@ -1771,9 +1771,10 @@ declare
   v_used integer;
   v_is_counted boolean;
   v_from integer;
-  v_left integer;
+  v_taken integer;
   v_held integer;
 begin
+  if p_limit is null then return row(true, null::integer, v_window + interval '1 minute'); end if;
   loop
     select max(w.window_start), count(*),
            coalesce(sum(w.request_count) filter (where w.window_start >= v_window), 0),
@@ -1793,7 +1794,7 @@ begin
       insert into filestore.rate_windows (project_id, shard)
       select p_project_id, n from generate_series(1, c_shards) n on conflict do nothing;
     end if;
-    v_left := p_requests;
+    v_taken := 0;
     -- In turn, so that a shard keeps the id of its last request for as long as possible.
     v_from := coalesce(v_held, v_used % c_shards + 1);
     begin
@@ -1801,7 +1802,7 @@ begin
       if v_held is not null then
         perform from filestore.rate_windows w where w.project_id = p_project_id and w.shard = v_held for update;
       end if;
-      loop
+      while v_taken < p_requests loop
         update filestore.rate_windows w
         set window_start = greatest(w.window_start, v_window), request_id = p_request_id,
             request_count = case when w.window_start < v_window then 0 else w.request_count end + 1
@@ -1810,16 +1811,12 @@ begin
           where s.project_id = p_project_id and s.shard >= v_from
             and case when s.window_start < v_window then 0 else s.request_count end * c_shards + s.shard <= p_limit
           order by s.shard limit 1 for update skip locked);
-        if found then
-          v_left := v_left - 1;
-          if v_left = 0 then
-            return row(true, p_limit - v_used - p_requests, v_window + interval '1 minute');
-          end if;
-        else
-          exit when v_from = 1;
-          v_from := 1;
-        end if;
+        exit when not found and v_from = 1;
+        if found then v_taken := v_taken + 1; else v_from := 1; end if;
       end loop;
+      if v_taken = p_requests then
+        return row(true, p_limit - v_used - p_requests, v_window + interval '1 minute');
+      end if;
       -- What has room now is locked by others. What this request has taken is given back before it waits for them.
       select min(s.shard) into v_held from filestore.rate_windows s
       where s.project_id = p_project_id
@@ -1832,10 +1829,83 @@ begin
 end
 $$;
 comment on function filestore.count_requests is
-  'Counts a request as p_requests in the project''s window, unless its id is null or was counted already; counts '
-  'nothing where fewer are left. Waits only while other transactions lock every shard with room. With p_may_wait '
-  'false, for a transaction that has locked a shard already, it refuses instead.';
+  'Counts a request as p_requests in the project''s window, unless its id is null, it was counted already, or the '
+  'project has no limit (null). Counts nothing where fewer are left. Waits only while other transactions lock every '
+  'shard with room; with p_may_wait false, for a transaction that has locked a shard already, it refuses instead.';
 call filestore.grant_execute('filestore.count_requests', 'filestore_engine');
+
+create function filestore.envelope_of(
+  p_session filestore.session, p_limit integer, p_count filestore.request_count
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'rate', jsonb_build_object(
+      'limit', p_limit, 'remaining', (p_count).remaining, 'reset', extract(epoch from (p_count).resets_at)::bigint),
+    'grant', jsonb_build_object(
+      'projectId', (p_session).project_id, 'accountId', (p_session).account_id, 'keyId', (p_session).key_id,
+      'tier', (p_session).tier, 'maxFileBytes', (p_session).max_file_bytes, 'scopes', (p_session).scopes,
+      'pathPrefix', (p_session).path_prefix));
+end
+$$;
+comment on function filestore.envelope_of is 'What every answer of an authorized request contains.';
+call filestore.grant_execute('filestore.envelope_of', 'filestore_engine');
+
+create type filestore.caller as (
+  project_id uuid,
+  key_id uuid,
+  scopes text[],
+  path_prefix text,
+  account_id uuid,
+  is_session_active boolean,
+  is_use_due boolean,
+  has_written boolean
+);
+comment on type filestore.caller is 'What a key, a console session or a link stands for.';
+comment on column filestore.caller.account_id is
+  'The account whose console session this is, or in whose console session the link was created; null for keys.';
+comment on column filestore.caller.is_session_active is 'Null for keys and links.';
+comment on column filestore.caller.is_use_due is 'Whether the use of the key was last noted over a minute ago.';
+
+create function filestore.caller_of(p_token_hash text) returns filestore.caller
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_caller filestore.caller;
+begin
+  select k.project_id, k.id, k.scopes, k.path_prefix, null, null,
+         k.last_used_at is null or k.last_used_at < clock_timestamp() - interval '1 minute', k.has_written
+  into v_caller from filestore.api_keys k
+  where k.key_hash = decode(p_token_hash, 'hex') and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > clock_timestamp());
+  if found then return v_caller; end if;
+  select s.project_id, null, '{read,write,admin}', null, s.account_id,
+         filestore.is_session_active(s.account_id, s.session_id, s.aal)
+  into v_caller from filestore.console_sessions s
+  where s.token_hash = decode(p_token_hash, 'hex') and s.expires_at > clock_timestamp();
+  if found then return v_caller; end if;
+  select l.project_id, null, array[l.scope], null, l.account_id into v_caller
+  from filestore.links l where l.token_hash = decode(p_token_hash, 'hex') and l.account_id is not null;
+  return v_caller;
+end
+$$;
+comment on function filestore.caller_of is 'The key, console session or link with this hash; null where there is none.';
+call filestore.grant_execute('filestore.caller_of', 'filestore_engine');
+
+create function filestore.note_use(p_caller filestore.caller, p_writes boolean) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if (p_caller).key_id is null or not (p_caller).is_use_due and ((p_caller).has_written or not p_writes) then
+    return;
+  end if;
+  -- No request waits for the row: one that another transaction holds is left to the key's next request.
+  update filestore.api_keys k
+  set last_used_at = case when (p_caller).is_use_due then clock_timestamp() else k.last_used_at end,
+      has_written = k.has_written or p_writes
+  where k.id = (select u.id from filestore.api_keys u where u.id = (p_caller).key_id for no key update skip locked);
+end
+$$;
+comment on function filestore.note_use is 'Notes when a key was last used, to the minute, and that it has written.';
+call filestore.grant_execute('filestore.note_use', 'filestore_engine');
 
 create function filestore.authorize(
   p_key_hash text, p_request_id uuid, p_scope text, p_requests integer default 1
@@ -1843,104 +1913,63 @@ create function filestore.authorize(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_session filestore.session;
+  v_caller filestore.caller;
   v_setting text;
   v_limit integer;
-  v_last_used_at timestamptz;
-  v_has_written boolean;
-  v_opener_id uuid;
-  v_is_session_active boolean;
-  v_suspended_at timestamptz;
-  v_deleted_at timestamptz;
+  v_is_suspended boolean;
+  v_is_deleted boolean;
   v_count filestore.request_count;
+  v_refusal jsonb;
 begin
   -- Assigned rather than performed: a simple expression is evaluated directly, a statement goes through the executor.
   v_setting := set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   v_setting := set_config('filestore.key_hash', p_key_hash, true);
   -- Nothing that a reader writes (the count, when the key was last used) is worth waiting for the disk.
-  if p_scope is null or p_scope = 'read' then
-    v_setting := set_config('synchronous_commit', 'off', true);
-  end if;
-  select k.id, k.project_id, k.last_used_at, k.has_written, k.scopes, k.path_prefix
-  into v_session.key_id, v_session.project_id, v_last_used_at, v_has_written, v_session.scopes, v_session.path_prefix
-  from filestore.api_keys k
-  where k.key_hash = decode(p_key_hash, 'hex')
-    and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > clock_timestamp());
-  if not found then
-    select s.project_id, s.account_id, '{read,write,admin}',
-           filestore.is_session_active(s.account_id, s.session_id, s.aal)
-    into v_session.project_id, v_opener_id, v_session.scopes, v_is_session_active
-    from filestore.console_sessions s
-    where s.token_hash = decode(p_key_hash, 'hex') and s.expires_at > clock_timestamp();
-  end if;
-  if not found then
-    select l.project_id, l.account_id, array[l.scope]
-    into v_session.project_id, v_opener_id, v_session.scopes
-    from filestore.links l where l.token_hash = decode(p_key_hash, 'hex') and l.account_id is not null;
-  end if;
-  if not found then
+  if p_scope is null or p_scope = 'read' then v_setting := set_config('synchronous_commit', 'off', true); end if;
+  v_caller := filestore.caller_of(p_key_hash);
+  if v_caller.project_id is null then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
-  v_setting := set_config('filestore.project_id', v_session.project_id::text, true);
-  v_setting := set_config('filestore.path_prefix', coalesce(v_session.path_prefix || '/', ''), true);
-
-  select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute), coalesce(p.max_file_bytes, t.max_file_bytes),
-         coalesce(p.max_project_bytes, t.max_project_bytes), p.suspended_at, p.deleted_at, p.owner_id,
+  v_session.project_id := v_caller.project_id;
+  v_session.key_id := v_caller.key_id;
+  v_session.scopes := v_caller.scopes;
+  v_session.path_prefix := v_caller.path_prefix;
+  v_setting := set_config('filestore.project_id', v_caller.project_id::text, true);
+  v_setting := set_config('filestore.path_prefix', coalesce(v_caller.path_prefix || '/', ''), true);
+  select p.tier, coalesce(p.requests_per_minute, t.requests_per_minute),
+         coalesce(p.max_file_bytes, t.max_file_bytes), coalesce(p.max_project_bytes, t.max_project_bytes),
+         p.suspended_at is not null, p.deleted_at is not null, p.owner_id,
          -- A project with a quota of its own, or with none, takes nothing from its account's.
          case when p.max_project_bytes is null and t.max_project_bytes is not null and p.owner_id is not null
            then s.account_bytes end
-  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_suspended_at,
-    v_deleted_at, v_session.account_id, v_session.account_bytes
+  into strict v_session.tier, v_limit, v_session.max_file_bytes, v_session.max_project_bytes, v_is_suspended,
+    v_is_deleted, v_session.account_id, v_session.account_bytes
   from filestore.projects p join filestore.tiers t on t.name = p.tier cross join filestore.settings s
-  where p.id = v_session.project_id;
-  -- A key ends with its project; a console session, and a link made in one, with the ownership of whoever opened it.
-  if v_deleted_at is not null
-    or v_session.key_id is null and v_opener_id is distinct from v_session.account_id then
+  where p.id = v_caller.project_id;
+  -- A key ends with its project; a console session, and a link created in one, with its account's ownership.
+  if v_is_deleted or v_caller.key_id is null and v_caller.account_id is distinct from v_session.account_id then
     v_session.envelope := filestore.refusal('INVALID_API_KEY');
     return v_session;
   end if;
-  -- With a deleted account its sessions have ended, too: then the project is as suspended, as it is for its keys.
-  if not v_is_session_active and filestore.is_account_active(v_opener_id) then
+  -- The sessions of a deleted account have ended, too: its projects are suspended, for them as for keys.
+  if not v_caller.is_session_active and filestore.is_account_active(v_caller.account_id) then
     v_session.envelope := filestore.refusal('INVALID_SESSION');
     return v_session;
   end if;
-
-  if v_limit is null then
-    v_count.is_allowed := true;
-    v_count.resets_at := date_trunc('minute', clock_timestamp()) + interval '1 minute';
-  else
-    v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
-  end if;
-  v_session.envelope := jsonb_build_object(
-    'rate', jsonb_build_object(
-      'limit', v_limit, 'remaining', v_count.remaining, 'reset', extract(epoch from v_count.resets_at)::bigint),
-    'grant', jsonb_build_object(
-      'projectId', v_session.project_id, 'accountId', v_session.account_id, 'keyId', v_session.key_id,
-      'tier', v_session.tier,
-      'maxFileBytes', v_session.max_file_bytes, 'scopes', v_session.scopes, 'pathPrefix', v_session.path_prefix));
+  v_count := filestore.count_requests(v_session.project_id, v_limit, p_request_id, p_requests);
   if not v_count.is_allowed then
-    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
-    return v_session;
-  end if;
-
-  if v_session.key_id is not null
-    and (v_last_used_at is null or v_last_used_at < clock_timestamp() - interval '1 minute') then
-    -- Whoever finds the row locked leaves it to the other one.
-    update filestore.api_keys k set last_used_at = clock_timestamp()
-    where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
-  end if;
-  if v_suspended_at is not null or v_is_session_active is false
+    v_refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
+  elsif v_is_suspended or v_caller.is_session_active is false
     or not filestore.is_account_active(v_session.account_id) then
-    v_session.envelope := v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
-  elsif p_scope is not null and p_scope <> all (v_session.scopes) then
-    v_session.envelope := v_session.envelope
-      || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
-  elsif p_scope = 'write' and not v_has_written then
-    -- No commit is waited for: whoever finds the row locked leaves it to the other one, or to the key's next request.
-    update filestore.api_keys k set has_written = true
-    where k.id = (select u.id from filestore.api_keys u where u.id = v_session.key_id for no key update skip locked);
+    v_refusal := filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  elsif p_scope <> all (v_session.scopes) then
+    v_refusal := filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', p_scope));
   end if;
+  if v_count.is_allowed then
+    perform filestore.note_use(v_caller, p_scope is not distinct from 'write' and v_refusal is null);
+  end if;
+  v_session.envelope := filestore.envelope_of(v_session, v_limit, v_count) || coalesce(v_refusal, '{}');
   return v_session;
 end
 $$;
@@ -4481,9 +4510,9 @@ begin
 end
 $$;
 comment on function filestore.pick_changes is
-  'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass the '
-  'filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, where '
-  'fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
+  'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass '
+  'the filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, '
+  'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 
 create function filestore.change_records(

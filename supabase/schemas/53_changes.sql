@@ -196,9 +196,9 @@ begin
 end
 $$;
 comment on function filestore.pick_changes is
-  'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass the '
-  'filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, where '
-  'fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
+  'The positions of the first (newestFirst: the last) p_picked_max versions after p_after and up to p_end that pass '
+  'the filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, '
+  'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
 
 create function filestore.change_records(
