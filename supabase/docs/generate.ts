@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseCommand, printLine, run as runCommand } from "../local/cli/command_line.ts";
 import { contentTypesList } from "./generator/content_types.ts";
-import { decisionsTable } from "./generator/decisions.ts";
+import { decisionsIndex } from "./generator/decisions.ts";
 import { errorsTable } from "./generator/errors.ts";
 import { countedTable, limitsTable } from "./generator/limits.ts";
 import { routeFields, routesTable, scopesList, scopesOfConsole, scopesOfHelp } from "./generator/routes.ts";
@@ -31,7 +31,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "routes of the service": () => routesTable("service"),
   "schemas": schemasTable,
   "tasks": tasksTable,
-  "decisions": decisionsTable,
+  "decisions": decisionsIndex,
 };
 
 /** Files of code that are generated as a whole. */

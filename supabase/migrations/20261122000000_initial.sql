@@ -6378,7 +6378,7 @@ call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_rol
 -- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
 -- and that table tell which segments are dead, and none of them can come back: whoever brings a segment into a new
 -- version has it from one that is readable under the same locks. The rows are the engine's to read, and erasing them is
--- done by functions that run as `filestore_admin`. See decision 0049.
+-- done by functions that run as `filestore_admin`. See decision 0009.
 
 create function filestore.release_usage(
   p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint

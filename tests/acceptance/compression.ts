@@ -1,6 +1,6 @@
 /**
  * Compression on the way: the edge runtime compresses for clients that accept it, and so may any proxy. What has an
- * entity tag is never changed by it; the rest may come compressed, and says the same. Decision 0024.
+ * entity tag is never changed by it; the rest may come compressed, and says the same. Decision 0014.
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Answer } from "../support/client/contract.ts";

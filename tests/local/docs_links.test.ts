@@ -1,6 +1,7 @@
 /** The documents lead where they say: links, the reading path of an append, the form of decisions. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
+import { TOPICS } from "../../supabase/docs/generator/decisions.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
 import {
   linkedFile,
@@ -12,6 +13,7 @@ import {
 
 const README_LINES_MAX = 150;
 const PROSE_LENGTH_MAX = 125;
+const DECISION_WORDS_MAX = 600;
 const FOLLOWED_TYPESCRIPT_MAX = 18;
 const FOLLOWED_SQL_MAX = 3;
 
@@ -141,10 +143,13 @@ Deno.test(
 );
 
 for (const { path, lines } of documents.filter(({ path }) => path.startsWith("supabase/docs/decisions/0"))) {
-  Deno.test(`${path}: a title, a status with its date, why, and the alternatives`, () => {
+  Deno.test(`${path}: a page with a title, a status with its date, a topic, why, and the alternatives`, () => {
     assertMatch(lines[0] ?? "", /^# [A-Z].+[^.]$/);
-    assertMatch(lines[2] ?? "", /^Status: (accepted|replaced by .+), \d{4}-\d{2}-\d{2}$/);
+    assertMatch(lines[2] ?? "", /^Status: accepted, \d{4}-\d{2}-\d{2}$/);
+    assertMatch(lines[4] ?? "", new RegExp(`^Topic: (${Object.keys(TOPICS).join("|")})$`));
     const text = lines.join("\n");
+    const words = text.split(/\s+/).length;
+    assert(words <= DECISION_WORDS_MAX, `${words} words`);
     assert(/^\*\*Why\.\*\*|^## Why/m.test(text), "no reason");
     assert(/^\*\*Alternatives\.\*\*|^## Alternatives/m.test(text), "no alternatives");
   });
