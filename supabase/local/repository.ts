@@ -7,11 +7,18 @@ export const MIGRATIONS_DIRECTORY = at("../migrations");
 export const SCHEMAS_DIRECTORY = at("../schemas");
 export const FUNCTION_ENTRY = at("../functions/api/index.ts");
 export const EDGE_RUNTIME = at("./stack/edge_runtime.ts");
-export const EMBEDDINGS_PROCESS = at("./stack/model_process.ts");
+export const EMBEDDINGS_PROCESS = at("./model/model_process.ts");
+/** What the function imports, and so what the whole repository has in common. */
 export const IMPORT_MAP = at("../../import_map.json");
 /** What is deployed with the function: its import map, and a lock beside it. */
 export const FUNCTION_CONFIG = at("../functions/api/deno.json");
 export const DENO_CONFIG = at("../../deno.json");
+/** The packages of the stack and the commands, and of what is downloaded when it is first needed. */
+export const LOCAL_CONFIG = at("./deno.json");
+export const MODEL_CONFIG = at("./model/deno.json");
+export const CONSOLE_CONFIG = at("../console/deno.json");
+export const TESTS_CONFIG = at("../../tests/deno.jsonc");
+export const NPX_CONFIG = at("../../tests/support/npx/deno.json");
 export const PLATFORM_SQL = at("./database/platform.sql");
 export const CONSOLE_COMMAND = at("./cli/console.ts");
 export const CONSOLE_DIRECTORY = at("../console");

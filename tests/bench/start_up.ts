@@ -9,7 +9,7 @@ import { atMost } from "./report.ts";
 
 const ESBUILD = "esbuild@0.25.12";
 /** Packages that the function imports. */
-const IMPORTED = ["@supabase/supabase-js", "diff", "hono", "zod"];
+const IMPORTED = ["@supabase/supabase-js", "hono", "zod"];
 
 export async function startUp({ stack, rounds, report }: Bench): Promise<void> {
   report.group("Start and size of the function");

@@ -91,7 +91,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   ),
   "filestore.authorize(p_key_hash text, p_request_id uuid, p_scope text, p_requests integer)": engine,
   "filestore.caller_of(p_token_hash text)": engine,
-  "filestore.envelope_of(p_session filestore.session, p_limit integer, p_count filestore.request_count)": engine,
+  "filestore.envelope_of(p_session filestore.session, p_limit integer, p_count filestore.request_count)":
+    engine,
   "filestore.note_use(p_caller filestore.caller, p_writes boolean)": engine,
   "filestore.failed_precondition(p_file filestore.files, p_commit jsonb)": engine,
   "filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb)": engine,

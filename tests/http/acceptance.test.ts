@@ -7,7 +7,6 @@ import { suite, test } from "../support/stack/suite.ts";
 const { service, files } = await suite();
 
 const RUN = fileURLToPath(new URL("../acceptance/run.ts", import.meta.url));
-const LOCK = fileURLToPath(new URL("../deno.lock", import.meta.url));
 
 /**
  * The other test files run each area against the same service, so the short form has those that use both projects and
@@ -17,7 +16,7 @@ const FIRST_AREAS = IS_LONG ? [] : ["isolation", "lists", "raw reads", "compress
 
 function command(args: readonly string[], secretKey: string): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", `--lock=${LOCK}`, RUN, "--url", service.baseUrl, ...args],
+    args: ["run", "-A", "--no-check", RUN, "--url", service.baseUrl, ...args],
     env: { SUPABASE_SECRET_KEY: secretKey },
     stdin: "null",
     stdout: "piped",

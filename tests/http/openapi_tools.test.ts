@@ -29,7 +29,14 @@ test("a client of openapi-typescript and openapi-fetch compiles under `deno chec
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       // The import map pins what it imports; the types are those of the moment.
       args: [
-        ...["run", "--check", "-A", "--no-lock", `--config=${ROOT}/deno.json`, `${directory}/client.ts`],
+        ...[
+          "run",
+          "--check",
+          "-A",
+          "--no-lock",
+          `--config=${ROOT}/tests/deno.jsonc`,
+          `${directory}/client.ts`,
+        ],
         ...[service.baseUrl, project.key],
       ],
       env: { NO_COLOR: "1" },

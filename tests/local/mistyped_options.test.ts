@@ -5,7 +5,7 @@ import { REPOSITORY, runCommand } from "../support/stack/command.ts";
 
 /** Script, arguments that would do something, the mistyped option, what was meant. */
 const MISTYPED: readonly (readonly [string, readonly string[], string, string])[] = [
-  ["console.ts", ["--local"], "--updte-lock", "--update-lock"],
+  ["console.ts", ["--local"], "--githb", "--github"],
   ["files.ts", ["import", "x"], "--overwite", "--overwrite"],
   ["keys.ts", ["create", "--project", "p"], "--path-prefix=docs", "--prefix"],
   ["keys.ts", ["create", "--project", "p"], "--expries", "--expires"],

@@ -64,9 +64,8 @@ async function run({ text, language, line }: CodeBlock, key: string): Promise<st
   const file = join(REPOSITORY, `tests/mcp/connect_${line}.${extension}`);
   await Deno.writeTextFile(file, text);
   try {
-    const lock = `--lock=${join(REPOSITORY, "tests/deno.lock")}`;
     const [command, args] = language === "ts"
-      ? [Deno.execPath(), ["run", "-A", "--no-check", lock, file]] as const
+      ? [Deno.execPath(), ["run", "-A", "--no-check", file]] as const
       : ["python3", [file]] as const;
     const { success, stdout, stderr } = await new Deno.Command(command, {
       args: [...args],

@@ -1,16 +1,12 @@
 /** Command lines of npm packages that need a newer Node than a machine may have: both come from npm, as versions say. */
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
+import { importsOf } from "./import_map.ts";
 
-const importMap = z.object({ imports: z.record(z.string(), z.string()) });
-
-/** `name@version`, as the import map has it. */
+/** `name@version`, as the import map of what is run with npx has it. */
 function packageOf(name: string): string {
-  const map = fileURLToPath(new URL("../../import_map.json", import.meta.url));
-  const { imports } = importMap.parse(JSON.parse(Deno.readTextFileSync(map)));
-  const found = imports[name]?.replace(/^npm:/, "");
-  if (found === undefined) throw new Error(`${name} is not in import_map.json`);
-  return found;
+  const found = importsOf(fileURLToPath(new URL("./npx/deno.json", import.meta.url)))[name];
+  if (found === undefined) throw new Error(`${name} is not in tests/support/npx/deno.json`);
+  return found.replace(/^npm:/, "");
 }
 
 export interface Ended {

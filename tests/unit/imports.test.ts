@@ -56,6 +56,8 @@ const PLANS: readonly Plan[] = [
     root: "local",
     floors: [
       "cli", // the commands of `deno task`
+      "model", // the model for search by meaning, in a process of its own
+      "locks.ts", // which packages each part downloads
       "transfer", // taking files along: export and import over the public API
       "stack", // the gateway, the back end and the function processes
       "console", // building and serving the console

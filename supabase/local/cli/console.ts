@@ -1,19 +1,18 @@
 /** `deno task console`: builds the console as static files for any host. */
 import { join, resolve } from "node:path";
-import { bundle, updateLock } from "../console/bundle.ts";
+import { bundle } from "../console/bundle.ts";
 import { type SiteSettings, writeSite } from "../console/site.ts";
 import { CONSOLE_WORK_DIRECTORY } from "../repository.ts";
 import { parseCommand, printLine, printNotice, run, UsageError } from "./command_line.ts";
 
 const USAGE = `deno task console --url URL --key KEY [--github] [--out DIR]
 
-  --url URL      address of the Supabase project: https://REF.supabase.co (default: SUPABASE_URL)
-  --key KEY      its publishable key, sb_publishable_... (default: SUPABASE_PUBLISHABLE_KEY)
-  --github       offer sign-in with GitHub; it must be enabled as a provider in Supabase Auth
-  --out DIR      folder of the site; an existing site in it is replaced (default supabase/.temp/console/site)
-  --local        only build, for the local stack, and print the folder
-  --update-lock  update supabase/console/deno.lock after a version in import_map.json has changed
-  --help         print this text`;
+  --url URL   address of the Supabase project: https://REF.supabase.co (default: SUPABASE_URL)
+  --key KEY   its publishable key, sb_publishable_... (default: SUPABASE_PUBLISHABLE_KEY)
+  --github    offer sign-in with GitHub; it must be enabled as a provider in Supabase Auth
+  --out DIR   folder of the site; an existing site in it is replaced (default supabase/.temp/console/site)
+  --local     only build, for the local stack, and print the folder
+  --help      print this text`;
 
 const OPTIONS = {
   url: { type: "string" },
@@ -21,7 +20,6 @@ const OPTIONS = {
   github: { type: "boolean" },
   out: { type: "string" },
   local: { type: "boolean" },
-  "update-lock": { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -29,7 +27,6 @@ await run(async () => {
   const { values, positionals } = parseCommand(Deno.args, OPTIONS, USAGE);
   if (positionals.length > 0) throw new UsageError(`Unexpected argument '${positionals[0]}'.`, USAGE);
   if (values.help) return printLine(`Usage: ${USAGE}`);
-  if (values["update-lock"]) return await updateLock();
   if (values.local) return printLine(await bundle());
   const settings = siteSettings(values.url, values.key, values.github ?? false);
   const destination = resolve(values.out ?? join(CONSOLE_WORK_DIRECTORY, "site"));

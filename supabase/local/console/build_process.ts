@@ -1,6 +1,6 @@
 /** Builds the console in a separate process, so that none of its packages are loaded into the stack. */
 import { CONSOLE_PROBLEM_LENGTH_MAX } from "../limits.ts";
-import { CONSOLE_COMMAND, DENO_CONFIG } from "../repository.ts";
+import { CONSOLE_COMMAND, LOCAL_CONFIG } from "../repository.ts";
 import { messageOf } from "../startup_error.ts";
 
 export class BuildProcess {
@@ -16,7 +16,7 @@ export class BuildProcess {
   start(): void {
     if (this.process !== null) return;
     const process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--quiet", `--config=${DENO_CONFIG}`, CONSOLE_COMMAND, "--local"],
+      args: ["run", "-A", "--quiet", `--config=${LOCAL_CONFIG}`, CONSOLE_COMMAND, "--local"],
       env: { NO_COLOR: "1" },
       stdin: "null",
       stdout: "null",

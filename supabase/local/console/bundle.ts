@@ -1,8 +1,7 @@
 /** Installs the locked packages and runs Vite in a separate work folder: the repository needs no node_modules. */
 import { join } from "node:path";
-import { CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../repository.ts";
+import { CONSOLE_CONFIG, CONSOLE_WORK_DIRECTORY } from "../repository.ts";
 import { StartupError } from "../startup_error.ts";
-import { packageJson } from "./packages.ts";
 import { BUILD_LOCK, buildDirectory, copySources } from "./sources.ts";
 
 /** Returns the folder of the build of the current sources, building it if necessary. A lock allows one build at a time. */
@@ -13,7 +12,7 @@ export async function bundle(): Promise<string> {
   using lock = await Deno.open(join(CONSOLE_WORK_DIRECTORY, "lock"), { create: true, write: true });
   await lock.lock(true);
   if (await exists(ready)) return ready;
-  await writePackages("frozen");
+  await writePackages();
   await deno(["install", "--quiet", "--frozen"]);
   // A copy, because Vite resolves packages relative to the sources.
   await Deno.remove(join(CONSOLE_WORK_DIRECTORY, "src"), { recursive: true }).catch(() => {});
@@ -25,20 +24,13 @@ export async function bundle(): Promise<string> {
   return ready;
 }
 
-/** Updates the lock file of the build after a version in the import map has changed. */
-export async function updateLock(): Promise<void> {
-  await Deno.mkdir(CONSOLE_WORK_DIRECTORY, { recursive: true });
-  await writePackages("free");
-  await deno(["install", "--quiet", "--frozen=false"]);
-  await Deno.copyFile(join(CONSOLE_WORK_DIRECTORY, "deno.lock"), BUILD_LOCK);
-}
-
-async function writePackages(lock: "frozen" | "free"): Promise<void> {
-  const importMap = await Deno.readTextFile(IMPORT_MAP);
-  await Deno.writeTextFile(join(CONSOLE_WORK_DIRECTORY, "package.json"), packageJson(importMap));
-  await Deno.writeTextFile(join(CONSOLE_WORK_DIRECTORY, "deno.json"), `{"nodeModulesDir":"manual"}`);
-  if (lock === "frozen") await Deno.copyFile(BUILD_LOCK, join(CONSOLE_WORK_DIRECTORY, "deno.lock"));
-  else await Deno.remove(join(CONSOLE_WORK_DIRECTORY, "deno.lock")).catch(() => {});
+async function writePackages(): Promise<void> {
+  const { imports } = JSON.parse(await Deno.readTextFile(CONSOLE_CONFIG));
+  const config = JSON.stringify({ nodeModulesDir: "manual", imports });
+  await Deno.writeTextFile(join(CONSOLE_WORK_DIRECTORY, "deno.json"), config);
+  // Vite requires one.
+  await Deno.writeTextFile(join(CONSOLE_WORK_DIRECTORY, "package.json"), '{"private":true,"type":"module"}');
+  await Deno.copyFile(BUILD_LOCK, join(CONSOLE_WORK_DIRECTORY, "deno.lock"));
 }
 
 async function deno(args: readonly string[]): Promise<void> {

@@ -1,7 +1,6 @@
 /** The console's sources, and the folder of the build that was made from exactly these sources. */
 import { join } from "node:path";
-import { CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY, IMPORT_MAP } from "../repository.ts";
-import { packageJson } from "./packages.ts";
+import { CONSOLE_CONFIG, CONSOLE_DIRECTORY, CONSOLE_WORK_DIRECTORY } from "../repository.ts";
 
 export const BUILD_LOCK = join(CONSOLE_DIRECTORY, "deno.lock");
 /** The inputs of Vite, relative to the folder of the console. */
@@ -22,7 +21,7 @@ export async function copySources(destination: string): Promise<void> {
 }
 
 async function hashOfSources(): Promise<string> {
-  const lines = [packageJson(await Deno.readTextFile(IMPORT_MAP)), await Deno.readTextFile(BUILD_LOCK)];
+  const lines = [await Deno.readTextFile(CONSOLE_CONFIG), await Deno.readTextFile(BUILD_LOCK)];
   const files: string[] = [];
   for await (const file of sourceFiles()) files.push(file);
   for (const file of files.sort()) {

@@ -6,7 +6,7 @@ import {
   EMBEDDINGS_WAIT_MILLISECONDS,
   GATEWAY_RETRY_AFTER_SECONDS,
 } from "../limits.ts";
-import { DENO_CONFIG, EMBEDDINGS_PROCESS } from "../repository.ts";
+import { EMBEDDINGS_PROCESS, MODEL_CONFIG } from "../repository.ts";
 import { denoEnvironment, type FunctionCommand } from "./function_command.ts";
 import { FunctionPool } from "./function_pool.ts";
 import { proxy } from "./proxy.ts";
@@ -101,14 +101,14 @@ function refuse(outgoing: ServerResponse, status: number): void {
   outgoing.end();
 }
 
-/** The model needs no network of its own; its packages come from npm as all others do. */
+/** The model needs no network of its own. Its packages come from npm when it first starts: they have a lock of their own. */
 function modelCommand(): FunctionCommand {
   return {
     executable: Deno.execPath(),
     args: [
       ...["run", "--no-prompt", "--no-check", "--allow-env", "--allow-read", "--allow-net=127.0.0.1"],
       // Without the flag Deno warns that it aborts `request.signal` after each answer as well.
-      ...["--config", DENO_CONFIG, "--unstable-no-legacy-abort", EMBEDDINGS_PROCESS],
+      ...["--config", MODEL_CONFIG, "--unstable-no-legacy-abort", EMBEDDINGS_PROCESS],
     ],
     environment: denoEnvironment(),
   };

@@ -1,4 +1,4 @@
-/** The documentation in published npm packages: Markdown files, pinned in import_map.json, taken from Deno's own cache. */
+/** The documentation in published npm packages: Markdown files, pinned in tests/deno.jsonc, taken from Deno's own cache. */
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow, rootOf } from "./packages.ts";

@@ -1,4 +1,4 @@
-/** Published npm packages as test data: pinned in import_map.json, taken from Deno's own cache. */
+/** Published npm packages as test data: pinned in tests/deno.jsonc, taken from Deno's own cache. */
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 

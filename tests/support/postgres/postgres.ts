@@ -31,7 +31,7 @@ export type PostgresVersion = keyof typeof PACKAGES;
 /** What a new cluster depends on. */
 const MADE_FROM = [
   fileURLToPath(import.meta.url),
-  fileURLToPath(new URL("../../../import_map.json", import.meta.url)),
+  fileURLToPath(new URL("../../deno.jsonc", import.meta.url)),
 ];
 
 /** The bootstrap superuser, named as on Supabase, where `postgres` is not a superuser. */

@@ -67,7 +67,7 @@ async function runJob(job: Job, variables: Variables): Promise<Result> {
   const addresses = job.files.map((file) => new URL(`../../${file}`, import.meta.url));
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
-      ...["test", "-A", "--no-check", `--lock=${at("../../deno.lock")}`],
+      ...["test", "-A", "--no-check", `--config=${at("../../deno.jsonc")}`],
       ...job.isShared ? [at("./together.ts")] : addresses.map((address) => fileURLToPath(address)),
     ],
     env: {

@@ -14,7 +14,7 @@ const MADE_FROM = [
   at("../../../supabase/local/database/platform.sql"),
   at("../../../supabase/local/database/pglite_database.ts"),
   at("../../../supabase/local/stack/recorded_migrations.ts"),
-  at("../../../import_map.json"),
+  at("../../../supabase/local/deno.lock"),
 ];
 
 /** A fresh data folder, ready to be opened by a stack. The caller removes it. */

@@ -16,8 +16,10 @@ const graph = z.object({
 });
 
 Deno.test("no other route loads the package of the protocol, or its tools: they are reached by a dynamic import alone", async () => {
-  const lock = fileURLToPath(new URL("../../../deno.lock", import.meta.url));
-  const command = new Deno.Command(Deno.execPath(), { args: ["info", "--json", `--lock=${lock}`, ENTRY] });
+  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", `--config=${config}`, ENTRY],
+  });
   const { stdout } = await command.output();
   const { modules } = graph.parse(JSON.parse(new TextDecoder().decode(stdout)));
   const reach = (withDynamic: boolean) => {

@@ -1,0 +1,133 @@
+/** What is downloaded for what: versions stand in the import maps, and a start downloads nothing that it does not run. */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { dirname, join } from "node:path";
+import { reduced } from "../../supabase/local/locks.ts";
+import {
+  CONSOLE_CONFIG,
+  DENO_CONFIG,
+  FUNCTION_CONFIG,
+  FUNCTION_ENTRY,
+  IMPORT_MAP,
+  LOCAL_CONFIG,
+  MODEL_CONFIG,
+  NPX_CONFIG,
+  TESTS_CONFIG,
+} from "../../supabase/local/repository.ts";
+import { importsOf } from "../support/import_map.ts";
+
+const MAPS = [
+  IMPORT_MAP,
+  FUNCTION_CONFIG,
+  LOCAL_CONFIG,
+  MODEL_CONFIG,
+  CONSOLE_CONFIG,
+  TESTS_CONFIG,
+  NPX_CONFIG,
+];
+const CONFIGS = [LOCAL_CONFIG, MODEL_CONFIG, CONSOLE_CONFIG, TESTS_CONFIG];
+
+/** Everything that `deno task start` downloads: the stack and the function. A longer list is a slower first start. */
+const OF_A_START = [
+  "@electric-sql/pglite",
+  "@modelcontextprotocol/core",
+  "@modelcontextprotocol/server",
+  "@opentelemetry/api",
+  "@pgsql/quotes",
+  "@pgsql/types",
+  "@supabase/auth-js",
+  "@supabase/functions-js",
+  "@supabase/lite",
+  "@supabase/phoenix",
+  "@supabase/postgrest-js",
+  "@supabase/realtime-js",
+  "@supabase/storage-js",
+  "@supabase/supabase-js",
+  "bcryptjs",
+  "client-zip",
+  "hono",
+  "iceberg-js",
+  "jose",
+  "jsonv-ts",
+  "kysely",
+  "kysely-postgres-js",
+  "pgsql-deparser",
+  "postgres",
+  "tslib",
+  "uuid",
+  "zod",
+];
+
+interface Info {
+  readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly version: string }>>;
+}
+
+/** `name@version` of the packages that Deno resolves for a file, and so downloads. */
+async function resolvedFor(config: string, file: string): Promise<string[]> {
+  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "--config", config, file],
+    env: { NO_COLOR: "1" },
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+  const { npmPackages }: Info = JSON.parse(new TextDecoder().decode(stdout));
+  return Object.values(npmPackages).map(({ name, version }) => `${name}@${version}`);
+}
+
+const nameOf = (id: string) => id.slice(0, id.lastIndexOf("@"));
+
+Deno.test("a start resolves 27 packages, and no other version of one for the function", async () => {
+  const ofStack = await resolvedFor(LOCAL_CONFIG, join(dirname(LOCAL_CONFIG), "cli/start.ts"));
+  const ofFunction = await resolvedFor(DENO_CONFIG, FUNCTION_ENTRY);
+  const all = [...new Set([...ofStack, ...ofFunction])];
+  assertEquals(all.map(nameOf).sort(), OF_A_START);
+  assertEquals(OF_A_START.length, 27);
+});
+
+Deno.test("the lock of the local stack names nothing that the stack never loads", async () => {
+  const lock = JSON.parse(await Deno.readTextFile(join(dirname(LOCAL_CONFIG), "deno.lock")));
+  assertEquals(lock, reduced(lock));
+});
+
+Deno.test("each package has an exact version, and the same one in every import map that names it", () => {
+  const versions = new Map<string, string>();
+  for (const map of MAPS) {
+    for (const [name, specifier] of Object.entries(importsOf(map))) {
+      assertMatch(specifier, /^npm:\/?(?:@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+(?:-[\w.]+)?(?:\/.*)?$/);
+      assertEquals(specifier, versions.get(name) ?? specifier, `${name} in ${map}`);
+      versions.set(name, specifier);
+    }
+  }
+});
+
+Deno.test("each lock has all that its import map names: `deno outdated` refuses one that has not", async () => {
+  const lockOf = async (config: string) =>
+    JSON.parse(await Deno.readTextFile(join(dirname(config), "deno.lock"))).specifiers;
+  for (const config of [DENO_CONFIG, ...CONFIGS, NPX_CONFIG]) {
+    const held = await lockOf(config);
+    for (const specifier of Object.values(importsOf(config === DENO_CONFIG ? IMPORT_MAP : config))) {
+      const [named = ""] = /^(?:@[\w-]+\/)?[^/]+/.exec(specifier.replace(/^npm:\/?/, "")) ?? [];
+      assert(`npm:${named}` in held, `${named} in the lock of ${config}`);
+    }
+  }
+});
+
+Deno.test("the types of everything are checked as strictly", async () => {
+  const { compilerOptions } = JSON.parse(await Deno.readTextFile(DENO_CONFIG));
+  for (const config of CONFIGS) {
+    const text = (await Deno.readTextFile(config)).replaceAll(/^\s*\/\/.*$/gm, "");
+    assertEquals(JSON.parse(text).compilerOptions, compilerOptions, config);
+  }
+});
+
+Deno.test("no source names a version of a package", () => {
+  const named = [...sources(join(dirname(DENO_CONFIG), "supabase")), ...sources(dirname(TESTS_CONFIG))]
+    .filter((file) => /["'`]npm:\/?(?:@[\w-]+\/)?[\w-]+@\d/.test(Deno.readTextFileSync(file)));
+  assertEquals(named, []);
+});
+
+function sources(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) => {
+    const path = join(directory, name);
+    if (isDirectory) return name === ".temp" ? [] : sources(path);
+    return /\.tsx?$/.test(name) ? [path] : [];
+  });
+}
