@@ -3,14 +3,16 @@
  * list of what is intended. What is added without a row here fails: an owner, a grant or a search_path is decided,
  * never left over.
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import type postgres from "postgres";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 import {
-  FUNCTIONS,
-  type IntendedFunction,
+  type Definer,
+  DEFINERS,
+  INLINED,
   type IntendedTable,
+  MIGRATING_ROLE,
   POLICIES,
   ROLES,
   SCHEMA_PRIVILEGES,
@@ -24,11 +26,27 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
     const sql = connect(database.superuserUrl, 1);
     try {
       await t.step(
-        "functions: owner, definer, search_path, EXECUTE and comment are as intended",
+        "functions that run as their owner are those intended, for the callers intended",
         async () => {
-          assertEquals(await functions(sql), FUNCTIONS);
+          const found = (await functions(sql)).filter(({ isDefiner }) => isDefiner)
+            .map(({ name, owner, callers }) => [name, { owner, callers }] as const);
+          assertEquals(new Map(found), DEFINERS);
         },
       );
+      await t.step("all others are for the four roles alone, and for one of them at least", async () => {
+        for (const { name, owner, isDefiner, callers } of await functions(sql)) {
+          if (isDefiner) continue;
+          assertEquals(owner, MIGRATING_ROLE, name);
+          assertMatch(name, /^filestore\./);
+          assert(callers.length > 0 && callers.every((role) => role in ROLES), `${name}: ${callers}`);
+        }
+      });
+      await t.step("functions: each has a comment, and a search_path that nobody can change", async () => {
+        const found = await functions(sql);
+        assertEquals(found.filter(({ isCommented }) => !isCommented), []);
+        const unpinned = found.filter(({ settings }) => !settings.includes('search_path=""'));
+        assertEquals(unpinned.map(({ name }) => name), INLINED.toSorted());
+      });
       await t.step(
         "tables: RLS on, owned by the migrating role, commented, privileges as intended",
         async () => {
@@ -102,21 +120,22 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
   }
 });
 
-async function functions(sql: postgres.Sql): Promise<Record<string, IntendedFunction>> {
-  const rows = await sql<(IntendedFunction & { signature: string })[]>`
-    select n.nspname || '.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' as signature,
+async function functions(sql: postgres.Sql) {
+  return await sql<
+    (Definer & { name: string; isDefiner: boolean; isCommented: boolean; settings: string[] })[]
+  >`
+    select n.nspname || '.' || p.proname as name,
       p.proowner::regrole::text as owner,
-      p.prosecdef as definer,
-      coalesce(array_to_string(p.proconfig, ', '), '') as settings,
+      p.prosecdef as "isDefiner",
+      coalesce(p.proconfig, '{}') as settings,
       array(
         select case a.grantee when 0 then 'PUBLIC' else a.grantee::regrole::text end
         from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-        where a.grantee <> p.proowner order by 1) as execute,
-      obj_description(p.oid, 'pg_proc') is not null as commented
+        where a.grantee <> p.proowner order by 1) as callers,
+      obj_description(p.oid, 'pg_proc') is not null as "isCommented"
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname in ('filestore', 'public')
     order by 1`;
-  return Object.fromEntries(rows.map(({ signature, ...rest }) => [signature, rest]));
 }
 
 async function tables(sql: postgres.Sql): Promise<Record<string, IntendedTable>> {
