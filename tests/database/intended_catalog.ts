@@ -131,19 +131,20 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.find_version(p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean)":
     engine,
   "filestore.caller_id(p_session filestore.session)": engine,
-  "filestore.stored_response(p_session filestore.session, p_idempotency jsonb)": engine,
+  "filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)": engine,
+  "filestore.answer_without_names(p_answer jsonb)": engine,
+  "filestore.names_of_answer(p_session filestore.session, p_answer jsonb)": engine,
+  "filestore.with_own_key(p_commit jsonb)": engine,
   "filestore.apply_to_file(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change)":
     engine,
   "filestore.apply_to_two(p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb, p_change filestore.change)":
     engine,
-  "filestore.erased_answer()": engine,
   "filestore.batch_results(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.commit_batch(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.commit_time(p_project_id uuid, p_paths text[])": engine,
   "filestore.count_files(p_session filestore.session, p_files integer)": engine,
   "filestore.count_requests(p_project_id uuid, p_limit integer, p_request_id uuid, p_requests integer, p_may_wait boolean)":
     engine,
-  "filestore.is_committed(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.writes_inside(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.begin_run(p_project_id uuid, p_change filestore.change)": engine,
   "filestore.change_of(p_kind text, p_commit jsonb)": engine,
@@ -165,7 +166,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.run_keys(p_project_id uuid, p_run_id text)": plannedOnce,
   "filestore.run_file_after(p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid, OUT file_id uuid, OUT first_version integer, OUT first_position bigint, OUT first_at timestamp with time zone, OUT last_version integer, OUT last_at timestamp with time zone)":
     plannedOnce,
-  "filestore.run_files(p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid, p_before bigint, p_limit integer, OUT files filestore.run_file[], OUT is_complete boolean)":
+  "filestore.run_files(p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid, p_limit integer, OUT files filestore.run_file[], OUT is_complete boolean)":
     plannedOnce,
   "filestore.whose(p_session filestore.session, p_key_ids uuid[])": engine,
   "public.filestore_changes(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
@@ -289,7 +290,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_export(p_key_hash text, p_request_id uuid, p_directory text, p_at text)": fileOperation,
   "filestore.broken_path_rule(p_path text)": engine,
   "filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
-  "filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb, p_before bigint)": engine,
+  "filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.locked_plan(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.carry_out(p_session filestore.session, p_plan filestore.plan, p_change filestore.change)":
     engine,
@@ -301,20 +302,18 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.back_refusal(p_session filestore.session, p_file filestore.files, p_then filestore.files)":
     engine,
   "filestore.undoing_runs(p_project_id uuid, p_run_id text)": engine,
-  "filestore.undo_files(p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], p_before bigint, OUT files filestore.run_file[], OUT refusal jsonb)":
+  "filestore.undo_files(p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], OUT files filestore.run_file[], OUT refusal jsonb)":
     engine,
-  "filestore.split_moves(p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[], p_before bigint)":
+  "filestore.split_moves(p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[])":
     plannedOnce,
   "filestore.conflict_of(p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text)":
     engine,
   "filestore.undone_keys(p_session filestore.session, p_commit jsonb)": engine,
-  "filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)": engine,
+  "filestore.plan_undo(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.changed_since(p_session filestore.session, p_directory text, p_since timestamp with time zone, OUT ids uuid[], OUT is_complete boolean)":
     plannedOnce,
-  "filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)": engine,
+  "filestore.plan_restore(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.back_answer(p_session filestore.session, p_plan filestore.plan, p_run_id text)": engine,
-  "filestore.answer_counts(p_value jsonb)": engine,
-  "filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb)": fileOperation,
   "filestore.plain_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer, OUT files json, OUT has_more boolean)":
@@ -509,7 +508,8 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "public.filestore_redact(p_key_hash text, p_request_id uuid, p_path text, p_versions integer[], p_note text)":
     fileOperation,
-  "filestore.sweep_answers(p_project_id uuid, p_begun timestamp with time zone)": admin,
+  "filestore.sweep_answers(p_project_id uuid)": admin,
+  "filestore.blank_answers(p_project_id uuid)": admin,
   "public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb)": fileOperation,
   "public.filestore_sweep_erasures(p_kind text, p_begun timestamp with time zone)": {
     ...administration,
@@ -605,7 +605,7 @@ export const TABLES: Record<string, IntendedTable> = {
   health: table("filestore_admin insert, select, update"),
   edit_turns: table("filestore_admin delete, select", "filestore_engine delete, insert, select, update"),
   idempotency_keys: table(
-    "filestore_admin delete, select",
+    "filestore_admin delete, select, update(names)",
     "filestore_engine delete, insert, select, update",
   ),
   links: table(
@@ -772,7 +772,7 @@ export const POLICIES: string[] = [
     `${name}: filestore_admin insert check ${REQUESTS_ROWS}`,
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`,
   ]),
-  ...["files", "account_grants"].map((name) =>
+  ...["files", "account_grants", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
   ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
