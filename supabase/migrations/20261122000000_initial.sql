@@ -157,7 +157,6 @@ create type filestore.limits as (
   erased_listed_segments_max integer,
   erasure_slice_versions integer,
   erasure_scan_versions integer,
-  erasure_slice_answers integer,
   retention_slice_files integer,
   retention_slice_versions integer,
   retention_pass_seconds integer,
@@ -325,8 +324,6 @@ begin
   v_limits.usage_slice_projects := 100;
   v_limits.redact_versions_max := 1000;
   v_limits.redact_remaining_max := 20;
-  -- Idempotency answers that one slice looks at, for those about files that were purged.
-  v_limits.erasure_slice_answers := 5000;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
   -- Files without indexed text that a search looks at, and paths of those not searched that its answer names.
@@ -415,6 +412,8 @@ create table filestore.projects (
   cursor_key bytea not null default uuid_send(gen_random_uuid()),
   retention jsonb check (jsonb_typeof(retention) = 'object'),
   retention_set_at timestamptz,
+  answers_blank_through timestamptz,
+  answers_blank_since timestamptz,
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
@@ -426,9 +425,13 @@ comment on column filestore.projects.deleted_at is
   'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
 comment on column filestore.projects.retention is
   'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+comment on column filestore.projects.answers_blank_through is
+  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
+  'removed what they named, which it has had to do since answers_blank_since.';
 comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
 
 create index projects_by_owner on filestore.projects (owner_id, created_at);
+create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
 
 create table filestore.api_keys (
   id uuid primary key default gen_random_uuid(),
@@ -680,7 +683,6 @@ create table filestore.purged_files (
   bytes bigint not null,
   pending_versions bigint not null,
   first_pending_versions bigint not null,
-  answers_after timestamptz,
   purged_at timestamptz not null,
   due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id)
@@ -693,13 +695,9 @@ comment on column filestore.purged_files.path_hash is
 comment on column filestore.purged_files.versions is
   'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
   'at least 1 while segments of earlier versions are.';
-comment on column filestore.purged_files.answers_after is
-  'Idempotency answers made since then are still to be looked through for its path, and for those of the files that '
-  'were purged before it; null: none.';
 comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
-create index purged_files_answers on filestore.purged_files (project_id, due_since) where answers_after is not null;
 
 create table filestore.segment_scans (
   project_id uuid not null,
@@ -857,17 +855,25 @@ create table filestore.idempotency_keys (
   key text collate "C" not null check (octet_length(key) between 1 and 255),
   fingerprint bytea not null check (octet_length(fingerprint) = 32),
   response jsonb,
+  names jsonb,
   created_at timestamptz(3) not null,
   primary key (project_id, caller_id, key)
 );
 comment on table filestore.idempotency_keys is
   'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
   'request with the same key.';
+comment on column filestore.idempotency_keys.response is
+  'The answer without what names files or quotes them; null until the commit is done.';
+comment on column filestore.idempotency_keys.names is
+  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
+  'key had. Null: there is no rest, or it was erased.';
 
 comment on column filestore.idempotency_keys.caller_id is
   'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
 
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
+  where names is not null;
 
 create table filestore.links (
   id uuid primary key,
@@ -1441,6 +1447,7 @@ create policy admin_update on filestore.segments for update to filestore_admin u
 create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
 -- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
 grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore.file_versions to filestore_admin;
+grant update (names) on filestore.idempotency_keys to filestore_admin;
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare
@@ -1469,12 +1476,13 @@ begin
   end loop;
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds'
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'idempotency_keys'
   ] loop
     execute format(
       'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
       v_rows, v_rows);
-    continue when v_table = 'file_versions';
+    continue when v_table in ('file_versions', 'idempotency_keys');
     execute format('grant update on filestore.%I to filestore_admin', v_table);
   end loop;
 end
@@ -3084,10 +3092,38 @@ comment on function filestore.caller_id is
   'Whose idempotency keys these are: of the link, the API key, or the console.';
 call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
 
-create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb) returns jsonb
+create function filestore.answer_without_names(p_answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(e.key, case
+      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
+    from jsonb_each(p_answer) e where e.key <> 'path');
+end
+$$;
+comment on function filestore.answer_without_names is
+  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
+call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
+
+create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- The path of a single file is not stored: a repeated request has it.
+  return (
+    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
+    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
+end
+$$;
+comment on function filestore.names_of_answer is
+  'The other part, which an erasure removes; null where there is none.';
+call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
+
+create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
+returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_row filestore.idempotency_keys;
+  v_is_blank boolean;
 begin
   select * into v_row from filestore.idempotency_keys i
   where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
@@ -3097,12 +3133,20 @@ begin
   if v_row.fingerprint <> decode(p_idempotency ->> 'fingerprint', 'hex') then
     return filestore.refusal('IDEMPOTENCY_KEY_REUSED');
   end if;
-  return jsonb_build_object('value', jsonb_build_object('file', v_row.response, 'segments', null, 'isReplayed', true));
+  -- A key whose path prefix was changed since is not shown what lies outside the new one.
+  v_is_blank := v_row.names ->> 'prefix' is distinct from (p_session).path_prefix or exists (
+    select from filestore.projects p
+    where p.id = p_session.project_id and p.answers_blank_through >= v_row.created_at);
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', v_row.response
+      || case when v_row.response ? 'id' then jsonb_build_object('path', p_path) else '{}' end
+      || case when v_is_blank then '{}' else coalesce(v_row.names - 'prefix', '{}') end,
+    'segments', null, 'isReplayed', not p_idempotency ? 'isOwn'));
 end
 $$;
 comment on function filestore.stored_response is
-  'The response to the first request with this key, or the refusal of a different request with it; null where the key '
-  'is new.';
+  'The response to the first request with this key, about p_path if it is about one file, or the refusal of a '
+  'different request with it; null where the key is new. After an erasure it names nothing.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
 
 create function filestore.commit_or_refuse(
@@ -3168,9 +3212,12 @@ begin
     if not found then
       -- Null where the key has expired since.
       return coalesce(
-        filestore.stored_response(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
+        filestore.stored_response(
+          p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
+        filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
     end if;
   exception when lock_not_available then
+    if v_idempotency ? 'isOwn' then raise; end if;
     return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
   end;
 
@@ -3180,16 +3227,17 @@ begin
     delete from filestore.idempotency_keys i
     where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   else
-    -- Of an answer that may be large only so much is stored that it can be made again.
     update filestore.idempotency_keys i
-    set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
+    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
+        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
     where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end
 $$;
 comment on function filestore.commit_idempotent is
-  'Commits, or returns what the same request returned before. Refusals are not stored.';
+  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
+  'several files. Refusals are not stored.';
 call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 
 create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
@@ -3581,7 +3629,8 @@ begin
     if not filestore.may_write(v_session, p_path) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_stored := case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency) end;
+    v_stored := case when p_idempotency ? 'key'
+      then filestore.stored_response(v_session, p_idempotency, p_path) end;
     if v_stored ? 'refusal' then
       return v_session.envelope || v_stored;
     elsif v_stored is not null then
@@ -4288,7 +4337,8 @@ begin
   where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
   if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
     v_result := coalesce(
-      case when p_commit ? 'idempotency' then filestore.stored_response(v_session, p_commit -> 'idempotency') end,
+      case when p_commit ? 'idempotency'
+        then filestore.stored_response(v_session, p_commit -> 'idempotency', v_link.path) end,
       filestore.refusal('LINK_USED'));
     return v_session.envelope || v_result;
   end if;
@@ -4731,7 +4781,7 @@ comment on function filestore.run_file_after is
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
 
 create function filestore.run_files(
-  p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid, p_before bigint,
+  p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid,
   p_limit integer, out files filestore.run_file[], out is_complete boolean
 )
 language plpgsql stable
@@ -4777,7 +4827,6 @@ begin
         while p_file_ids[v_place] < v_after loop v_place := v_place + 1; end loop;
         continue when p_file_ids[v_place] is distinct from v_after;
       end if;
-      continue when v_next.first_position >= p_before;
       select f.path into v_path from filestore.files f where f.project_id = p_project_id and f.id = v_after;
       continue when not found;
       v_seen := v_seen + 1;
@@ -4794,9 +4843,8 @@ end
 $$;
 comment on function filestore.run_files is
   'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
-  'p_limit after p_after. With p_file_ids, which ascend, of these alone; with p_before those with a version before '
-  'that position. Reads of each file and key the first version and the last. Incomplete where of so many that are '
-  'looked at so few are seen.';
+  'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
+  'version and the last. Incomplete where of so many that are looked at so few are seen.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 
 create function filestore.whose(p_session filestore.session, p_key_ids uuid[]) returns jsonb
@@ -4859,7 +4907,7 @@ begin
   v_run.is_exact := coalesce(v_run.counted, 0) <= c_counted_max;
   if not v_run.is_exact then
     v_files := (filestore.run_files(
-      p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null, null,
+      p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null,
       (filestore.limits()).commit_files_max)).files;
     select greatest(v_run.file_count, count(*)), greatest(least(v_run.version_count, c_counted_max), count(*)),
            least(v_run.first_at, min(f.first_at)), greatest(v_run.last_at, max(f.last_at))
@@ -4961,7 +5009,7 @@ begin
   v_summary := filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null);
   if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
   v_run := filestore.run_files(
-    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, null, p_limit + 1);
+    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
   v_files := (
     select coalesce(jsonb_agg(jsonb_build_object(
       'path', f.path, 'fileId', f.file_id, 'firstVersion', f.first_version, 'lastVersion', f.last_version,
@@ -4982,20 +5030,11 @@ call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role
 -- 54_batches.sql =====================================================================================================
 -- Commits of several files: all of their versions, or none.
 
-create function filestore.erased_answer() returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VERSION_REDACTED', '{"done": true}'); end $$;
-comment on function filestore.erased_answer is
-  'The refusal of a repeated request that was done, where what it was answered tells of versions erased since.';
-call filestore.grant_execute('filestore.erased_answer', 'filestore_engine');
-
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_results jsonb;
 begin
   -- One version for each operation, in their order; a move has made a tombstone besides.
-  v_results := (
+  return (
     select coalesce(jsonb_agg(
       filestore.made_record(
         filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
@@ -5006,25 +5045,11 @@ begin
         and not (c.operation = 'move' and c.is_deleted)
     ) v
     join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
-  return case when jsonb_array_length(v_results) = jsonb_array_length(p_commit -> 'operations')
-    then jsonb_build_object('value', jsonb_build_object('results', v_results)) else filestore.erased_answer() end;
 end
 $$;
 comment on function filestore.batch_results is
-  'The answer to a batch that was committed: the record of each operation. Refused where one is erased.';
+  'The record of each operation of a batch that was just committed.';
 call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
-
-create function filestore.is_committed(p_session filestore.session, p_commit jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid);
-end
-$$;
-comment on function filestore.is_committed is
-  'Whether an earlier attempt has made this commit. Called once its files are locked, when that attempt has ended.';
-call filestore.grant_execute('filestore.is_committed', 'filestore_engine');
 
 -- fence: files are looked up one by one. A plan that is kept must not scan the table, which may have been small.
 create function filestore.commit_time(p_project_id uuid, p_paths text[]) returns timestamptz
@@ -5070,7 +5095,6 @@ begin
   perform filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
-  if filestore.is_committed(p_session, p_commit) then return filestore.batch_results(p_session, p_commit); end if;
   v_change.committed_at := filestore.commit_time(v_project_id, v_paths);
   perform filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
@@ -5098,10 +5122,8 @@ begin
   end loop;
   if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
   perform filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
-  return jsonb_set(filestore.batch_results(p_session, p_commit), '{value,stored}', jsonb_build_object(
-    'commitId', p_commit -> 'commitId', 'operations', (
-      select jsonb_agg(jsonb_build_object('extra', coalesce(o.value -> 'extra', '{}')) order by o.ordinality)
-      from jsonb_array_elements(v_operations) with ordinality o)));
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', jsonb_build_object('results', filestore.batch_results(p_session, p_commit))));
 end
 $$;
 comment on function filestore.commit_batch is
@@ -5142,6 +5164,20 @@ comment on function filestore.count_files is
   'where so many are not left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
+create function filestore.with_own_key(p_commit jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- No client's key has this character.
+  return case when p_commit ? 'idempotency' then p_commit else p_commit || jsonb_build_object('idempotency',
+    jsonb_build_object(
+      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) end;
+end
+$$;
+comment on function filestore.with_own_key is
+  'A commit of several files with an idempotency key, its own id unless the client sent one. So the answer is '
+  'stored for a call that is repeated because its answer was lost.';
+call filestore.grant_execute('filestore.with_own_key', 'filestore_engine');
+
 create function public.filestore_commit_many(
   p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
 ) returns jsonb
@@ -5157,13 +5193,7 @@ begin
     if not filestore.writes_inside(v_session, p_commit) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
-    if v_result -> 'value' -> 'isReplayed' = 'true' then
-      v_result := case p_kind
-        when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
-        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end;
-      if v_result ? 'value' then v_result := jsonb_set(v_result, '{value,isReplayed}', 'true'); end if;
-    end if;
+    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
     end if;
@@ -5174,7 +5204,9 @@ begin
   end;
   -- A refusal changed nothing, so it does not wait for the disk.
   if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
-  return v_session.envelope || v_result;
+  return v_session.envelope || case when v_result ? 'refusal' then v_result else jsonb_build_object('value',
+    (v_result -> 'value' -> 'file')
+    || jsonb_build_object('isReplayed', coalesce(v_result -> 'value' -> 'isReplayed', 'false'))) end;
 end
 $$;
 comment on function public.filestore_commit_many is
@@ -5680,7 +5712,8 @@ begin
   -- A file that is moved away while another one takes its place gets one version, with that one's content.
   v_plan.steps := array(
     select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_made;
-  v_plan.paths := v_sources || v_targets;
+  -- With those that the answer names as left out: while it is locked none of them is purged.
+  v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
   if cardinality(v_found.trimmed) > 0 then
     v_plan.value := jsonb_build_object('trimmed', v_found.trimmed);
@@ -5693,19 +5726,17 @@ comment on function filestore.plan_folder is
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
-create function filestore.plan_of(
-  p_session filestore.session, p_kind text, p_commit jsonb, p_before bigint
-) returns filestore.plan
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
+returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
   return case p_kind
-    when 'undo' then filestore.plan_undo(p_session, p_commit, p_before)
-    when 'restore_folder' then filestore.plan_restore(p_session, p_commit, p_before)
+    when 'undo' then filestore.plan_undo(p_session, p_commit)
+    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
     else filestore.plan_folder(p_session, p_kind, p_commit) end;
 end
 $$;
-comment on function filestore.plan_of is
-  'The plan of a commit of several files as it is now or, of an undo or restore, as it was before a position.';
+comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
 call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
 
 create function filestore.locked_plan(
@@ -5713,23 +5744,24 @@ create function filestore.locked_plan(
 ) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
+  c_answer_bytes_per_file constant integer := 1600;
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
 begin
   for v_try in 1 .. (filestore.limits()).plan_tries_max loop
-    v_plan := filestore.plan_of(p_session, p_kind, p_commit, null);
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
       -- A file that is moved is one file, of two steps.
-      v_remaining := filestore.count_files(
-        p_session, coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0));
+      v_remaining := filestore.count_files(p_session, greatest(
+        coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
+        octet_length(v_plan.value::text) / c_answer_bytes_per_file));
     end if;
     begin
       perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
-      -- An earlier attempt has ended by now.
-      if filestore.is_committed(p_session, p_commit) then return null; end if;
-      v_again := filestore.plan_of(p_session, p_kind, p_commit, null);
+      v_again := filestore.plan_of(p_session, p_kind, p_commit);
       v_again.remaining := v_remaining;
       if v_again.refusal is not null or v_again.paths = v_plan.paths
         or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
@@ -5746,9 +5778,8 @@ begin
 end
 $$;
 comment on function filestore.locked_plan is
-  'The plan with the files that it depends on locked, so that it holds until the transaction ends; null where an '
-  'earlier attempt at this commit has made it. Counts the request by its files. A refusal may leave paths taken: roll '
-  'it back.';
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
+  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
 create function filestore.carry_out(
@@ -5902,7 +5933,7 @@ comment on function filestore.undoing_runs is
 call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
 
 create function filestore.undo_files(
-  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], p_before bigint,
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[],
   out files filestore.run_file[], out refusal jsonb
 )
 language plpgsql volatile set search_path = '' as $$
@@ -5921,10 +5952,10 @@ begin
       order by f.id);
   end if;
   v_run := filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, v_ids, null, p_before, c_files_max + 1);
+    p_session.project_id, p_run_id, p_key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
   if cardinality(files) = 0 and (p_paths is null or cardinality((filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, null, null, p_before, 1)).files) = 0) then
+    p_session.project_id, p_run_id, p_key_ids, null, null, 1)).files) = 0) then
     refusal := filestore.refusal('RUN_NOT_FOUND');
   elsif cardinality(files) > c_files_max or not v_run.is_complete then
     refusal := filestore.too_many_files(c_files_max + 1);
@@ -5937,7 +5968,7 @@ comment on function filestore.undo_files is
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 
 create function filestore.split_moves(
-  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[], p_before bigint
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
 language plpgsql stable
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -5958,7 +5989,6 @@ begin
       select v.file_id, v.source_file_id from filestore.file_versions v
       where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
         and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (p_key_ids)
-        and (p_before is null or v.position < p_before)
       order by v.file_id, v.version limit c_examined_max + 1
     ) l
   ) m;
@@ -6004,8 +6034,7 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
-create function filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)
-returns filestore.plan
+create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
   v_run_id constant text := p_commit ->> 'run';
@@ -6014,7 +6043,6 @@ declare
     then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
   v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
-  v_moment filestore.moment;
   v_run record;
   v_ids uuid[];
   v_split uuid[];
@@ -6035,19 +6063,17 @@ declare
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only, p_before);
+  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only);
   v_plan.refusal := v_run.refusal;
   v_plan.paths := array(select f.path from unnest(v_run.files) f);
   if v_plan.refusal is not null then return v_plan; end if;
   v_ids := array(select f.file_id from unnest(v_run.files) f);
-  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids, p_before);
-  v_moment.position := p_before - 1;
+  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids);
   foreach v_of_run in array v_run.files loop
     v_first := v_of_run.first_version;
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
     v_paths := v_paths || v_file.path::text;
-    if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
     -- What it was before the run: nothing, where the run made its first version.
     v_then := null;
     select * into v_base from filestore.file_versions v
@@ -6168,18 +6194,15 @@ comment on function filestore.changed_since is
   'long.';
 call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
 
-create function filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)
-returns filestore.plan
+create function filestore.plan_restore(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
   v_directory constant text := p_commit ->> 'directory';
   v_moment constant filestore.moment := filestore.moment_of(p_session, p_commit ->> 'at');
   v_since timestamptz := v_moment.at;
-  v_before filestore.moment;
   v_changed record;
   v_plan filestore.plan;
   v_id uuid;
-  v_candidate filestore.files;
   v_file filestore.files;
   v_then record;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
@@ -6209,12 +6232,9 @@ begin
     v_plan.refusal := filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
     return v_plan;
   end if;
-  v_before.position := p_before - 1;
   foreach v_id in array v_changed.ids loop
-    select * into v_candidate from filestore.files f where f.project_id = p_session.project_id and f.id = v_id;
-    v_file := v_candidate;
-    if p_before is not null then v_file := (filestore.file_at(v_candidate, v_before)).file; end if;
-    v_then := filestore.file_at(v_candidate, v_moment);
+    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.id = v_id;
+    v_then := filestore.file_at(v_file, v_moment);
     continue when v_file.id is null or v_file.version = (v_then.file).version;
     v_paths := v_paths || v_file.path::text;
     if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
@@ -6264,49 +6284,6 @@ comment on function filestore.back_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
 
-create function filestore.answer_counts(p_value jsonb) returns jsonb
-language sql immutable set search_path = '' as $$
-  select jsonb_object_agg(e.key, jsonb_array_length(e.value))
-  from jsonb_each(p_value) e where jsonb_typeof(e.value) = 'array'
-$$;
-comment on function filestore.answer_counts is
-  'How long the lists of an answer are, by name. Erasure takes files out of a list, or makes conflicts of actions.';
-call filestore.grant_execute('filestore.answer_counts', 'filestore_engine');
-
-create function filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_before bigint;
-  v_run_id text;
-  v_plan filestore.plan;
-  v_value jsonb;
-begin
-  if p_kind not in ('undo', 'restore_folder') then
-    v_value := filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid);
-    if p_commit #>> '{counts,trimmed}' is not null then
-      v_value := v_value || jsonb_build_object('trimmed', (filestore.folder_files(
-        p_session, p_commit ->> 'path', filestore.moment_of(p_session, p_commit ->> 'at'))).trimmed);
-    end if;
-  else
-    select coalesce(min(v.position), (p_commit ->> 'before')::bigint),
-           coalesce(min(v.run_id), p_commit #>> '{provenance,runId}')
-    into v_before, v_run_id
-    from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
-    v_plan := filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_before);
-    v_value := filestore.back_answer(p_session, v_plan, v_run_id);
-  end if;
-  -- The counts are those of the first answer; where that was lost there are none.
-  return case when v_value is null or v_plan.refusal is not null
-      or filestore.answer_counts(v_value) <> p_commit -> 'counts'
-    then filestore.erased_answer() else jsonb_build_object('value', v_value) end;
-end
-$$;
-comment on function filestore.planned_answer is
-  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then. Refused '
-  'where it would be another one, since versions of then are erased.';
-call filestore.grant_execute('filestore.planned_answer', 'filestore_engine');
-
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -6314,27 +6291,15 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
-  v_value jsonb;
   v_refusal jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  if v_plan is null or v_plan.refusal is not null and filestore.is_committed(p_session, p_commit) then
-    return filestore.planned_answer(p_session, p_kind, p_commit);
-  end if;
   v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
   if v_refusal is not null then return v_refusal; end if;
-  v_value := case when p_kind in ('undo', 'restore_folder')
-    then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end;
-  return jsonb_build_object('value', jsonb_build_object(
-    'remaining', v_plan.remaining, 'stored', jsonb_build_object(
-      'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
-      'counts', filestore.answer_counts(v_value))
-      -- Without a version of its own nothing else tells when it was.
-      || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
-        else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
-    || v_value);
+  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
+    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
 end
 $$;
 comment on function filestore.commit_planned is
@@ -6350,7 +6315,7 @@ declare
   v_remaining integer;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
+  v_plan := filestore.plan_of(v_session, p_kind, p_commit);
   begin
     v_remaining := filestore.count_files(v_session, least(
       coalesce(cardinality(v_plan.paths), 1),
@@ -6514,6 +6479,25 @@ comment on function filestore.has_doubtful_segments is
   'Whether a file has segments that may be in no version any more.';
 call filestore.grant_execute('filestore.has_doubtful_segments', 'filestore_admin');
 
+create function filestore.blank_answers(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- The commit of an answer locked the files that it names, so each one that names what is erased is seen here.
+  update filestore.projects p
+  set answers_blank_through = greatest(p.answers_blank_through, i.created_at),
+      answers_blank_since = coalesce(p.answers_blank_since, filestore.due_since())
+  from (
+    select o.created_at from filestore.idempotency_keys o
+    where o.project_id = p_project_id and o.names is not null order by o.created_at desc limit 1
+  ) i
+  where p.id = p_project_id;
+end
+$$;
+comment on function filestore.blank_answers is
+  'The answers that a project has stored for repeated requests name nothing any more; the sweep removes what they '
+  'named.';
+call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
+
 -- A file that goes whole ----------------------------------------------------------------------------------------------
 
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
@@ -6566,18 +6550,19 @@ begin
     'purge', p_key_id, p_actor, v_now);
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
-    answers_after, purged_at)
+    purged_at)
   values (
     v_project_id, v_file_id, filestore.place_hash(v_cursor_key, v_file_id, (p_file).path),
     array(
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
-    v_versions, v_buried.bytes, v_pending, v_versions - v_removed.versions, '-infinity', v_now);
+    v_versions, v_buried.bytes, v_pending, v_versions - v_removed.versions, v_now);
   -- After the path: whoever is storing its text has ended, or sees that there is none.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   delete from filestore.edit_turns t where t.project_id = v_project_id and t.path = (p_file).path;
   delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
+  perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
     v_project_id, v_buried.bytes,
@@ -6731,6 +6716,7 @@ begin
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  perform filestore.blank_answers(v_project_id);
   perform filestore.release_usage(
     v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
 end
@@ -6870,53 +6856,31 @@ comment on function filestore.sweep_purged_versions is
   'Removes versions of a project''s purged file that were too many for its commit.';
 call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
 
-create function filestore.sweep_answers(p_project_id uuid, p_begun timestamptz) returns void
+create function filestore.sweep_answers(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_most constant integer := (filestore.limits()).erasure_slice_answers;
-  v_expired constant timestamptz :=
-    clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
-  v_purged filestore.purged_files;
-  v_looked_at integer;
-  v_last timestamptz;
+  c_most constant integer := 5000;
+  v_through timestamptz;
 begin
-  -- What was begun goes on, whatever is purged meanwhile.
-  select * into v_purged from filestore.purged_files g
-  where g.project_id = p_project_id and g.answers_after is not null and (g.due_since <= p_begun) is not false
-  order by g.answers_after > '-infinity' desc, g.purged_at desc limit 1 for update skip locked;
-  if not found then return; end if;
-  if v_purged.answers_after = '-infinity' then
-    -- What is looked through for it from now on is looked through for the earlier ones, too.
-    with covered as (
-      update filestore.purged_files g set answers_after = null
-      where g.project_id = p_project_id and g.answers_after = '-infinity' and g.purged_at <= v_purged.purged_at
-        and g.file_id <> v_purged.file_id
-      returning g.due_since
-    )
-    update filestore.purged_files g
-    set due_since = least(g.due_since, (select min(c.due_since) from covered c))
-    where g.project_id = p_project_id and g.file_id = v_purged.file_id;
+  select p.answers_blank_through into v_through from filestore.projects p
+  where p.id = p_project_id for no key update skip locked;
+  if v_through is null then return; end if;
+  update filestore.idempotency_keys i set names = null
+  where i.project_id = p_project_id and (i.caller_id, i.key) in (
+    select o.caller_id, o.key from filestore.idempotency_keys o
+    where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
+    order by o.created_at limit c_most for update skip locked);
+  -- What a request has locked is left for the next slice.
+  if not exists (
+    select from filestore.idempotency_keys o
+    where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
+  ) then
+    update filestore.projects p set (answers_blank_through, answers_blank_since) = (null, null)
+    where p.id = p_project_id;
   end if;
-  with looked_at as materialized (
-    select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
-    where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
-      and i.created_at <= v_purged.purged_at + interval '1 second'
-    order by i.created_at fetch first (c_most) rows with ties
-  ), removed as (
-    delete from filestore.idempotency_keys i using looked_at l
-    where i.project_id = v_purged.project_id and i.caller_id = l.caller_id and i.key = l.key and (
-      l.created_at < v_expired
-      or exists (
-        select from filestore.purged_files g
-        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id'))
-  )
-  select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
-  update filestore.purged_files g set answers_after = case when v_looked_at < c_most then null else v_last end
-  where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
 end
 $$;
-comment on function filestore.sweep_answers is
-  'Removes a project''s idempotency answers about purged files, which name their paths.';
+comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
 create function filestore.sweep_scans(p_project_id uuid) returns void
@@ -6998,8 +6962,8 @@ begin
     when 'scans' then
       return query select c.project_id, min(c.due_since) from filestore.segment_scans c group by c.project_id;
     when 'answers' then
-      return query select g.project_id, min(g.due_since) from filestore.purged_files g
-      where g.answers_after is not null group by g.project_id;
+      return query select p.id, p.answers_blank_since from filestore.projects p
+      where p.answers_blank_through is not null;
     when 'retention' then
       return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
   end case;
@@ -7045,7 +7009,7 @@ begin
     case p_kind
       when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
       when 'scans' then perform filestore.sweep_scans(v_project_id);
-      when 'answers' then perform filestore.sweep_answers(v_project_id, v_begun);
+      when 'answers' then perform filestore.sweep_answers(v_project_id);
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then
@@ -7412,8 +7376,8 @@ begin
         v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_project.retention) end;
         if v_file.id is not null and v_is_expired then
           delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
-          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
           return;
         elsif v_file.id is not null and v_cut > 0 then

@@ -65,7 +65,6 @@ create type filestore.limits as (
   erased_listed_segments_max integer,
   erasure_slice_versions integer,
   erasure_scan_versions integer,
-  erasure_slice_answers integer,
   retention_slice_files integer,
   retention_slice_versions integer,
   retention_pass_seconds integer,
@@ -233,8 +232,6 @@ begin
   v_limits.usage_slice_projects := 100;
   v_limits.redact_versions_max := 1000;
   v_limits.redact_remaining_max := 20;
-  -- Idempotency answers that one slice looks at, for those about files that were purged.
-  v_limits.erasure_slice_answers := 5000;
   -- Files waiting to be indexed are counted up to this number.
   v_limits.search_pending_max := 10000;
   -- Files without indexed text that a search looks at, and paths of those not searched that its answer names.

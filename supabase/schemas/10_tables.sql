@@ -41,6 +41,8 @@ create table filestore.projects (
   cursor_key bytea not null default uuid_send(gen_random_uuid()),
   retention jsonb check (jsonb_typeof(retention) = 'object'),
   retention_set_at timestamptz,
+  answers_blank_through timestamptz,
+  answers_blank_since timestamptz,
   unique nulls not distinct (owner_id, name)
 );
 comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
@@ -52,9 +54,13 @@ comment on column filestore.projects.deleted_at is
   'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
 comment on column filestore.projects.retention is
   'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+comment on column filestore.projects.answers_blank_through is
+  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
+  'removed what they named, which it has had to do since answers_blank_since.';
 comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
 
 create index projects_by_owner on filestore.projects (owner_id, created_at);
+create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
 
 create table filestore.api_keys (
   id uuid primary key default gen_random_uuid(),
@@ -306,7 +312,6 @@ create table filestore.purged_files (
   bytes bigint not null,
   pending_versions bigint not null,
   first_pending_versions bigint not null,
-  answers_after timestamptz,
   purged_at timestamptz not null,
   due_since timestamptz not null default filestore.due_since(),
   primary key (project_id, file_id)
@@ -319,13 +324,9 @@ comment on column filestore.purged_files.path_hash is
 comment on column filestore.purged_files.versions is
   'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
   'at least 1 while segments of earlier versions are.';
-comment on column filestore.purged_files.answers_after is
-  'Idempotency answers made since then are still to be looked through for its path, and for those of the files that '
-  'were purged before it; null: none.';
 comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
-create index purged_files_answers on filestore.purged_files (project_id, due_since) where answers_after is not null;
 
 create table filestore.segment_scans (
   project_id uuid not null,
@@ -483,17 +484,25 @@ create table filestore.idempotency_keys (
   key text collate "C" not null check (octet_length(key) between 1 and 255),
   fingerprint bytea not null check (octet_length(fingerprint) = 32),
   response jsonb,
+  names jsonb,
   created_at timestamptz(3) not null,
   primary key (project_id, caller_id, key)
 );
 comment on table filestore.idempotency_keys is
   'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
   'request with the same key.';
+comment on column filestore.idempotency_keys.response is
+  'The answer without what names files or quotes them; null until the commit is done.';
+comment on column filestore.idempotency_keys.names is
+  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
+  'key had. Null: there is no rest, or it was erased.';
 
 comment on column filestore.idempotency_keys.caller_id is
   'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
 
 create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
+  where names is not null;
 
 create table filestore.links (
   id uuid primary key,

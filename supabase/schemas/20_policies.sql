@@ -282,6 +282,7 @@ create policy admin_update on filestore.segments for update to filestore_admin u
 create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
 -- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
 grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore.file_versions to filestore_admin;
+grant update (names) on filestore.idempotency_keys to filestore_admin;
 grant usage on sequence filestore.positions to filestore_admin;
 do $$
 declare
@@ -310,12 +311,13 @@ begin
   end loop;
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds'
+    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'idempotency_keys'
   ] loop
     execute format(
       'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
       v_rows, v_rows);
-    continue when v_table = 'file_versions';
+    continue when v_table in ('file_versions', 'idempotency_keys');
     execute format('grant update on filestore.%I to filestore_admin', v_table);
   end loop;
 end

@@ -920,10 +920,38 @@ comment on function filestore.caller_id is
   'Whose idempotency keys these are: of the link, the API key, or the console.';
 call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
 
-create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb) returns jsonb
+create function filestore.answer_without_names(p_answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(e.key, case
+      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
+    from jsonb_each(p_answer) e where e.key <> 'path');
+end
+$$;
+comment on function filestore.answer_without_names is
+  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
+call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
+
+create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- The path of a single file is not stored: a repeated request has it.
+  return (
+    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
+    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
+end
+$$;
+comment on function filestore.names_of_answer is
+  'The other part, which an erasure removes; null where there is none.';
+call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
+
+create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
+returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_row filestore.idempotency_keys;
+  v_is_blank boolean;
 begin
   select * into v_row from filestore.idempotency_keys i
   where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
@@ -933,12 +961,20 @@ begin
   if v_row.fingerprint <> decode(p_idempotency ->> 'fingerprint', 'hex') then
     return filestore.refusal('IDEMPOTENCY_KEY_REUSED');
   end if;
-  return jsonb_build_object('value', jsonb_build_object('file', v_row.response, 'segments', null, 'isReplayed', true));
+  -- A key whose path prefix was changed since is not shown what lies outside the new one.
+  v_is_blank := v_row.names ->> 'prefix' is distinct from (p_session).path_prefix or exists (
+    select from filestore.projects p
+    where p.id = p_session.project_id and p.answers_blank_through >= v_row.created_at);
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', v_row.response
+      || case when v_row.response ? 'id' then jsonb_build_object('path', p_path) else '{}' end
+      || case when v_is_blank then '{}' else coalesce(v_row.names - 'prefix', '{}') end,
+    'segments', null, 'isReplayed', not p_idempotency ? 'isOwn'));
 end
 $$;
 comment on function filestore.stored_response is
-  'The response to the first request with this key, or the refusal of a different request with it; null where the key '
-  'is new.';
+  'The response to the first request with this key, about p_path if it is about one file, or the refusal of a '
+  'different request with it; null where the key is new. After an erasure it names nothing.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
 
 create function filestore.commit_or_refuse(
@@ -1004,9 +1040,12 @@ begin
     if not found then
       -- Null where the key has expired since.
       return coalesce(
-        filestore.stored_response(p_session, v_idempotency), filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
+        filestore.stored_response(
+          p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
+        filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
     end if;
   exception when lock_not_available then
+    if v_idempotency ? 'isOwn' then raise; end if;
     return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
   end;
 
@@ -1016,16 +1055,17 @@ begin
     delete from filestore.idempotency_keys i
     where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   else
-    -- Of an answer that may be large only so much is stored that it can be made again.
     update filestore.idempotency_keys i
-    set response = coalesce(v_result -> 'value' -> 'stored', v_result -> 'value' -> 'file')
+    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
+        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
     where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   end if;
   return v_result;
 end
 $$;
 comment on function filestore.commit_idempotent is
-  'Commits, or returns what the same request returned before. Refusals are not stored.';
+  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
+  'several files. Refusals are not stored.';
 call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 
 create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb

@@ -109,7 +109,8 @@ begin
     if not filestore.may_write(v_session, p_path) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_stored := case when p_idempotency ? 'key' then filestore.stored_response(v_session, p_idempotency) end;
+    v_stored := case when p_idempotency ? 'key'
+      then filestore.stored_response(v_session, p_idempotency, p_path) end;
     if v_stored ? 'refusal' then
       return v_session.envelope || v_stored;
     elsif v_stored is not null then

@@ -261,7 +261,8 @@ begin
   where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
   if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
     v_result := coalesce(
-      case when p_commit ? 'idempotency' then filestore.stored_response(v_session, p_commit -> 'idempotency') end,
+      case when p_commit ? 'idempotency'
+        then filestore.stored_response(v_session, p_commit -> 'idempotency', v_link.path) end,
       filestore.refusal('LINK_USED'));
     return v_session.envelope || v_result;
   end if;

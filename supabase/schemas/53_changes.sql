@@ -417,7 +417,7 @@ comment on function filestore.run_file_after is
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
 
 create function filestore.run_files(
-  p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid, p_before bigint,
+  p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid,
   p_limit integer, out files filestore.run_file[], out is_complete boolean
 )
 language plpgsql stable
@@ -463,7 +463,6 @@ begin
         while p_file_ids[v_place] < v_after loop v_place := v_place + 1; end loop;
         continue when p_file_ids[v_place] is distinct from v_after;
       end if;
-      continue when v_next.first_position >= p_before;
       select f.path into v_path from filestore.files f where f.project_id = p_project_id and f.id = v_after;
       continue when not found;
       v_seen := v_seen + 1;
@@ -480,9 +479,8 @@ end
 $$;
 comment on function filestore.run_files is
   'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
-  'p_limit after p_after. With p_file_ids, which ascend, of these alone; with p_before those with a version before '
-  'that position. Reads of each file and key the first version and the last. Incomplete where of so many that are '
-  'looked at so few are seen.';
+  'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
+  'version and the last. Incomplete where of so many that are looked at so few are seen.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
 
 create function filestore.whose(p_session filestore.session, p_key_ids uuid[]) returns jsonb
@@ -545,7 +543,7 @@ begin
   v_run.is_exact := coalesce(v_run.counted, 0) <= c_counted_max;
   if not v_run.is_exact then
     v_files := (filestore.run_files(
-      p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null, null,
+      p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null,
       (filestore.limits()).commit_files_max)).files;
     select greatest(v_run.file_count, count(*)), greatest(least(v_run.version_count, c_counted_max), count(*)),
            least(v_run.first_at, min(f.first_at)), greatest(v_run.last_at, max(f.last_at))
@@ -647,7 +645,7 @@ begin
   v_summary := filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null);
   if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
   v_run := filestore.run_files(
-    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, null, p_limit + 1);
+    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
   v_files := (
     select coalesce(jsonb_agg(jsonb_build_object(
       'path', f.path, 'fileId', f.file_id, 'firstVersion', f.first_version, 'lastVersion', f.last_version,

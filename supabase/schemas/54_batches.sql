@@ -1,19 +1,10 @@
 -- Commits of several files: all of their versions, or none.
 
-create function filestore.erased_answer() returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VERSION_REDACTED', '{"done": true}'); end $$;
-comment on function filestore.erased_answer is
-  'The refusal of a repeated request that was done, where what it was answered tells of versions erased since.';
-call filestore.grant_execute('filestore.erased_answer', 'filestore_engine');
-
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  v_results jsonb;
 begin
   -- One version for each operation, in their order; a move has made a tombstone besides.
-  v_results := (
+  return (
     select coalesce(jsonb_agg(
       filestore.made_record(
         filestore.at_version(f, v.made), p_commit -> 'operations' -> (v.place - 1)::integer -> 'extra')
@@ -24,25 +15,11 @@ begin
         and not (c.operation = 'move' and c.is_deleted)
     ) v
     join filestore.files f on f.project_id = p_session.project_id and f.id = (v.made).file_id);
-  return case when jsonb_array_length(v_results) = jsonb_array_length(p_commit -> 'operations')
-    then jsonb_build_object('value', jsonb_build_object('results', v_results)) else filestore.erased_answer() end;
 end
 $$;
 comment on function filestore.batch_results is
-  'The answer to a batch that was committed: the record of each operation. Refused where one is erased.';
+  'The record of each operation of a batch that was just committed.';
 call filestore.grant_execute('filestore.batch_results', 'filestore_engine');
-
-create function filestore.is_committed(p_session filestore.session, p_commit jsonb) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid);
-end
-$$;
-comment on function filestore.is_committed is
-  'Whether an earlier attempt has made this commit. Called once its files are locked, when that attempt has ended.';
-call filestore.grant_execute('filestore.is_committed', 'filestore_engine');
 
 -- fence: files are looked up one by one. A plan that is kept must not scan the table, which may have been small.
 create function filestore.commit_time(p_project_id uuid, p_paths text[]) returns timestamptz
@@ -88,7 +65,6 @@ begin
   perform filestore.lock_paths(
     v_project_id, v_paths,
     array(select p.path from unnest(v_paths) p (path) where filestore.may_write(p_session, p.path)));
-  if filestore.is_committed(p_session, p_commit) then return filestore.batch_results(p_session, p_commit); end if;
   v_change.committed_at := filestore.commit_time(v_project_id, v_paths);
   perform filestore.add_segments(v_project_id, v_segments);
   for v_operation in select o.value from jsonb_array_elements(v_operations) with ordinality o order by o.ordinality loop
@@ -116,10 +92,8 @@ begin
   end loop;
   if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
   perform filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
-  return jsonb_set(filestore.batch_results(p_session, p_commit), '{value,stored}', jsonb_build_object(
-    'commitId', p_commit -> 'commitId', 'operations', (
-      select jsonb_agg(jsonb_build_object('extra', coalesce(o.value -> 'extra', '{}')) order by o.ordinality)
-      from jsonb_array_elements(v_operations) with ordinality o)));
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', jsonb_build_object('results', filestore.batch_results(p_session, p_commit))));
 end
 $$;
 comment on function filestore.commit_batch is
@@ -160,6 +134,20 @@ comment on function filestore.count_files is
   'where so many are not left. Before any file is locked.';
 call filestore.grant_execute('filestore.count_files', 'filestore_engine');
 
+create function filestore.with_own_key(p_commit jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- No client's key has this character.
+  return case when p_commit ? 'idempotency' then p_commit else p_commit || jsonb_build_object('idempotency',
+    jsonb_build_object(
+      'key', E'\u0001' || (p_commit ->> 'commitId'), 'fingerprint', repeat('00', 32), 'isOwn', true)) end;
+end
+$$;
+comment on function filestore.with_own_key is
+  'A commit of several files with an idempotency key, its own id unless the client sent one. So the answer is '
+  'stored for a call that is repeated because its answer was lost.';
+call filestore.grant_execute('filestore.with_own_key', 'filestore_engine');
+
 create function public.filestore_commit_many(
   p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
 ) returns jsonb
@@ -175,13 +163,7 @@ begin
     if not filestore.writes_inside(v_session, p_commit) then
       return v_session.envelope || filestore.outside_prefix(v_session);
     end if;
-    v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
-    if v_result -> 'value' -> 'isReplayed' = 'true' then
-      v_result := case p_kind
-        when 'batch' then filestore.batch_results(v_session, p_commit || (v_result -> 'value' -> 'file'))
-        else filestore.planned_answer(v_session, p_kind, p_commit || (v_result -> 'value' -> 'file')) end;
-      if v_result ? 'value' then v_result := jsonb_set(v_result, '{value,isReplayed}', 'true'); end if;
-    end if;
+    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
     if v_result #> '{value,remaining}' is not null then
       v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
     end if;
@@ -192,7 +174,9 @@ begin
   end;
   -- A refusal changed nothing, so it does not wait for the disk.
   if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
-  return v_session.envelope || v_result;
+  return v_session.envelope || case when v_result ? 'refusal' then v_result else jsonb_build_object('value',
+    (v_result -> 'value' -> 'file')
+    || jsonb_build_object('isReplayed', coalesce(v_result -> 'value' -> 'isReplayed', 'false'))) end;
 end
 $$;
 comment on function public.filestore_commit_many is

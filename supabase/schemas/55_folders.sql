@@ -183,7 +183,8 @@ begin
   -- A file that is moved away while another one takes its place gets one version, with that one's content.
   v_plan.steps := array(
     select l from unnest(v_left) l where l.path not in (select unnest(v_targets))) || v_made;
-  v_plan.paths := v_sources || v_targets;
+  -- With those that the answer names as left out: while it is locked none of them is purged.
+  v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
   if cardinality(v_found.trimmed) > 0 then
     v_plan.value := jsonb_build_object('trimmed', v_found.trimmed);
@@ -196,19 +197,17 @@ comment on function filestore.plan_folder is
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
-create function filestore.plan_of(
-  p_session filestore.session, p_kind text, p_commit jsonb, p_before bigint
-) returns filestore.plan
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
+returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 begin
   return case p_kind
-    when 'undo' then filestore.plan_undo(p_session, p_commit, p_before)
-    when 'restore_folder' then filestore.plan_restore(p_session, p_commit, p_before)
+    when 'undo' then filestore.plan_undo(p_session, p_commit)
+    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
     else filestore.plan_folder(p_session, p_kind, p_commit) end;
 end
 $$;
-comment on function filestore.plan_of is
-  'The plan of a commit of several files as it is now or, of an undo or restore, as it was before a position.';
+comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
 call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
 
 create function filestore.locked_plan(
@@ -216,23 +215,24 @@ create function filestore.locked_plan(
 ) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
+  c_answer_bytes_per_file constant integer := 1600;
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
 begin
   for v_try in 1 .. (filestore.limits()).plan_tries_max loop
-    v_plan := filestore.plan_of(p_session, p_kind, p_commit, null);
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
       -- A file that is moved is one file, of two steps.
-      v_remaining := filestore.count_files(
-        p_session, coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0));
+      v_remaining := filestore.count_files(p_session, greatest(
+        coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
+        octet_length(v_plan.value::text) / c_answer_bytes_per_file));
     end if;
     begin
       perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
-      -- An earlier attempt has ended by now.
-      if filestore.is_committed(p_session, p_commit) then return null; end if;
-      v_again := filestore.plan_of(p_session, p_kind, p_commit, null);
+      v_again := filestore.plan_of(p_session, p_kind, p_commit);
       v_again.remaining := v_remaining;
       if v_again.refusal is not null or v_again.paths = v_plan.paths
         or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
@@ -249,9 +249,8 @@ begin
 end
 $$;
 comment on function filestore.locked_plan is
-  'The plan with the files that it depends on locked, so that it holds until the transaction ends; null where an '
-  'earlier attempt at this commit has made it. Counts the request by its files. A refusal may leave paths taken: roll '
-  'it back.';
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
+  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
 call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
 create function filestore.carry_out(

@@ -94,7 +94,7 @@ comment on function filestore.undoing_runs is
 call filestore.grant_execute('filestore.undoing_runs', 'filestore_engine');
 
 create function filestore.undo_files(
-  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[], p_before bigint,
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_paths text[],
   out files filestore.run_file[], out refusal jsonb
 )
 language plpgsql volatile set search_path = '' as $$
@@ -113,10 +113,10 @@ begin
       order by f.id);
   end if;
   v_run := filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, v_ids, null, p_before, c_files_max + 1);
+    p_session.project_id, p_run_id, p_key_ids, v_ids, null, c_files_max + 1);
   files := array(select f from unnest(v_run.files) f order by f.path collate "C");
   if cardinality(files) = 0 and (p_paths is null or cardinality((filestore.run_files(
-    p_session.project_id, p_run_id, p_key_ids, null, null, p_before, 1)).files) = 0) then
+    p_session.project_id, p_run_id, p_key_ids, null, null, 1)).files) = 0) then
     refusal := filestore.refusal('RUN_NOT_FOUND');
   elsif cardinality(files) > c_files_max or not v_run.is_complete then
     refusal := filestore.too_many_files(c_files_max + 1);
@@ -129,7 +129,7 @@ comment on function filestore.undo_files is
 call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 
 create function filestore.split_moves(
-  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[], p_before bigint
+  p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
 language plpgsql stable
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -150,7 +150,6 @@ begin
       select v.file_id, v.source_file_id from filestore.file_versions v
       where v.project_id = p_session.project_id and v.run_id = p_run_id and v.operation = 'move'
         and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (p_key_ids)
-        and (p_before is null or v.position < p_before)
       order by v.file_id, v.version limit c_examined_max + 1
     ) l
   ) m;
@@ -196,8 +195,7 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
-create function filestore.plan_undo(p_session filestore.session, p_commit jsonb, p_before bigint)
-returns filestore.plan
+create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
   v_run_id constant text := p_commit ->> 'run';
@@ -206,7 +204,6 @@ declare
     then array(select jsonb_array_elements_text(p_commit -> 'paths')) end;
   v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
-  v_moment filestore.moment;
   v_run record;
   v_ids uuid[];
   v_split uuid[];
@@ -227,19 +224,17 @@ declare
   v_unchanged text[] := '{}';
   v_conflicts jsonb[] := '{}';
 begin
-  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only, p_before);
+  v_run := filestore.undo_files(p_session, v_run_id, v_key_ids, v_only);
   v_plan.refusal := v_run.refusal;
   v_plan.paths := array(select f.path from unnest(v_run.files) f);
   if v_plan.refusal is not null then return v_plan; end if;
   v_ids := array(select f.file_id from unnest(v_run.files) f);
-  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids, p_before);
-  v_moment.position := p_before - 1;
+  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids);
   foreach v_of_run in array v_run.files loop
     v_first := v_of_run.first_version;
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
     v_paths := v_paths || v_file.path::text;
-    if p_before is not null then v_file := (filestore.file_at(v_file, v_moment)).file; end if;
     -- What it was before the run: nothing, where the run made its first version.
     v_then := null;
     select * into v_base from filestore.file_versions v
@@ -360,18 +355,15 @@ comment on function filestore.changed_since is
   'long.';
 call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
 
-create function filestore.plan_restore(p_session filestore.session, p_commit jsonb, p_before bigint)
-returns filestore.plan
+create function filestore.plan_restore(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
   v_directory constant text := p_commit ->> 'directory';
   v_moment constant filestore.moment := filestore.moment_of(p_session, p_commit ->> 'at');
   v_since timestamptz := v_moment.at;
-  v_before filestore.moment;
   v_changed record;
   v_plan filestore.plan;
   v_id uuid;
-  v_candidate filestore.files;
   v_file filestore.files;
   v_then record;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
@@ -401,12 +393,9 @@ begin
     v_plan.refusal := filestore.too_many_files((filestore.limits()).restore_examined_max + 1);
     return v_plan;
   end if;
-  v_before.position := p_before - 1;
   foreach v_id in array v_changed.ids loop
-    select * into v_candidate from filestore.files f where f.project_id = p_session.project_id and f.id = v_id;
-    v_file := v_candidate;
-    if p_before is not null then v_file := (filestore.file_at(v_candidate, v_before)).file; end if;
-    v_then := filestore.file_at(v_candidate, v_moment);
+    select * into v_file from filestore.files f where f.project_id = p_session.project_id and f.id = v_id;
+    v_then := filestore.file_at(v_file, v_moment);
     continue when v_file.id is null or v_file.version = (v_then.file).version;
     v_paths := v_paths || v_file.path::text;
     if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
@@ -456,49 +445,6 @@ comment on function filestore.back_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
 
-create function filestore.answer_counts(p_value jsonb) returns jsonb
-language sql immutable set search_path = '' as $$
-  select jsonb_object_agg(e.key, jsonb_array_length(e.value))
-  from jsonb_each(p_value) e where jsonb_typeof(e.value) = 'array'
-$$;
-comment on function filestore.answer_counts is
-  'How long the lists of an answer are, by name. Erasure takes files out of a list, or makes conflicts of actions.';
-call filestore.grant_execute('filestore.answer_counts', 'filestore_engine');
-
-create function filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_before bigint;
-  v_run_id text;
-  v_plan filestore.plan;
-  v_value jsonb;
-begin
-  if p_kind not in ('undo', 'restore_folder') then
-    v_value := filestore.folder_answer(p_session, p_kind, (p_commit ->> 'commitId')::uuid);
-    if p_commit #>> '{counts,trimmed}' is not null then
-      v_value := v_value || jsonb_build_object('trimmed', (filestore.folder_files(
-        p_session, p_commit ->> 'path', filestore.moment_of(p_session, p_commit ->> 'at'))).trimmed);
-    end if;
-  else
-    select coalesce(min(v.position), (p_commit ->> 'before')::bigint),
-           coalesce(min(v.run_id), p_commit #>> '{provenance,runId}')
-    into v_before, v_run_id
-    from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.commit_id = (p_commit ->> 'commitId')::uuid;
-    v_plan := filestore.plan_of(p_session, p_kind, p_commit || '{"dryRun": true}', v_before);
-    v_value := filestore.back_answer(p_session, v_plan, v_run_id);
-  end if;
-  -- The counts are those of the first answer; where that was lost there are none.
-  return case when v_value is null or v_plan.refusal is not null
-      or filestore.answer_counts(v_value) <> p_commit -> 'counts'
-    then filestore.erased_answer() else jsonb_build_object('value', v_value) end;
-end
-$$;
-comment on function filestore.planned_answer is
-  'The answer of a commit that was made before: of an undo or restore the plan is made again as it was then. Refused '
-  'where it would be another one, since versions of then are erased.';
-call filestore.grant_execute('filestore.planned_answer', 'filestore_engine');
-
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -506,27 +452,15 @@ declare
     when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
     when 'restore_folder' then 'restore' else p_kind end, p_commit);
   v_plan filestore.plan;
-  v_value jsonb;
   v_refusal jsonb;
 begin
   if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
   v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  if v_plan is null or v_plan.refusal is not null and filestore.is_committed(p_session, p_commit) then
-    return filestore.planned_answer(p_session, p_kind, p_commit);
-  end if;
   v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
   if v_refusal is not null then return v_refusal; end if;
-  v_value := case when p_kind in ('undo', 'restore_folder')
-    then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end;
-  return jsonb_build_object('value', jsonb_build_object(
-    'remaining', v_plan.remaining, 'stored', jsonb_build_object(
-      'commitId', v_change.commit_id, 'provenance', jsonb_build_object('runId', v_change.run_id),
-      'counts', filestore.answer_counts(v_value))
-      -- Without a version of its own nothing else tells when it was.
-      || case when cardinality(v_plan.steps) > 0 then '{}'::jsonb
-        else jsonb_build_object('before', filestore.next_position(p_session.project_id)) end)
-    || v_value);
+  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
+    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
 end
 $$;
 comment on function filestore.commit_planned is
@@ -542,7 +476,7 @@ declare
   v_remaining integer;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_plan := filestore.plan_of(v_session, p_kind, p_commit, null);
+  v_plan := filestore.plan_of(v_session, p_kind, p_commit);
   begin
     v_remaining := filestore.count_files(v_session, least(
       coalesce(cardinality(v_plan.paths), 1),

@@ -140,6 +140,25 @@ comment on function filestore.has_doubtful_segments is
   'Whether a file has segments that may be in no version any more.';
 call filestore.grant_execute('filestore.has_doubtful_segments', 'filestore_admin');
 
+create function filestore.blank_answers(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- The commit of an answer locked the files that it names, so each one that names what is erased is seen here.
+  update filestore.projects p
+  set answers_blank_through = greatest(p.answers_blank_through, i.created_at),
+      answers_blank_since = coalesce(p.answers_blank_since, filestore.due_since())
+  from (
+    select o.created_at from filestore.idempotency_keys o
+    where o.project_id = p_project_id and o.names is not null order by o.created_at desc limit 1
+  ) i
+  where p.id = p_project_id;
+end
+$$;
+comment on function filestore.blank_answers is
+  'The answers that a project has stored for repeated requests name nothing any more; the sweep removes what they '
+  'named.';
+call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
+
 -- A file that goes whole ----------------------------------------------------------------------------------------------
 
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
@@ -192,18 +211,19 @@ begin
     'purge', p_key_id, p_actor, v_now);
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
-    answers_after, purged_at)
+    purged_at)
   values (
     v_project_id, v_file_id, filestore.place_hash(v_cursor_key, v_file_id, (p_file).path),
     array(
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
-    v_versions, v_buried.bytes, v_pending, v_versions - v_removed.versions, '-infinity', v_now);
+    v_versions, v_buried.bytes, v_pending, v_versions - v_removed.versions, v_now);
   -- After the path: whoever is storing its text has ended, or sees that there is none.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   delete from filestore.edit_turns t where t.project_id = v_project_id and t.path = (p_file).path;
   delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
+  perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
     v_project_id, v_buried.bytes,
@@ -357,6 +377,7 @@ begin
   delete from filestore.search_texts t
   where t.project_id = v_project_id and t.file_id = v_file_id and t.version = any (p_versions);
   v_settled := filestore.settle_segments(p_file, v_segment_ids, (filestore.limits()).erased_versions_max);
+  perform filestore.blank_answers(v_project_id);
   perform filestore.release_usage(
     v_project_id, v_settled.bytes, coalesce(v_freed - v_left, 0) + v_settled.database_bytes, 0);
 end
@@ -496,53 +517,31 @@ comment on function filestore.sweep_purged_versions is
   'Removes versions of a project''s purged file that were too many for its commit.';
 call filestore.grant_execute('filestore.sweep_purged_versions', 'filestore_admin');
 
-create function filestore.sweep_answers(p_project_id uuid, p_begun timestamptz) returns void
+create function filestore.sweep_answers(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_most constant integer := (filestore.limits()).erasure_slice_answers;
-  v_expired constant timestamptz :=
-    clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
-  v_purged filestore.purged_files;
-  v_looked_at integer;
-  v_last timestamptz;
+  c_most constant integer := 5000;
+  v_through timestamptz;
 begin
-  -- What was begun goes on, whatever is purged meanwhile.
-  select * into v_purged from filestore.purged_files g
-  where g.project_id = p_project_id and g.answers_after is not null and (g.due_since <= p_begun) is not false
-  order by g.answers_after > '-infinity' desc, g.purged_at desc limit 1 for update skip locked;
-  if not found then return; end if;
-  if v_purged.answers_after = '-infinity' then
-    -- What is looked through for it from now on is looked through for the earlier ones, too.
-    with covered as (
-      update filestore.purged_files g set answers_after = null
-      where g.project_id = p_project_id and g.answers_after = '-infinity' and g.purged_at <= v_purged.purged_at
-        and g.file_id <> v_purged.file_id
-      returning g.due_since
-    )
-    update filestore.purged_files g
-    set due_since = least(g.due_since, (select min(c.due_since) from covered c))
-    where g.project_id = p_project_id and g.file_id = v_purged.file_id;
+  select p.answers_blank_through into v_through from filestore.projects p
+  where p.id = p_project_id for no key update skip locked;
+  if v_through is null then return; end if;
+  update filestore.idempotency_keys i set names = null
+  where i.project_id = p_project_id and (i.caller_id, i.key) in (
+    select o.caller_id, o.key from filestore.idempotency_keys o
+    where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
+    order by o.created_at limit c_most for update skip locked);
+  -- What a request has locked is left for the next slice.
+  if not exists (
+    select from filestore.idempotency_keys o
+    where o.project_id = p_project_id and o.names is not null and o.created_at <= v_through
+  ) then
+    update filestore.projects p set (answers_blank_through, answers_blank_since) = (null, null)
+    where p.id = p_project_id;
   end if;
-  with looked_at as materialized (
-    select i.caller_id, i.key, i.response, i.created_at from filestore.idempotency_keys i
-    where i.project_id = v_purged.project_id and i.created_at > v_purged.answers_after
-      and i.created_at <= v_purged.purged_at + interval '1 second'
-    order by i.created_at fetch first (c_most) rows with ties
-  ), removed as (
-    delete from filestore.idempotency_keys i using looked_at l
-    where i.project_id = v_purged.project_id and i.caller_id = l.caller_id and i.key = l.key and (
-      l.created_at < v_expired
-      or exists (
-        select from filestore.purged_files g
-        where g.project_id = v_purged.project_id and g.file_id::text = l.response ->> 'id'))
-  )
-  select count(*), max(l.created_at) into v_looked_at, v_last from looked_at l;
-  update filestore.purged_files g set answers_after = case when v_looked_at < c_most then null else v_last end
-  where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
 end
 $$;
-comment on function filestore.sweep_answers is
-  'Removes a project''s idempotency answers about purged files, which name their paths.';
+comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
 create function filestore.sweep_scans(p_project_id uuid) returns void
@@ -624,8 +623,8 @@ begin
     when 'scans' then
       return query select c.project_id, min(c.due_since) from filestore.segment_scans c group by c.project_id;
     when 'answers' then
-      return query select g.project_id, min(g.due_since) from filestore.purged_files g
-      where g.answers_after is not null group by g.project_id;
+      return query select p.id, p.answers_blank_since from filestore.projects p
+      where p.answers_blank_through is not null;
     when 'retention' then
       return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
   end case;
@@ -671,7 +670,7 @@ begin
     case p_kind
       when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
       when 'scans' then perform filestore.sweep_scans(v_project_id);
-      when 'answers' then perform filestore.sweep_answers(v_project_id, v_begun);
+      when 'answers' then perform filestore.sweep_answers(v_project_id);
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
   exception when lock_not_available then

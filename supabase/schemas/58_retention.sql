@@ -213,8 +213,8 @@ begin
         v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_project.retention) end;
         if v_file.id is not null and v_is_expired then
           delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
-          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
           update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
           return;
         elsif v_file.id is not null and v_cut > 0 then

@@ -65,8 +65,8 @@ select policies_are('filestore', 'directory_changes', array['admin_select', 'adm
 select policies_are('filestore', 'runs', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert'], 'runs is never changed');
 select policies_are('filestore', 'run_undos', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert'], 'run_undos is never changed');
 select policies_are('filestore', 'sweeps', array['admin_delete', 'admin_select', 'admin_insert', 'admin_update']);
-select policies_are('filestore', t.name, array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete'], t.name)
-from (values ('edit_turns'), ('idempotency_keys')) t (name);
+select policies_are('filestore', 'edit_turns', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete']);
+select policies_are('filestore', 'idempotency_keys', array['admin_select', 'admin_update', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete']);
 select policies_are('filestore', 'projects', array[
   'admin_delete', 'engine_select', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_insert', 'account_update']);
 select policies_are('filestore', 'api_keys', array[

@@ -211,7 +211,7 @@ export const TABLES: Record<string, IntendedTable> = {
   health: table("filestore_admin insert, select, update"),
   edit_turns: table("filestore_admin delete, select", "filestore_engine delete, insert, select, update"),
   idempotency_keys: table(
-    "filestore_admin delete, select",
+    "filestore_admin delete, select, update(names)",
     "filestore_engine delete, insert, select, update",
   ),
   links: table(
@@ -378,7 +378,7 @@ export const POLICIES: string[] = [
     `${name}: filestore_admin insert check ${REQUESTS_ROWS}`,
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`,
   ]),
-  ...["files", "account_grants"].map((name) =>
+  ...["files", "account_grants", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
   ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>

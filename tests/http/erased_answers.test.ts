@@ -1,6 +1,7 @@
 /** A repeated request whose versions were erased since: answered, never done again, and no failure of ours. */
 import { assert, assertEquals } from "@std/assert";
-import { type Answer, assertRefused } from "../support/client/contract.ts";
+import { z } from "zod";
+import type { Answer } from "../support/client/contract.ts";
 import { administrator, purge, redact, sweepAll } from "../support/client/erasure.ts";
 import type { Files, ProjectFiles } from "../support/client/files.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
@@ -64,6 +65,9 @@ for (const { name, erase } of ERASURES) {
       const before = await versionsOf(own);
       assertReplayed(await kind.send(own, "f.txt", once), first);
       assertEquals(await versionsOf(own), before, kind.name);
+      await sweepAll(service);
+      assertReplayed(await kind.send(own, "f.txt", once), first);
+      assertEquals(await versionsOf(own), before, kind.name);
     }
   });
 }
@@ -79,8 +83,6 @@ interface ManyKind {
   readonly method: string;
   readonly path: string;
   body?(cursor: string): unknown;
-  /** Whether its answer tells of contents, as a plan does. */
-  readonly isBack?: boolean;
 }
 const MANY: readonly ManyKind[] = [
   {
@@ -113,14 +115,12 @@ const MANY: readonly ManyKind[] = [
     method: "POST",
     path: "/runs/r/undo",
     body: () => ({ dryRun: false, onConflict: "overwrite" }),
-    isBack: true,
   },
   {
     operation: "restore_folder",
     method: "POST",
     path: "/restore",
     body: (cursor) => ({ directory: "d", at: cursor, dryRun: false }),
-    isBack: true,
   },
 ];
 
@@ -139,8 +139,20 @@ async function prepareMany(own: Files, kind: ManyKind): Promise<() => Promise<An
   return () => own.request(kind.method, kind.path, { ...(body !== undefined && { body }), headers });
 }
 
+/** The same answer, with its lists empty. */
+function assertBlank(again: Answer, first: Answer): void {
+  assertEquals([again.status, again.headers.get("idempotency-replayed")], [200, "true"], again.text);
+  const data = z.object({ data: z.record(z.string(), z.unknown()) }).parse(first.body).data;
+  const blank = Object.entries(data).map(([name, value]) => [name, Array.isArray(value) ? [] : value]);
+  assertEquals(withData.parse(again.body).data, Object.fromEntries(blank));
+}
+const namesOf = async (own: ProjectFiles) =>
+  (await service.sql("select from filestore.idempotency_keys where project_id = $1 and names is not null", [
+    own.project.id,
+  ])).length;
+
 for (const { name, erase } of ERASURES) {
-  test(`410 VERSION_REDACTED: a repeated change of several files whose versions are ${name} was done, and is not done again`, async () => {
+  test(`200: a repeated change of several files whose versions are ${name} was done, and is not done again`, async () => {
     for (const kind of MANY) {
       const own = await files();
       const send = await prepareMany(own, kind);
@@ -148,36 +160,66 @@ for (const { name, erase } of ERASURES) {
       assertEquals([first.status, first.headers.get("idempotency-replayed")], [200, null], first.text);
       await erase(own, await administrator(service, own.project.id));
       const before = await versionsOf(own);
-      const again = await send();
-      // A redacted version keeps its number, which is all that such an answer tells of it.
-      if (name === "redacted" && !kind.isBack) assertRepeated(again, first);
-      else {assertEquals(
-          assertRefused(again, "VERSION_REDACTED", kind.operation),
-          { done: true },
-          kind.operation,
-        );}
+      // Retention lets versions go; it is not there to hide what they were.
+      const assertAgain = name === "trimmed" ? assertRepeated : assertBlank;
+      assertAgain(await send(), first);
+      await sweepAll(service);
+      assertAgain(await send(), first);
       assertEquals(await versionsOf(own), before, kind.operation);
+      assertEquals(await namesOf(own) > 0, name === "trimmed", kind.operation);
     }
   });
 }
 
-test("410 VERSION_REDACTED: one purged file of several is enough", async () => {
+test("200: a purge of any file makes the answers of its project blank with its commit, and no later one", async () => {
   for (const kind of MANY) {
     const own = await files();
     const send = await prepareMany(own, kind);
-    await send();
-    const admin = await administrator(service, own.project.id);
-    const touched = (await paths(own)).filter((path) =>
-      path.startsWith(kind.path.includes("folders/") ? "e" : "d")
-    );
-    const path = touched[0] ?? "d/a";
-    await purge(admin, path);
-    assertEquals(
-      assertRefused(await send(), "VERSION_REDACTED", kind.operation),
-      { done: true },
-      kind.operation,
-    );
+    const first = await send();
+    await own.write("other", "x");
+    await purge(await administrator(service, own.project.id), "other");
+    assertBlank(await send(), first);
+    await sweepAll(service);
+    const later = () =>
+      own.request("POST", "/batch", {
+        body: { operations: [{ op: "write", path: "later", content: "x" }] },
+        headers: { "idempotency-key": "later" },
+      });
+    const second = await later();
+    assertRepeated(await later(), second);
   }
+});
+
+test("an answer that quotes content does so no longer once a version was redacted", async () => {
+  const own = await files();
+  const edit = () =>
+    own.request("POST", "/memory", {
+      body: { command: "str_replace", path: "/memories/a", old_str: "one", new_str: "canary" },
+      headers: { "idempotency-key": "k" },
+    });
+  await own.write("memories/a", "one");
+  const first = await edit();
+  assert(first.text.includes("canary"), first.text);
+  await own.write("memories/a", "later");
+  await redact(await administrator(service, own.project.id), "memories/a", [2]);
+  const again = await edit();
+  assertEquals([again.status, again.headers.get("idempotency-replayed")], [200, "true"], again.text);
+  assert(!again.text.includes("canary"), again.text);
+  await sweepAll(service);
+  assertEquals(await namesOf(own), 0);
+});
+
+test("a key that was confined to a folder since is not shown what it was answered before", async () => {
+  const own = await files();
+  const kind = MANY.find(({ operation }) => operation === "copy_folder");
+  if (kind === undefined) throw new Error("no such kind");
+  const send = await prepareMany(own, kind);
+  const first = await send();
+  await service.sql("update filestore.api_keys set path_prefix = 'x' where id = $1", [own.project.keyId]);
+  const again = await send();
+  assert(!again.text.includes("e/a"), again.text);
+  await service.sql("update filestore.api_keys set path_prefix = null where id = $1", [own.project.keyId]);
+  assertRepeated(await send(), first);
 });
 
 test("200: an undo that had nothing to do is answered as it was, whatever was done since", async () => {

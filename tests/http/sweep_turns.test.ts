@@ -61,11 +61,12 @@ async function lengthen(own: ProjectFiles, path: string, last: number): Promise<
   ]);
 }
 
-/** Answers that are stored for repeated requests: many that name nothing. */
+/** Answers that are stored for repeated requests and name files. */
 async function storeAnswers({ project: { id } }: ProjectFiles, count: number): Promise<void> {
   await service.sql(
-    `insert into filestore.idempotency_keys (project_id, key, fingerprint, response, created_at)
-     select $1, 'other ' || n, sha256('x'), '{"id": "none"}', clock_timestamp() from generate_series(1, $2::integer) n`,
+    `insert into filestore.idempotency_keys (project_id, key, fingerprint, response, names, created_at)
+     select $1, 'other ' || n, sha256('x'), '{}', '{"files": ["canary"]}', clock_timestamp()
+     from generate_series(1, $2::integer) n`,
     [id, count],
   );
 }
@@ -151,7 +152,7 @@ const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }>
       return {
         projectId: own.project.id,
         isDone: `not exists (
-          select from filestore.idempotency_keys where project_id = $1 and response::text like '%canary%')`,
+          select from filestore.idempotency_keys where project_id = $1 and names::text like '%canary%')`,
       };
     },
   },

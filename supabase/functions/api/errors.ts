@@ -154,9 +154,7 @@ export const ERRORS = {
   },
   VERSION_REDACTED: {
     status: 410,
-    meaning:
-      "The content of the version was erased for good; with `details.done` versions that the repeated " +
-      "request was answered with.",
+    meaning: "The content of the version was erased for good.",
     message: "The content of this version was erased for good.",
     fromDatabase: true,
   },

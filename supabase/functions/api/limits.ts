@@ -307,8 +307,6 @@ export const KEEP_DAYS_MAX = 3650;
 export const REDACT_VERSIONS_MAX = 1000;
 /** Versions that its answer names because they share a piece. In SQL. */
 export const REDACT_REMAINING_MAX = 20;
-/** Idempotency answers that one slice looks at, for those about files that were purged. In SQL. */
-export const ERASURE_SLICE_ANSWERS = 5_000;
 /** Segments fetched ahead of the one being sent … */
 export const READ_AHEAD_SEGMENTS = 3;
 /** … and the memory they may take, all reads of an isolate together, in bytes. */

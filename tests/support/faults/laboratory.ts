@@ -225,8 +225,11 @@ select jsonb_build_object(
   'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
   'dead', (select count(*) from filestore.dead_segments d where d.project_id = $1),
   'idempotencyKeys', (
-    select jsonb_agg(jsonb_build_array(i.key, i.response ->> 'version') order by i.key)
-    from filestore.idempotency_keys i where i.project_id = $1)
+    select jsonb_agg(jsonb_build_array(k.key, i.response ->> 'version') order by k.key)
+    from filestore.idempotency_keys i
+    -- A commit of several files without a key has its own id for one.
+    cross join lateral (select case when ascii(i.key) = 1 then 'own' else i.key end) k (key)
+    where i.project_id = $1)
 ) as state, (
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', s.id, 'name', s.project_id || '/' || to_char(s.stored_on, 'YYYYMMDD') || '/' || s.id,

@@ -363,9 +363,10 @@ function isFolder({ code, details }: Refusal): boolean {
   return code === "FILE_NOT_FOUND" && details["directory"] === true;
 }
 
-/** What was said of the change, then as now. */
+/** What was said of the change, then as now; where it was erased since, that the change was done. */
 function saidBy({ file }: Committed): string {
   const { said } = Object(file);
+  if (said === null) return "The file has been edited.";
   if (typeof said !== "string") fail("IDEMPOTENCY_KEY_REUSED", ERRORS.IDEMPOTENCY_KEY_REUSED.message);
   return said;
 }

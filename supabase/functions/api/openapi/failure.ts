@@ -135,10 +135,6 @@ const DETAILS: Json = {
     items: text,
     description: "FILE_NOT_FOUND: what the file was then is gone; of a folder the paths of such files.",
   },
-  done: {
-    const: true,
-    description: "VERSION_REDACTED: the request, which is repeated, was done; its answer is erased.",
-  },
   conflicts: {
     ...listOf({
       type: "object",

@@ -154,7 +154,6 @@ export const undoRun = defineRoute({
       "VALIDATION_ERROR",
       "RUN_NOT_FOUND",
       "RUN_CONFLICT",
-      "VERSION_REDACTED",
       "VERSION_CONFLICT",
       "IDEMPOTENCY_KEY_IN_USE",
       "IDEMPOTENCY_KEY_REUSED",
@@ -194,7 +193,6 @@ export const restoreFolder = defineRoute({
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",
-      "VERSION_REDACTED",
       "VERSION_CONFLICT",
       "IDEMPOTENCY_KEY_IN_USE",
       "IDEMPOTENCY_KEY_REUSED",
