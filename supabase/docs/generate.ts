@@ -14,6 +14,7 @@ import { countedTable, limitsTable } from "./generator/limits.ts";
 import { routeFields, routesTable, scopesList, scopesOfConsole, scopesOfHelp } from "./generator/routes.ts";
 import { schemasTable } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
+import { testsIndex } from "./generator/tests.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -31,6 +32,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "routes of the service": () => routesTable("service"),
   "schemas": schemasTable,
   "tasks": tasksTable,
+  "tests": testsIndex,
   "decisions": decisionsIndex,
 };
 

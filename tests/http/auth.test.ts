@@ -4,9 +4,9 @@ import { generateApiKey } from "../../supabase/functions/api/auth/api_key.ts";
 import { ADDRESS_REQUESTS_PER_MINUTE } from "../../supabase/functions/api/limits.ts";
 import { newKey } from "../../supabase/local/admin/new_key.ts";
 import { type Answer, assertRefused, rateOf } from "../support/client/contract.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 /** The key with another last character: its checksum is wrong. */
 function mistyped(key: string): string {

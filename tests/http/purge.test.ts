@@ -12,9 +12,9 @@ import {
 } from "../support/client/contract.ts";
 import { administrator, purge, redact, sweepAll, traces } from "../support/client/erasure.ts";
 import { encodePath, Files, type ProjectFiles } from "../support/client/files.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 const tryPurge = (own: Files, path: string, headers: Record<string, string> = {}) =>
   own.request("DELETE", `/files/${encodePath(path)}?purge`, { headers });

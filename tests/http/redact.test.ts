@@ -4,9 +4,9 @@ import { assertRefused, dataOf, newLink } from "../support/client/contract.ts";
 import { administrator, purge, redact, sweepAll, traces } from "../support/client/erasure.ts";
 import { encodePath, type Files } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 const tryRedact = (own: Files, path: string, body: unknown) =>
   own.request("POST", `/files/redact/${encodePath(path)}`, { body });

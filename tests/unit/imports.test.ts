@@ -152,7 +152,9 @@ Deno.test("tests/acceptance: nothing of the service is imported, by whatever way
     .filter((file) => !["areas.ts", "run.ts"].some((name) => file.endsWith(`/${name}`)));
   assertEquals(listed?.toSorted(), areas.toSorted());
   const run = areas.filter((file) =>
-    repository.get(file.replace("/acceptance/", "/http/").replace(/ts$/, "test.ts"))?.includes(file)
+    ["http", "http_slow"].some((folder) =>
+      repository.get(file.replace("/acceptance/", `/${folder}/`).replace(/ts$/, "test.ts"))?.includes(file)
+    )
   );
   assertEquals(run, areas);
 });

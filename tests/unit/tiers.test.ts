@@ -1,35 +1,75 @@
-import { assertEquals } from "@std/assert";
-import { fileURLToPath } from "node:url";
-import { jobsOf, type Tier } from "../support/runner/tiers.ts";
+import { assert, assertEquals } from "@std/assert";
+import { countsOf, errorsOf } from "../support/runner/output.ts";
+import { jobsOf, pathOf, type Tier } from "../support/runner/tiers.ts";
 
 function testFilesBelow(folder: string): string[] {
-  const directory = fileURLToPath(new URL(`../${folder}`, import.meta.url));
-  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) => {
+  return [...Deno.readDirSync(pathOf(folder))].flatMap(({ name, isDirectory }) => {
     if (isDirectory) return testFilesBelow(`${folder}${name}/`);
     return name.endsWith(".test.ts") ? [`${folder}${name}`] : [];
   });
 }
 
-/** Files in the form that takes as long as usual. */
-function filesOf(...tiers: Tier[]): string[] {
-  return tiers.flatMap(jobsOf).filter(({ variables }) => variables === undefined).flatMap(({ files }) =>
-    files
-  );
-}
+const filesOf = (tier: Tier) => jobsOf(tier).flatMap(({ files }) => files);
 
-Deno.test("tiers: every test file runs as usual, outside the HTTP suite once", () => {
-  const files = filesOf("test", "rest", "edge");
+Deno.test("tiers: test:all has every test file, and twice only what differs between the databases", () => {
+  const files = filesOf("all");
   assertEquals([...new Set(files)].sort(), testFilesBelow("").sort());
-  const others = files.filter((file) => !file.startsWith("http/"));
-  assertEquals(new Set(others).size, others.length);
+  const deployed = jobsOf("all").filter(({ isDeployed }) => isDeployed).flatMap((job) => job.files);
+  const twice = files.filter((file, index) => files.indexOf(file) !== index);
+  assertEquals(new Set(twice).size, twice.length);
+  for (const file of twice) {
+    assert(deployed.includes(file));
+    assert(Deno.readTextFileSync(pathOf(file)).includes("TEST_DATABASE"), file);
+  }
 });
 
-Deno.test("tiers: edge has every HTTP test but the command that runs them from outside", () => {
-  const files = [...filesOf("edge"), "http/acceptance.test.ts"];
-  assertEquals(files.sort(), testFilesBelow("http/").sort());
+Deno.test("tiers: test has each file once that is in no folder for slow ones", () => {
+  assertEquals(filesOf("test").sort(), testFilesBelow("").filter((file) => !file.includes("_slow/")).sort());
 });
 
-Deno.test("tiers: no HTTP test runs twice on the embedded database", () => {
-  const files = filesOf("test", "rest");
-  assertEquals(new Set(files).size, files.length);
+Deno.test("tiers: as deployed runs every HTTP test but the command that runs them from outside", () => {
+  const deployed = jobsOf("all").filter(({ isDeployed }) => isDeployed).flatMap(({ files }) => files);
+  const http = [...testFilesBelow("http/"), ...testFilesBelow("http_slow/")];
+  assertEquals(deployed.sort(), http.filter((file) => !file.endsWith("/acceptance.test.ts")).sort());
+});
+
+Deno.test("tiers: files in one process share a stack, and no file that has one of its own is among them", () => {
+  for (const { name, files, isShared } of [...jobsOf("test"), ...jobsOf("all")]) {
+    assert(files.length > 0, name);
+    if (!isShared || /^(unit|contract)/.test(name)) continue;
+    for (const file of files) assert(!Deno.readTextFileSync(pathOf(file)).includes("privateSuite("), file);
+  }
+});
+
+const FAILED = [
+  "running 2 tests from ./a.test.ts",
+  "one ... ok (1ms)",
+  "two ... FAILED (2ms)",
+  "",
+  " ERRORS ",
+  "",
+  "two => ./a.test.ts:3:6",
+  "error: AssertionError: no",
+  "",
+  " FAILURES ",
+  "",
+  "two => ./a.test.ts:3:6",
+  "",
+  "FAILED | 1 passed (3 steps) | 1 failed (5ms)",
+  "",
+].join("\n");
+
+Deno.test("the runner counts what passed and failed, and a process that ends without a word as a failure", () => {
+  assertEquals(countsOf("ok | 12 passed (3 steps) | 0 failed (1s)\n", 0), { passed: 12, failed: 0 });
+  assertEquals(countsOf("ok | 2 passed | 0 failed | 1 ignored (1s)\n", 1), { passed: 2, failed: 1 });
+  assertEquals(countsOf(FAILED, 1), { passed: 1, failed: 1 });
+  assertEquals(countsOf("", 137), { passed: 0, failed: 1 });
+});
+
+Deno.test("the runner repeats what failed, and only that", () => {
+  assertEquals(errorsOf(FAILED).split("\n").filter((line) => line !== "").slice(1, 3), [
+    "two => ./a.test.ts:3:6",
+    "error: AssertionError: no",
+  ]);
+  assertEquals(errorsOf("ok | 1 passed | 0 failed"), "");
 });

@@ -3,7 +3,7 @@
  * and fails if the migration differs from them.
  *
  * This ends with the second migration. From then on the initial one is history, later ones are written by hand, and
- * `tests/database/schemas.test.ts` checks that schemas and migrations make the same database.
+ * `tests/database_slow/schemas.test.ts` checks that schemas and migrations make the same database.
  *
  *     deno run -A supabase/local/database/generate_migration.ts [--check]
  */

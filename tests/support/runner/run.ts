@@ -1,112 +1,109 @@
 /**
- * Runs the tests of the tiers that are named: several processes at a time, one more than there are processors, since some
- * wait for the indexing of what they wrote (or TEST_JOBS). The output of a process is written when it has ended.
+ * Runs the tests of a tier: several processes at a time, one more than there are processors, since some wait for the
+ * indexing of what they wrote (or TEST_JOBS). Prints a line for each process that has ended, all that a failed one wrote, at
+ * the end what failed once more, and last "N passed, N failed".
  *
- * Usage: run.ts test|rest|edge|scale…
+ * Usage: run.ts test|all [NAME…], for the processes whose line has one of the names alone, such as "browser" or "as deployed"
  */
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { startStack } from "../../../supabase/local/stack/stack.ts";
 import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
-import { cpuSecondsOfChildren } from "../stack/processes.ts";
 import { startPostgres } from "../postgres/postgres.ts";
 import { createDatabase, MIGRATED_DATABASE } from "../stack/test_database.ts";
-import { type Job, jobsOf } from "./tiers.ts";
+import { type Job, jobsOf, pathOf, type Tier, VARIABLES } from "./tiers.ts";
+import { countsOf, errorsOf } from "./output.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-interface Result {
-  readonly passed: number;
-  readonly isOk: boolean;
+interface Total {
+  passed: number;
+  failed: number;
+  /** What failed, with the name of its job. */
+  readonly errors: string[];
 }
 
 /** The Deno inside Supabase's edge runtime. */
 const EDGE_RUNTIME_DENO = "2.1.4";
 /** A process that hangs is ended, and fails. */
 const JOB_TIMEOUT_MILLISECONDS = 20 * 60_000;
+/** Of many failures the first are repeated at the end. */
+const ERROR_LINES_MAX = 100;
 
 /** Free memory, in KiB, with which tests keep their databases and objects in it: they do not measure disks. */
 const MEMORY_KIB_MIN = 4 * 1024 * 1024;
 const MEMORY_DIRECTORY = "/dev/shm";
 
-const at = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
-
-let cpuOfChildren = 0;
-const temporaryDirectory = await hasRoomInMemory() ? { TMPDIR: MEMORY_DIRECTORY } : {};
+const print = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
 
 if (import.meta.main) {
-  for (const tier of Deno.args) {
-    if (tier === "edge") await runAsDeployed();
-    else if (tier === "test" || tier === "rest" || tier === "scale") await run(tier, jobsOf(tier), {});
-    else throw new Error("Usage: run.ts test|rest|edge|scale…");
-  }
+  const [tier, ...names] = Deno.args;
+  if (tier !== "test" && tier !== "all") throw new Error("Usage: run.ts test|all [NAME…]");
+  const jobs = jobsOf(tier).filter(({ name }) =>
+    names.length === 0 || names.some((part) => name.includes(part))
+  );
+  const variables = { ...VARIABLES[tier], ...await hasRoomInMemory() ? { TMPDIR: MEMORY_DIRECTORY } : {} };
+  const total = jobs.some(({ isDeployed }) => isDeployed)
+    ? await withDeployment((deployed) => run(jobs, variables, deployed))
+    : await run(jobs, variables, {});
+  conclude(tier, total);
 }
 
-/** Sets the exit code where a job fails. */
-async function run(tier: string, jobs: readonly Job[], variables: Variables): Promise<void> {
-  const started = performance.now();
+async function run(jobs: readonly Job[], variables: Variables, deployed: Variables): Promise<Total> {
   const queue = [...jobs];
-  const failed: string[] = [];
-  let passed = 0;
+  const total: Total = { passed: 0, failed: 0, errors: [] };
   const worker = async () => {
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
-      const result = await runJob(job, variables);
-      passed += result.passed;
-      if (!result.isOk) failed.push(job.name);
+      await runJob(job, { ...variables, ...job.isDeployed ? deployed : {} }, total);
     }
   };
   const workers = Number(Deno.env.get("TEST_JOBS") ?? navigator.hardwareConcurrency + 1);
   await Promise.all(Array.from({ length: workers }, worker));
-  const seconds = Math.round((performance.now() - started) / 1000);
-  write(`\n${tier}: ${passed} tests passed in ${seconds} s; failed: ${failed.join(", ") || "none"}\n`);
-  if (failed.length > 0) Deno.exitCode = 1;
+  return total;
 }
 
-async function runJob(job: Job, variables: Variables): Promise<Result> {
+async function runJob({ name, files, isShared }: Job, variables: Variables, total: Total): Promise<void> {
   const started = performance.now();
-  const addresses = job.files.map((file) => new URL(`../../${file}`, import.meta.url));
+  const paths = files.map(pathOf);
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
-      ...["test", "-A", "--no-check", `--config=${at("../../deno.jsonc")}`],
-      ...job.isShared ? [at("./together.ts")] : addresses.map((address) => fileURLToPath(address)),
+      ...["test", "-A", "--no-check", `--config=${pathOf("deno.jsonc")}`],
+      ...isShared ? [fileURLToPath(new URL("./together.ts", import.meta.url))] : paths,
     ],
     env: {
-      ...temporaryDirectory,
+      NO_COLOR: "1",
       ...variables,
-      ...job.variables,
-      ...job.isShared && { TEST_FILES: addresses.map(({ href }) => href).join("\n") },
+      ...isShared && { TEST_FILES: paths.map((path) => pathToFileURL(path).href).join("\n") },
     },
     stdin: "null",
     signal: AbortSignal.timeout(JOB_TIMEOUT_MILLISECONDS),
   }).output();
-  const output = new TextDecoder().decode(stdout);
+  const [output, problems] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  const { passed, failed } = countsOf(output ?? "", code);
+  total.passed += passed;
+  total.failed += failed;
   const seconds = Math.round((performance.now() - started) / 1000);
-  write(
-    `\n── ${job.name}: ${seconds} s, ${cpuOfLastChild()} s of processor time\n${output}${
-      code === 0 ? "" : new TextDecoder().decode(stderr)
-    }`,
-  );
-  return { passed: passedIn(output), isOk: code === 0 };
+  const counts = `${passed} passed${failed === 0 ? "" : `, ${failed} failed`}`;
+  print(`${failed === 0 ? "ok    " : "FAILED"} ${name}: ${counts}, ${seconds} s`);
+  if (failed === 0) return;
+  print(`${output}${problems}`);
+  total.errors.push(`── ${name}`, errorsOf(output ?? "") || (problems ?? ""));
 }
 
-/** Processor seconds of the process that ended last, and of those that it started (Linux). */
-function cpuOfLastChild(): number {
-  const before = cpuOfChildren;
-  cpuOfChildren = Deno.build.os === "linux" ? cpuSecondsOfChildren() : NaN;
-  return Math.round(cpuOfChildren - before);
+/** Sets the exit code where a test failed. */
+function conclude(tier: Tier, { passed, failed, errors }: Total): void {
+  const lines = errors.join("\n").split("\n");
+  if (failed > 0) print(lines.slice(0, ERROR_LINES_MAX).join("\n"));
+  print(`\ndeno task test${tier === "test" ? "" : `:${tier}`}: ${Math.round(performance.now() / 1000)} s`);
+  print(`${passed} passed, ${failed} failed`);
+  if (failed > 0) Deno.exitCode = 1;
 }
 
-/** Deno ends with `ok | 12 passed (3 steps) | 0 failed (1s)`, perhaps in color. */
-function passedIn(output: string): number {
-  return Number(/\| (\d+) passed/.exec(output)?.[1] ?? 0);
-}
-
-/** The HTTP suite on a real Postgres, a database for each stack, with the function on the Deno of Supabase's edge runtime. */
-async function runAsDeployed(): Promise<void> {
+/** Runs with the variables of a stack as deployed: a database for each on one Postgres, and the Deno of the platform. */
+async function withDeployment<T>(body: (variables: Variables) => Promise<T>): Promise<T> {
   const server = await startPostgres();
   try {
     await migrateOnce(server.url);
-    await run("edge", jobsOf("edge"), {
+    return await body({
       TEST_DATABASE: "postgres",
       TEST_POSTGRES_URL: server.url,
       FUNCTION_DENO: EDGE_RUNTIME_DENO,

@@ -19,13 +19,7 @@ export function cpuSeconds(pid: number): number {
   return (user + system) / TICKS_PER_SECOND;
 }
 
-/** The same of all processes that this one has started and that have ended, with those that they started. */
-export function cpuSecondsOfChildren(): number {
-  const [, , user = NaN, system = NaN] = cpuTicks(Deno.pid);
-  return (user + system) / TICKS_PER_SECOND;
-}
-
-/** Of user and system, then the same of children that have ended. */
+/** Of user and system. */
 function cpuTicks(pid: number): number[] {
   return ticksOf(`/proc/${pid}/stat`);
 }
@@ -33,7 +27,7 @@ function cpuTicks(pid: number): number[] {
 function ticksOf(file: string): number[] {
   const stat = Deno.readTextFileSync(file);
   // The second field is the program's name in brackets and may hold anything.
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15).map(Number);
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 13).map(Number);
 }
 
 /** CPU seconds that a process spends while `work` runs. */

@@ -6,9 +6,9 @@ import { administrator, purge, redact, sweepAll } from "../support/client/erasur
 import type { Files, ProjectFiles } from "../support/client/files.ts";
 import { prepare, WRITES } from "../support/client/write_kinds.ts";
 import { assertReplayed, withData } from "../acceptance/idempotency.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 async function paths(own: Files): Promise<string[]> {
   const { files } = await own.list({ recursive: true, limit: 100 });

@@ -14,9 +14,9 @@ import {
 import { administrator, purge, sweepAll } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
 import { eventually } from "../support/eventually.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 interface Asker {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;

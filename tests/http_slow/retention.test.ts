@@ -7,9 +7,9 @@ import { assertRefused, dataOf, issuesOf, previewRecord, projectRecord } from ".
 import { administrator, sweepAll, traces } from "../support/client/erasure.ts";
 import { Files } from "../support/client/files.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 const patch = (own: Files, body: unknown) => own.request("PATCH", "/project", { body });
 const numbers = async (own: Files, path: string) => {

@@ -14,7 +14,7 @@ import {
   listMigrations,
   withConnection,
 } from "../support/postgres/postgres_hosted.ts";
-import { fill, OTHER } from "./isolation_calls.ts";
+import { fill, OTHER } from "../database/isolation_calls.ts";
 
 const VERSIONS: PostgresVersion[] = [15, 16, 17];
 

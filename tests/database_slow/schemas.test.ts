@@ -22,7 +22,7 @@ import {
   listMigrations,
   withConnection,
 } from "../support/postgres/postgres_hosted.ts";
-import { type CatalogRow, readCatalog } from "./catalog_snapshot.ts";
+import { type CatalogRow, readCatalog } from "../database/catalog_snapshot.ts";
 
 const VERSIONS: PostgresVersion[] = [15, 16, 17];
 const LINES_MAX = 11_000;

@@ -63,7 +63,7 @@ Deno.test("what is said to need a hosted project or Docker does name one", () =>
 
 Deno.test("the Supabase CLI that the documents run is the one version that a deployment is tested with", async () => {
   const tested = /"(supabase@\d+\.\d+\.\d+)"/.exec(
-    await Deno.readTextFile(join(REPOSITORY, "tests/trust/deploy.test.ts")),
+    await Deno.readTextFile(join(REPOSITORY, "tests/trust_slow/deploy.test.ts")),
   )?.[1];
   const named = documents.flatMap(({ lines }) =>
     lines.flatMap((line) => line.match(/supabase@[\w.]+/g) ?? [])

@@ -61,7 +61,7 @@ test("Codex sends the key as a bearer token", async () => {
 async function run({ text, language, line }: CodeBlock, key: string): Promise<string> {
   const extension = language === "ts" ? "ts" : "py";
   // Beside the tests, so that packages are those of the import map.
-  const file = join(REPOSITORY, `tests/mcp/connect_${line}.${extension}`);
+  const file = join(REPOSITORY, `tests/mcp_slow/connect_${line}.${extension}`);
   await Deno.writeTextFile(file, text);
   try {
     const [command, args] = language === "ts"

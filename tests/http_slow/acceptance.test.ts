@@ -2,9 +2,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { IS_LONG } from "../support/runner/long.ts";
-import { suite, test } from "../support/stack/suite.ts";
+import { privateSuite, test } from "../support/stack/suite.ts";
 
-const { service, files } = await suite();
+const { service, files } = await privateSuite({});
 
 const RUN = fileURLToPath(new URL("../acceptance/run.ts", import.meta.url));
 

@@ -6,7 +6,7 @@ import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { patternBytes } from "../support/content/streams.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
-const MARKER = "run by: tests/local/docs_storage_format.test.ts";
+const MARKER = "run by: tests/local_slow/docs_storage_format.test.ts";
 const { service } = await suite();
 
 interface Row {
