@@ -95,10 +95,6 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.commit_result(p_file filestore.files, p_extra jsonb, p_segments jsonb)": engine,
   "filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
-  "filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer)": {
-    ...engine,
-    settings: 'search_path="", enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off',
-  },
   "filestore.charge_usage(p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean)":
     engine,
   "filestore.commit_or_refuse(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
@@ -117,8 +113,6 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_engine",
   ),
   "filestore.quota_exceeded(p_session filestore.session)": engine,
-  "filestore.directory_counts(p_project_id uuid, p_path text, OUT file_count bigint, OUT subtree_file_count bigint)":
-    internal("filestore_account", "filestore_engine"),
   "filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid)": account,
   "filestore.create_project(p_name text, p_id uuid)": account,
   "filestore.current_account_id()": account,
@@ -206,6 +200,18 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_engine",
     "filestore_search",
   ),
+  "filestore.conditions_of(p_query jsonb)": engine,
+  "filestore.count_live_files(p_project_id uuid, p_directory text, p_recursive boolean)": {
+    ...plannedOnce,
+    execute: ["filestore_account", "filestore_engine"],
+  },
+  "filestore.file_records(p_files filestore.listed_file[])": engine,
+  "filestore.folder_names(p_project_id uuid, p_directory text, p_deleted boolean, OUT names text[], OUT has_more boolean)":
+    plannedOnce,
+  "filestore.holds_files(p_project_id uuid, p_directory text)": plannedOnce,
+  "filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)": engine,
+  "filestore.list_value(p_files text, p_rest jsonb)": engine,
+  "filestore.seen_directory(p_session filestore.session, p_directory text)": engine,
   "filestore.list_page(p_session filestore.session, p_query jsonb)": engine,
   "filestore.lock_file(p_project_id uuid, p_path text)": engine,
   "filestore.lock_account()": account,
@@ -271,11 +277,9 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     engine,
   "filestore.was_directory(p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer, OUT is_found boolean, OUT examined integer)":
     plannedOnce,
-  "filestore.directories_at(p_session filestore.session, p_directory text, p_moment filestore.moment, OUT names json, OUT has_more boolean, OUT examined integer)":
+  "filestore.directories_at(p_session filestore.session, p_directory text, p_moment filestore.moment, OUT names text[], OUT has_more boolean, OUT examined integer)":
     plannedOnce,
   "filestore.page_at(p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_moment filestore.moment, OUT files text, OUT trimmed text[], OUT next text, OUT examined integer)":
-    plannedOnce,
-  "filestore.settled_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_settled_at timestamp with time zone, OUT files json, OUT next text)":
     plannedOnce,
   "filestore.list_at(p_session filestore.session, p_query jsonb)": engine,
   "filestore.may_write_below(p_session filestore.session, p_directory text)": engine,
@@ -317,9 +321,9 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.planned_answer(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb)": engine,
   "public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb)": fileOperation,
-  "filestore.plain_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer, OUT files json, OUT has_more boolean)":
+  "filestore.plain_page(p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer, OUT files text, OUT has_more boolean)":
     plannedOnce,
-  "filestore.sorted_page(p_project_id uuid, p_query jsonb, OUT files json, OUT has_more boolean, OUT total bigint)":
+  "filestore.sorted_page(p_project_id uuid, p_query jsonb, OUT files text, OUT has_more boolean, OUT total integer)":
     engine,
   "filestore.plan_version(p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, OUT planned filestore.next_version, OUT new_bytes bigint, OUT refusal jsonb)":
     engine,
@@ -548,7 +552,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     fileOperation,
 };
 
-/** Nothing is ever deleted but what a deleted project held, keys and links that ended long ago, idempotency keys, counts of empty directories, noted changes of counts and the search index, and versions and segments are never updated. */
+/** Nothing is ever deleted but what a deleted project held, keys and links that ended long ago, idempotency keys and the search index, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
   project_deletions: table("filestore_account insert", "filestore_admin delete, insert, select, update"),
@@ -581,16 +585,6 @@ export const TABLES: Record<string, IntendedTable> = {
   segment_scans: table("filestore_admin delete, insert, select, update"),
   shared_segments: table("filestore_admin delete, select", "filestore_engine insert, select"),
   dead_segments: table("filestore_admin delete, insert, select, update"),
-  directories: table(
-    "filestore_account select",
-    "filestore_admin delete, select(name), select(parent_id), select(project_id)",
-    "filestore_engine delete, insert, select, update",
-  ),
-  directory_changes: table(
-    "filestore_account select",
-    "filestore_admin delete, select(id), select(path), select(project_id)",
-    "filestore_engine delete, insert, select",
-  ),
   file_versions: table(
     "filestore_account select",
     "filestore_admin delete, insert, select, update(note), update(redacted_at), update(redacted_segment_ids), update(segment_ids)",
@@ -682,10 +676,9 @@ const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OPENED = "(id = filestore.current_project_id())";
 
-const changingTables = ["directories", "edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
+const changingTables = ["edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
 const tenantTables = [
   ...changingTables,
-  "directory_changes",
   "file_versions",
   "run_undos",
   "runs",
@@ -699,8 +692,6 @@ const accountTables = ["api_keys", "console_sessions"];
 const readTables = [
   "files",
   "file_versions",
-  "directories",
-  "directory_changes",
   "project_usage",
   "rate_windows",
   "usage_days",
@@ -775,7 +766,7 @@ export const POLICIES: string[] = [
   ...["files", "account_grants"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
-  ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
+  ...["doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
     `${name}: filestore_engine delete using ${OWN_ROWS}`
   ),
   `projects: filestore_engine select using ${OPENED}`,
