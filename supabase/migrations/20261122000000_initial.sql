@@ -132,6 +132,7 @@ create type filestore.limits as (
   tariff_indexed_factor integer,
   search_text_bytes_max integer,
   list_directories_max integer,
+  list_total_max integer,
   page_limit_max integer,
   list_at_examined_max integer,
   commit_files_max integer,
@@ -264,6 +265,8 @@ begin
   v_limits.search_words_max_base := 600;
   v_limits.search_bytes_per_word_min := 32;
   v_limits.list_directories_max := 1000;
+  -- Files that a list counts. Of more it says only that there are more.
+  v_limits.list_total_max := 10000;
   v_limits.page_limit_max := 100;
   -- Files that a page of a list with `at=` looks at, and as many for the names of sub-folders.
   v_limits.list_at_examined_max := 2000;
@@ -755,34 +758,6 @@ comment on column filestore.dead_segments.removed_at is
 
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
-
-create table filestore.directories (
-  project_id uuid not null references filestore.projects (id),
-  path text collate "C" not null,
-  parent_id uuid not null generated always as (md5(coalesce(substring(path from '^(.*)/'), ''))::uuid) stored,
-  name text collate "C" not null generated always as (split_part(path, '/', -1)) stored,
-  file_count bigint not null default 0 check (file_count >= 0),
-  subtree_file_count bigint not null default 0 check (subtree_file_count >= 0),
-  -- One index finds a directory and, in order, those directly below another one; whole paths would make it large.
-  primary key (project_id, parent_id, name)
-) with (fillfactor = 70);
-comment on table filestore.directories is
-  'Number of live files directly in a directory and in its whole subtree, for the totals of lists. The root is the '
-  'empty path. Every other one has a row only while it has a file.';
-comment on column filestore.directories.parent_id is
-  'The MD5 of the path of the directory above. The root counts as one without a name in itself.';
-
-create table filestore.directory_changes (
-  project_id uuid not null,
-  path text collate "C" not null,
-  id uuid not null default gen_random_uuid(),
-  file_count integer not null,
-  subtree_file_count integer not null,
-  primary key (project_id, path, id)
-);
-comment on table filestore.directory_changes is
-  'What is to be added to the counts of a directory, of commits that found its row locked by another one, or going. '
-  'Whoever holds the row next takes them in. A count is that of the row, if there is one, and of its changes.';
 
 create table filestore.project_usage (
   project_id uuid not null references filestore.projects (id),
@@ -1348,10 +1323,6 @@ create policy engine_delete on filestore.edit_turns for delete to filestore_engi
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.directories for delete to filestore_engine
-  using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.directory_changes for delete to filestore_engine
-  using (project_id = filestore.current_project_id());
 -- Of the account's other projects it learns what they were granted, and nothing else.
 create policy engine_select on filestore.account_grants for select to filestore_engine
   using (project_id = filestore.current_project_id() or account_id = filestore.current_owner_id());
@@ -1384,14 +1355,13 @@ grant update (last_used_at, has_written) on filestore.api_keys to filestore_engi
 do $$
 declare
   v_own_rows constant text := 'project_id = filestore.current_project_id()';
-  -- A key with a path prefix sees no other file. Directory rows up to the root are counted by every writer, so lists
-  -- apply the prefix themselves.
+  -- A key with a path prefix sees no other file.
   v_own_files constant text := v_own_rows || ' and starts_with(path, filestore.current_path_prefix())';
   v_table text;
   v_visible text;
 begin
   foreach v_table in array array[
-    'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage',
+    'files', 'rate_windows', 'file_versions', 'segments', 'project_usage',
     'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
     'doubtful_segments', 'search_queue', 'search_texts',
     'search_contents', 'search_chunks'
@@ -1408,7 +1378,7 @@ begin
       v_table, v_visible);
     -- These never change.
     continue when v_table in (
-      'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
+      'file_versions', 'segments', 'runs', 'run_undos', 'shared_segments',
       'doubtful_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     execute format(
@@ -1417,8 +1387,7 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
-  filestore.doubtful_segments to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.doubtful_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 create policy engine_select on filestore.purged_files for select to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -1535,7 +1504,7 @@ declare
   v_table text;
 begin
   foreach v_table in array array[
-    'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
+    'api_keys', 'console_sessions', 'files', 'file_versions', 'project_usage',
     'rate_windows', 'usage_days', 'usage_levels'
   ] loop
     execute format(
@@ -1643,18 +1612,47 @@ $$;
 comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';
 call filestore.grant_execute('filestore.is_path', 'filestore_account', 'filestore_admin');
 
+create type filestore.listed_file as (
+  id uuid,
+  path text,
+  version integer,
+  mime_type text,
+  size bigint,
+  created_at timestamptz,
+  updated_at timestamptz,
+  is_deleted boolean
+);
+comment on type filestore.listed_file is 'What the wire shows of a file at one version.';
+
+create function filestore.file_records(p_files filestore.listed_file[]) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+begin
+  -- Text that is joined costs half as much as json_build_object.
+  return (
+    select coalesce(string_agg('{"id":"' || f.id || '","path":' || to_json(f.path) || ',"version":' || f.version
+      || ',"mimeType":' || to_json(f.mime_type) || ',"size":' || f.size || ',"createdAt":"' || t.created
+      || '","updatedAt":"' || case when f.updated_at = f.created_at then t.created
+        else to_char(f.updated_at at time zone 'UTC', c_iso) end
+      || case when f.is_deleted then '","deleted":true}' else '"}' end, ',' order by f.position), '')
+    from unnest(p_files) with ordinality
+      f (id, path, version, mime_type, size, created_at, updated_at, is_deleted, position)
+    -- fence: the planner must not flatten `offset 0`, or the time would be formatted twice.
+    cross join lateral (select to_char(f.created_at at time zone 'UTC', c_iso) as created offset 0) t);
+end
+$$;
+comment on function filestore.file_records is 'Files as the wire shows them: JSON objects, joined by commas.';
+call filestore.grant_execute('filestore.file_records', 'filestore_engine');
+
 create function filestore.file_record(
   p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint,
   p_created_at timestamptz, p_updated_at timestamptz
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
-  return jsonb_build_object(
-    'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
-    'createdAt', to_char(p_created_at at time zone 'UTC', c_iso),
-    'updatedAt', to_char(p_updated_at at time zone 'UTC', c_iso));
+  return filestore.file_records(array[
+    row(p_id, p_path, p_version, p_mime_type, p_size, p_created_at, p_updated_at, false)::filestore.listed_file]);
 end
 $$;
 comment on function filestore.file_record is 'A file at one version, as the wire shows it.';
@@ -2173,9 +2171,9 @@ call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- Commits: every change of a file adds one version to it.
 --
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- directory rows (the root first), the turn at erasing what is shared, the row of a run that begins, a row of the
--- usage. Of shards, directories and usage nobody waits for one that another commit holds, but takes another row or puts
--- one beside it; near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
+-- the turn at erasing what is shared, the row of a run that begins, a row of the usage. A commit does not wait for a
+-- shard or a row of the usage that another commit holds, but takes another one. Near the limit it waits for a shard, and
+-- near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -2226,104 +2224,7 @@ comment on function filestore.max_segments is
   'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
 call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
--- Counts --------------------------------------------------------------------------------------------------------------
-
--- fence: rows are looked up one by one by primary key. A plan that is kept must not read a table that may grow.
-create function filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer) returns void
-language plpgsql volatile
-set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-declare
-  -- The directory and its ancestors, the root first.
-  v_own constant text[] := array(
-    select '' union all
-    select array_to_string(parts[1:n], '/')
-    from string_to_array(nullif(p_directory, ''), '/') parts, generate_series(1, cardinality(parts)) n);
-  -- Whoever removes a file also takes in what others have left beside some rows: it may empty them.
-  v_others constant text[] := case when p_change < 0 then array(
-    select distinct c.path from filestore.directory_changes c
-    where c.project_id = p_project_id and c.path <> all (v_own) limit (filestore.limits()).path_segments_max) end;
-  v_paths constant text[] := v_own || v_others;
-  v_parent_ids constant uuid[] := array(
-    select md5(coalesce(substring(p.path from '^(.*)/'), ''))::uuid
-    from unnest(v_paths) with ordinality p (path, position) order by p.position);
-  v_known text[];
-begin
-  -- Nobody waits for a row that another commit holds: the change is put beside it. All of one statement, so that what
-  -- is taken in and what is added become visible together.
-  with held as materialized (
-    select d.parent_id, d.name, d.path, d.file_count, d.subtree_file_count,
-           p_change * (d.path = any (v_own))::integer as change
-    from unnest(v_paths, v_parent_ids) p (path, parent_id)
-    cross join lateral (
-      select * from filestore.directories o
-      where o.project_id = p_project_id and o.parent_id = p.parent_id and o.name = split_part(p.path, '/', -1) offset 0
-    ) d
-    for no key update of d skip locked
-  ), taken_in as (
-    delete from filestore.directory_changes c using held h
-    where c.project_id = p_project_id and c.path = h.path returning c.path, c.file_count, c.subtree_file_count
-  ), counted as materialized (
-    select h.parent_id, h.name, h.path,
-           h.file_count + coalesce(sum(c.file_count), 0) + h.change * (h.path = p_directory)::integer as file_count,
-           h.subtree_file_count + coalesce(sum(c.subtree_file_count), 0) + h.change as subtree_file_count
-    from held h left join taken_in c on c.path = h.path
-    group by h.parent_id, h.name, h.path, h.file_count, h.subtree_file_count, h.change
-  ), changed as (
-    update filestore.directories d set file_count = t.file_count, subtree_file_count = t.subtree_file_count
-    from counted t
-    where d.project_id = p_project_id and d.parent_id = t.parent_id and d.name = t.name
-      and (t.subtree_file_count <> 0 or t.path = '')
-  ), emptied as (
-    -- A row that adds nothing can go, whatever is put beside its place meanwhile.
-    delete from filestore.directories d using counted t
-    where d.project_id = p_project_id and d.parent_id = t.parent_id and d.name = t.name
-      and t.subtree_file_count = 0 and t.path <> ''
-  ), seen as materialized (
-    select d.path from unnest(v_paths, v_parent_ids) p (path, parent_id)
-    cross join lateral (
-      select o.path from filestore.directories o
-      where o.project_id = p_project_id and o.parent_id = p.parent_id and o.name = split_part(p.path, '/', -1) offset 0
-    ) d
-  ), noted as (
-    insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count)
-    select p_project_id, s.path, p_change * (s.path = p_directory)::integer, p_change
-    from seen s where s.path = any (v_own) and s.path not in (select h.path from held h)
-  )
-  select array(select s.path from seen s) into v_known;
-  if cardinality(v_known) = cardinality(v_paths) then return; end if;
-  -- Directories without a row. One commit at a time may make the row, or take in what is beside its place; the others
-  -- put their change there.
-  with missing as materialized (
-    select p.path, v.change, v.change * (p.path = p_directory)::integer as file_count,
-           pg_try_advisory_xact_lock(hashtextextended('directory/' || p_project_id || '/' || p.path, 0)) as is_mine
-    from unnest(v_paths) p (path)
-    cross join lateral (select p_change * (p.path = any (v_own))::integer) v (change)
-    where p.path <> all (v_known)
-  ), made as (
-    insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
-    select p_project_id, m.path, m.file_count, m.change from missing m where m.is_mine and m.change > 0
-    on conflict (project_id, parent_id, name) do update
-      set file_count = d.file_count + excluded.file_count,
-          subtree_file_count = d.subtree_file_count + excluded.subtree_file_count
-  ), taken_in as (
-    delete from filestore.directory_changes c using missing m
-    where c.project_id = p_project_id and c.path = m.path and m.is_mine and m.change <= 0
-    returning c.path, c.file_count, c.subtree_file_count
-  )
-  insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count)
-  select p_project_id, n.path, sum(n.file_count), sum(n.change)
-  from (
-    select m.path, m.file_count, m.change from missing m where not (m.is_mine and m.change > 0)
-    union all
-    select t.path, t.file_count, t.subtree_file_count from taken_in t
-  ) n
-  group by n.path having sum(n.change) <> 0;
-end
-$$;
-comment on function filestore.adjust_directory_counts is
-  'Counts a live file that was added to (1) or removed from (-1) a directory, and in those above it. A directory that '
-  'is left without a file loses its row, except the root.';
-call filestore.grant_execute('filestore.adjust_directory_counts', 'filestore_engine');
+-- Usage ---------------------------------------------------------------------------------------------------------------
 
 create function filestore.account_grants_of_others(p_session filestore.session) returns bigint
 language plpgsql volatile set search_path = '' as $$
@@ -2790,7 +2691,6 @@ declare
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
     p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
-  v_change constant integer := (not p_next.is_deleted)::integer - filestore.is_live(p_file)::integer;
 begin
   if v_file.id is not null then
     update filestore.files f
@@ -2818,9 +2718,6 @@ begin
     p_change.undone_run_id, v_now);
   if p_next.source_file_id <> v_file.id then
     perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
-  end if;
-  if v_change <> 0 then
-    perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, v_change);
   end if;
   return v_file;
 end
@@ -3520,16 +3417,52 @@ call filestore.publish('public.filestore_edit_turn', 'filestore_engine', 'servic
 -- 50_reads.sql =======================================================================================================
 -- Reading one file: its record, its content, two of its versions, its history.
 
+create function filestore.seen_directory(p_session filestore.session, p_directory text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_prefix constant text := p_session.path_prefix;
+begin
+  return case
+    when v_prefix is null or p_directory = v_prefix or starts_with(p_directory, v_prefix || '/') then p_directory
+    when p_directory = '' or starts_with(v_prefix, p_directory || '/') then v_prefix end;
+end
+$$;
+comment on function filestore.seen_directory is
+  'The part of a directory that the key sees: all of it, or, above the key''s prefix, what is below the prefix. Null: '
+  'nothing.';
+call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
+
+-- fence: as `plain_page`, each statement has one index that provides its order.
+create function filestore.holds_files(p_project_id uuid, p_directory text) returns boolean
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+begin
+  perform from filestore.files f
+  where f.project_id = p_project_id and not f.is_deleted
+    and f.directory >= p_directory and f.directory <= p_directory
+  order by f.directory, f.path limit 1;
+  if found then return true; end if;
+  perform from filestore.files f
+  where f.project_id = p_project_id and not f.is_deleted
+    and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+  order by f.directory, f.path limit 1;
+  return found;
+end
+$$;
+comment on function filestore.holds_files is
+  'Whether there are live files below a directory, which is not the root: then the directory exists.';
+call filestore.grant_execute('filestore.holds_files', 'filestore_engine');
+
 create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_prefix constant text := p_session.path_prefix;
   -- Above a key's prefix only the directories that lead to it are visible.
-  v_seen constant text := case when starts_with(v_prefix, p_path || '/') then v_prefix else p_path end;
+  v_seen constant text := filestore.seen_directory(p_session, p_path);
 begin
-  perform from filestore.directory_counts(p_session.project_id, v_seen) c
-  where c.subtree_file_count > 0 and (v_seen = v_prefix or filestore.may_write(p_session, v_seen));
-  return case when found then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
+  return case when v_seen is not null and filestore.holds_files(p_session.project_id, v_seen)
+    then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
     else filestore.not_found(p_file) end;
 end
 $$;
@@ -3790,111 +3723,89 @@ call filestore.publish('public.filestore_versions', 'filestore_engine', 'service
 -- The limit is unknown to such a plan, and its estimated cost must not start the JIT compiler.
 create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
-  out files json, out has_more boolean
+  out files text, out has_more boolean
 )
 language plpgsql stable
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
 declare
-  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
-  v_records text;
+  v_files filestore.listed_file[];
 begin
-  -- Text that is joined costs half as much as json_build_object. fence, in all three: the planner must not flatten
-  -- `offset 0`, or the time would be formatted twice.
   if not p_recursive then
     -- fence: a range of one directory, not an equality, keeps the directory in the order of the index.
-    select string_agg('{"id":"' || p.id || '","path":' || to_json(p.path) || ',"version":' || p.version
-             || ',"mimeType":' || to_json(p.mime_type) || ',"size":' || p.size || ',"createdAt":"' || t.created
-             || '","updatedAt":"' || case when p.updated_at = p.created_at then t.created
-               else to_char(p.updated_at at time zone 'UTC', c_iso) end || '"}',
-             ',' order by p.position) filter (where p.position <= p_limit), count(*) > p_limit
-    into v_records, has_more
-    from (
-      select f.*, row_number() over () as position
-      from (
-        select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at from filestore.files f
-        where f.project_id = p_project_id and not f.is_deleted
-          and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
-        order by f.directory, f.path limit p_limit + 1 offset p_offset
-      ) f
-    ) p
-    cross join lateral (select to_char(p.created_at at time zone 'UTC', c_iso) as created offset 0) t;
+    v_files := array(
+      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
+      from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted
+        and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
+      order by f.directory, f.path limit p_limit + 1 offset p_offset);
   elsif p_directory = '' then
-    select string_agg('{"id":"' || p.id || '","path":' || to_json(p.path) || ',"version":' || p.version
-             || ',"mimeType":' || to_json(p.mime_type) || ',"size":' || p.size || ',"createdAt":"' || t.created
-             || '","updatedAt":"' || case when p.updated_at = p.created_at then t.created
-               else to_char(p.updated_at at time zone 'UTC', c_iso) end || '"}',
-             ',' order by p.position) filter (where p.position <= p_limit), count(*) > p_limit
-    into v_records, has_more
-    from (
-      select f.*, row_number() over () as position
-      from (
-        select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at from filestore.files f
-        where f.project_id = p_project_id and not f.is_deleted and f.path > p_after
-        order by f.path limit p_limit + 1 offset p_offset
-      ) f
-    ) p
-    cross join lateral (select to_char(p.created_at at time zone 'UTC', c_iso) as created offset 0) t;
+    v_files := array(
+      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
+      from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted and f.path > p_after
+      order by f.path limit p_limit + 1 offset p_offset);
   else
     -- Below the directory, after the cursor: one range.
-    select string_agg('{"id":"' || p.id || '","path":' || to_json(p.path) || ',"version":' || p.version
-             || ',"mimeType":' || to_json(p.mime_type) || ',"size":' || p.size || ',"createdAt":"' || t.created
-             || '","updatedAt":"' || case when p.updated_at = p.created_at then t.created
-               else to_char(p.updated_at at time zone 'UTC', c_iso) end || '"}',
-             ',' order by p.position) filter (where p.position <= p_limit), count(*) > p_limit
-    into v_records, has_more
-    from (
-      select f.*, row_number() over () as position
-      from (
-        select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at from filestore.files f
-        where f.project_id = p_project_id and not f.is_deleted
-          and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
-        order by f.path limit p_limit + 1 offset p_offset
-      ) f
-    ) p
-    cross join lateral (select to_char(p.created_at at time zone 'UTC', c_iso) as created offset 0) t;
+    v_files := array(
+      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
+      from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted
+        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
+      order by f.path limit p_limit + 1 offset p_offset);
   end if;
-  files := '[' || coalesce(v_records, '') || ']';
+  files := filestore.file_records(v_files[:p_limit]);
+  has_more := cardinality(v_files) > p_limit;
 end
 $$;
 comment on function filestore.plain_page is
   'Live files by path, without filters: one page, and whether there is more.';
 call filestore.grant_execute('filestore.plain_page', 'filestore_engine');
 
+create function filestore.conditions_of(p_query jsonb) returns text
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select coalesce(string_agg(' and ' || c.condition, ''), '')
+    from (values
+      ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
+      ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
+      ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
+      ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
+      ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
+      ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
+      ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
+    ) c (name, condition)
+    where p_query ->> c.name is not null);
+end
+$$;
+comment on function filestore.conditions_of is 'The filters of a list, as conditions in SQL; $3 is the query.';
+call filestore.grant_execute('filestore.conditions_of', 'filestore_engine');
+
 create function filestore.sorted_page(
-  p_project_id uuid, p_query jsonb, out files json, out has_more boolean, out total bigint
+  p_project_id uuid, p_query jsonb, out files text, out has_more boolean, out total integer
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_total_max constant integer := (filestore.limits()).list_total_max;
   v_directory constant text := p_query ->> 'directory';
   v_limit constant integer := (p_query ->> 'limit')::integer;
   v_offset constant integer := (p_query ->> 'offset')::integer;
   v_is_descending constant boolean := p_query ->> 'sortOrder' = 'desc';
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
+  v_filters constant text := filestore.conditions_of(p_query);
   v_scope text := 'f.project_id = $1 and ' || case when v_deleted then 'f.is_deleted' else 'not f.is_deleted' end;
-  v_filters text;
   v_cursor text := '';
   v_order text;
   v_setting text;
+  v_files filestore.listed_file[];
 begin
   if not (p_query ->> 'recursive')::boolean then
     v_scope := v_scope || ' and f.directory = $2';
   elsif v_directory <> '' then
     v_scope := v_scope || $sql$ and f.path >= $2 || '/' and f.path < $2 || '0'$sql$;
   end if;
-
-  select coalesce(string_agg(' and ' || c.condition, ''), '') into v_filters
-  from (values
-    ('contentType', $sql$f.mime_type = $3 ->> 'contentType'$sql$),
-    ('minSize', $sql$f.size >= ($3 ->> 'minSize')::bigint$sql$),
-    ('maxSize', $sql$f.size <= ($3 ->> 'maxSize')::bigint$sql$),
-    ('createdAfter', $sql$f.created_at > ($3 ->> 'createdAfter')::timestamptz$sql$),
-    ('createdBefore', $sql$f.created_at < ($3 ->> 'createdBefore')::timestamptz$sql$),
-    ('updatedAfter', $sql$f.updated_at > ($3 ->> 'updatedAfter')::timestamptz$sql$),
-    ('updatedBefore', $sql$f.updated_at < ($3 ->> 'updatedBefore')::timestamptz$sql$)
-  ) c (name, condition)
-  where p_query ->> c.name is not null;
 
   -- Columns and directions are literals of this statement, never text of the request.
   v_order := case p_query ->> 'sortBy'
@@ -3903,13 +3814,12 @@ begin
     || case when v_is_descending then ' desc' else '' end
     || case when p_query ->> 'sortBy' <> 'path' then ', f.path' else '' end;
 
-  if v_filters <> '' or v_deleted then
-    execute format('select count(*) from filestore.files f where %s%s', v_scope, v_filters)
-    into total using p_project_id, v_directory, p_query;
-  end if;
-
   if p_query ->> 'after' is not null then
     v_cursor := format($sql$ and f.path %s $3 ->> 'after'$sql$, case when v_is_descending then '<' else '>' end);
+  elsif v_filters <> '' or v_deleted then
+    execute format('select count(*) from (select from filestore.files f where %s%s limit %s) f',
+      v_scope, v_filters, c_total_max + 1)
+    into total using p_project_id, v_directory, p_query;
   end if;
   -- fence: the policy repeats the condition of the project, so the planner takes its files for few, and sorts all of
   -- them instead of reading the page in the order of an index. By path there is one for each list.
@@ -3919,130 +3829,179 @@ begin
   -- One record more than the page shows whether there is more.
   execute format(
     $sql$
-      select coalesce(json_agg(json_build_object(
-        'id', p.id, 'path', p.path, 'version', p.version, 'mimeType', p.mime_type, 'size', p.size,
-        'createdAt', to_char(p.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-        'updatedAt', to_char(p.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')%7$s)
-        order by p.position) filter (where p.position <= %5$s), '[]'), count(*) > %5$s
-      from (
-        select f.*, row_number() over () as position
-        from (
-          select f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at
-          from filestore.files f where %1$s%2$s%3$s order by %4$s limit %5$s + 1 offset %6$s
-        ) f
-      ) p
-    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit, v_offset,
-    case when v_deleted then $sql$, 'deleted', true$sql$ else '' end)
-  into files, has_more using p_project_id, v_directory, p_query;
+      select array(
+        select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, f.is_deleted)
+          ::filestore.listed_file
+        from filestore.files f where %s%s%s order by %s limit %s offset %s)
+    $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1, v_offset)
+  into v_files using p_project_id, v_directory, p_query;
   if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;
+  files := filestore.file_records(v_files[:v_limit]);
+  has_more := cardinality(v_files) > v_limit;
 end
 $$;
 comment on function filestore.sorted_page is
-  'Files in any order, filtered, or deleted ones: one page, whether there is more, and, where no directory count '
-  'gives it, the total.';
+  'Files in any order, filtered, or deleted ones: one page, whether there is more, and, if they are filtered or '
+  'deleted, how many there are, at most one more than `list_total_max`.';
 call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
 
-create function filestore.directory_counts(
-  p_project_id uuid, p_path text, out file_count bigint, out subtree_file_count bigint
-)
-language plpgsql stable set search_path = '' as $$
+-- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
+create function filestore.count_live_files(p_project_id uuid, p_directory text, p_recursive boolean) returns integer
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_most constant integer := (filestore.limits()).list_total_max + 1;
+  v_count integer;
 begin
-  select coalesce(sum(c.file_count), 0), coalesce(sum(c.subtree_file_count), 0) into file_count, subtree_file_count
-  from (
-    select d.file_count, d.subtree_file_count from filestore.directories d
-    where d.project_id = p_project_id and d.parent_id = md5(coalesce(substring(p_path from '^(.*)/'), ''))::uuid
-      and d.name = split_part(p_path, '/', -1) and d.path = p_path
-    union all
-    select d.file_count, d.subtree_file_count from filestore.directory_changes d
-    where d.project_id = p_project_id and d.path = p_path
-  ) c;
+  if p_recursive and p_directory = '' then
+    return (
+      select count(*) from (
+        select from filestore.files f where f.project_id = p_project_id and not f.is_deleted
+        order by f.directory, f.path limit c_most
+      ) f);
+  end if;
+  select count(*) into v_count from (
+    select from filestore.files f
+    where f.project_id = p_project_id and not f.is_deleted
+      and f.directory >= p_directory and f.directory <= p_directory
+    order by f.directory, f.path limit c_most
+  ) f;
+  if not p_recursive or v_count = c_most then return v_count; end if;
+  return v_count + (
+    select count(*) from (
+      select from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted
+        and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+      order by f.directory, f.path limit c_most - v_count
+    ) f);
 end
 $$;
-comment on function filestore.directory_counts is
-  'How many live files a directory has, directly and in its whole subtree.';
-call filestore.grant_execute('filestore.directory_counts', 'filestore_account', 'filestore_engine');
+comment on function filestore.count_live_files is
+  'How many live files a directory has, directly or in its whole subtree, at most one more than `list_total_max`.';
+call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
+
+-- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
+create function filestore.folder_names(
+  p_project_id uuid, p_directory text, p_deleted boolean, out names text[], out has_more boolean
+)
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  c_names_max constant integer := (filestore.limits()).list_directories_max;
+  v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
+  v_end constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  -- Less than any character of a path.
+  v_from text := v_start || chr(1);
+  v_found text;
+  v_name text;
+begin
+  names := '{}';
+  has_more := true;
+  -- A folder is met twice where files are in it and deeper: between `a` and `a/b` there may be `a-b`.
+  for v_step in 1 .. 2 * c_names_max loop
+    if p_deleted then
+      select f.directory into v_found from filestore.files f
+      where f.project_id = p_project_id and f.is_deleted and f.directory >= v_from and f.directory < v_end
+      order by f.directory, f.path limit 1;
+    else
+      select f.directory into v_found from filestore.files f
+      where f.project_id = p_project_id and not f.is_deleted and f.directory >= v_from and f.directory < v_end
+      order by f.directory, f.path limit 1;
+    end if;
+    if not found then
+      has_more := false;
+      exit;
+    end if;
+    v_name := split_part(substr(v_found, length(v_start) + 1), '/', 1);
+    names := names || v_name;
+    v_from := v_start || v_name || case when v_found = v_start || v_name then chr(1) else '0' end;
+  end loop;
+  names := array(select distinct n.name collate "C" from unnest(names) n (name) order by 1);
+  has_more := has_more or cardinality(names) > c_names_max;
+  names := names[:c_names_max];
+end
+$$;
+comment on function filestore.folder_names is
+  'Names of the folders in a directory that have live files, or deleted ones: the first, in the order of names, and '
+  'whether there may be more.';
+call filestore.grant_execute('filestore.folder_names', 'filestore_engine');
+
+create function filestore.list_value(p_files text, p_rest jsonb) returns json
+language plpgsql immutable set search_path = ''
+as $$ begin return ('{"files":[' || p_files || '],' || substr(p_rest::text, 2))::json; end $$;
+comment on function filestore.list_value is 'The value of a list: its records, which stay text, and the rest of it.';
+call filestore.grant_execute('filestore.list_value', 'filestore_engine');
 
 create function filestore.list_page(p_session filestore.session, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_total_max constant integer := (filestore.limits()).list_total_max;
   v_project_id constant uuid := p_session.project_id;
   v_directory constant text := p_query ->> 'directory';
   v_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_limit constant integer := (p_query ->> 'limit')::integer;
-  v_offset constant integer := (p_query ->> 'offset')::integer;
   v_deleted constant boolean := coalesce((p_query ->> 'deleted')::boolean, false);
-  v_has_more boolean;
-  v_total bigint;
-  v_files json;
-  v_directories json;
+  v_page record;
+  v_total integer;
 begin
   if v_deleted or p_query ->> 'sortBy' <> 'path' or p_query ->> 'sortOrder' <> 'asc'
     or p_query ?| '{contentType,minSize,maxSize,createdAfter,createdBefore,updatedAfter,updatedBefore}' then
-    select p.files, p.has_more, p.total into v_files, v_has_more, v_total
-    from filestore.sorted_page(v_project_id, p_query) p;
+    v_page := filestore.sorted_page(v_project_id, p_query);
+    v_total := v_page.total;
   else
-    select p.files, p.has_more into v_files, v_has_more
-    from filestore.plain_page(
-      v_project_id, v_directory, v_recursive, coalesce(p_query ->> 'after', ''), v_limit, v_offset) p;
+    v_page := filestore.plain_page(
+      v_project_id, v_directory, v_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer,
+      (p_query ->> 'offset')::integer);
   end if;
-
-  if v_total is null then
-    select case when v_recursive then c.subtree_file_count else c.file_count end into v_total
-    from filestore.directory_counts(v_project_id, v_directory) c;
+  if v_total is null and p_query ->> 'after' is null then
+    v_total := filestore.count_live_files(v_project_id, v_directory, v_recursive);
   end if;
-
-  if not v_recursive and v_deleted then
-    select coalesce(json_agg(c.name order by c.name), '[]') into v_directories
-    from (
-      select distinct
-        split_part(substr(f.path, length(v_directory) + case when v_directory = '' then 1 else 2 end), '/', 1)
-          collate "C" as name
-      from filestore.files f
-      where f.project_id = v_project_id and f.is_deleted and f.directory <> v_directory
-        and (v_directory = ''
-          or f.path >= v_directory || '/' and f.path < v_directory || '0')
-      order by name limit (filestore.limits()).list_directories_max
-    ) c;
-  elsif not v_recursive then
-    -- Changes may empty a directory or fill an empty one, so as many more are looked at.
-    select coalesce(json_agg(split_part(c.path, '/', -1) order by c.path), '[]') into v_directories
-    from (
-      select n.path from (
-        (select d.path, d.subtree_file_count from filestore.directories d
-         where d.project_id = v_project_id and d.parent_id = md5(v_directory)::uuid and d.name > ''
-         order by d.name limit (filestore.limits()).list_directories_max
-           + (select count(*) from filestore.directory_changes c where c.project_id = v_project_id))
-        union all
-        select c.path, c.subtree_file_count from filestore.directory_changes c
-        where c.project_id = v_project_id and c.path <> ''
-          and coalesce(substring(c.path from '^(.*)/'), '') = v_directory
-      ) n
-      group by n.path having sum(n.subtree_file_count) > 0
-      order by n.path limit (filestore.limits()).list_directories_max
-    ) c;
-  end if;
-
-  return case
-    when v_recursive then json_build_object(
-      'files', v_files, 'total', v_total, 'limit', v_limit, 'offset', v_offset, 'hasMore', v_has_more)
-    else json_build_object(
-      'files', v_files, 'directories', v_directories, 'total', v_total, 'limit', v_limit, 'offset', v_offset,
-      'hasMore', v_has_more) end;
+  return filestore.list_value(v_page.files,
+    jsonb_build_object(
+      -- `least` would answer the bound where the total is null.
+      'total', case when v_total > c_total_max then c_total_max else v_total end, 'limit', p_query -> 'limit',
+      'offset', p_query -> 'offset', 'hasMore', v_page.has_more)
+    || case when v_total > c_total_max then '{"totalIsExact": false}' else '{}' end::jsonb
+    || case when v_recursive then '{}' else jsonb_build_object(
+      'directories', (filestore.folder_names(v_project_id, v_directory, v_deleted)).names) end);
 end
 $$;
 comment on function filestore.list_page is
-  'One page of a directory. Without filters the total comes from the directory''s counts and no file row beyond the '
-  'page is read.';
+  'One page of a directory. Without filters no row is read beyond the page, but for the total, which is counted up to '
+  '`list_total_max`, and for one row or two of each folder.';
 call filestore.grant_execute('filestore.list_page', 'filestore_engine');
+
+create function filestore.list_above_prefix(p_session filestore.session, p_query jsonb, p_is_there boolean)
+returns json
+language plpgsql stable set search_path = '' as $$
+declare
+  v_directory constant text := p_query ->> 'directory';
+begin
+  return filestore.list_value('',
+    jsonb_build_object('limit', p_query -> 'limit', 'offset', p_query -> 'offset', 'hasMore', false)
+    || case when p_query ? 'at' then '{}'
+      else jsonb_build_object('total', case when p_query ->> 'after' is null then 0 end) end
+    || case
+      when (p_query ->> 'recursive')::boolean then '{}'
+      when p_is_there then jsonb_build_object('directories', jsonb_build_array(split_part(
+        substr(p_session.path_prefix, coalesce(nullif(length(v_directory), 0) + 2, 1)), '/', 1)))
+      else '{"directories": []}' end);
+end
+$$;
+comment on function filestore.list_above_prefix is
+  'A list where the key sees no file: above its prefix there is the folder that leads there, if that has files.';
+call filestore.grant_execute('filestore.list_above_prefix', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_directory constant text := p_query ->> 'directory';
-  v_prefix constant text := v_session.path_prefix;
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_is_above constant boolean := v_directory = '' or starts_with(v_prefix, v_directory || '/');
+  v_seen constant text := filestore.seen_directory(v_session, v_directory);
   v_page json;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
@@ -4051,20 +4010,13 @@ begin
     return case when v_page ->> 'refusal' is null then filestore.page_response(v_session, v_page -> 'value')
       else (v_session.envelope || v_page::jsonb)::json end;
   end if;
-  if v_prefix is null or v_directory = v_prefix or starts_with(v_directory, v_prefix || '/')
+  if v_seen = v_directory or v_is_recursive and v_seen is not null
     or coalesce((p_query ->> 'deleted')::boolean, false) then
-    v_page := filestore.list_page(v_session, p_query);
-  elsif v_is_above and v_is_recursive then
-    v_page := filestore.list_page(v_session, p_query || jsonb_build_object('directory', v_prefix));
+    v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
+      'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
   else
-    -- Outside the prefix the key sees nothing, and above it only the directory that leads there.
-    v_page := json_strip_nulls(json_build_object(
-      'files', '[]'::json,
-      'directories', case when not v_is_recursive then coalesce((
-        select json_build_array(split_part(substr(v_prefix, coalesce(nullif(length(v_directory), 0) + 2, 1)), '/', 1))
-        from filestore.directory_counts(v_session.project_id, v_prefix) c
-        where c.subtree_file_count > 0 and v_is_above), '[]') end,
-      'total', 0, 'limit', p_query -> 'limit', 'offset', p_query -> 'offset', 'hasMore', false));
+    v_page := filestore.list_above_prefix(
+      v_session, p_query, v_seen is not null and filestore.holds_files(v_session.project_id, v_seen));
   end if;
   return filestore.page_response(v_session, v_page);
 end
@@ -5249,7 +5201,7 @@ call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
 
 create function filestore.directories_at(
   p_session filestore.session, p_directory text, p_moment filestore.moment,
-  out names json, out has_more boolean, out examined integer
+  out names text[], out has_more boolean, out examined integer
 )
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
@@ -5258,45 +5210,16 @@ as $$
 declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
-  v_end constant text := nullif(p_directory, '') || '0';
   v_budget integer := (filestore.limits()).list_at_examined_max;
-  v_names text[];
+  -- Candidates: those that have files now, and those that have deleted ones.
+  v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
+  v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
   v_found text[] := '{}';
-  v_next text := v_start;
   v_name text;
   v_was record;
   v_is_settled boolean;
 begin
-  has_more := false;
-  -- Candidates: those that have files now, and those that have deleted ones.
-  select coalesce(array_agg(n.name), '{}') into v_names from (
-    (select d.name from filestore.directories d
-     where d.project_id = p_session.project_id and d.parent_id = md5(p_directory)::uuid and d.name > ''
-     order by d.name limit c_names_max + 1)
-    union all
-    (select split_part(c.path, '/', -1) from filestore.directory_changes c
-     where c.project_id = p_session.project_id and c.path <> ''
-       and coalesce(substring(c.path from '^(.*)/'), '') = p_directory
-     limit c_names_max)
-  ) n;
-  loop
-    -- From one directory with deleted files to the next.
-    select split_part(substr(f.directory, length(v_start) + 1), '/', 1), f.directory into v_name, v_next
-    from filestore.files f
-    where f.project_id = p_session.project_id and f.is_deleted
-      and f.directory > v_next and (v_end is null or f.directory < v_end)
-    order by f.directory, f.path limit 1;
-    exit when not found;
-    v_names := v_names || v_name;
-    -- Past what is deeper in it.
-    if v_next <> v_start || v_name then v_next := v_start || v_name || '/' || chr(1114111); end if;
-    v_budget := v_budget - 1;
-    if v_budget <= 0 then
-      has_more := true;
-      exit;
-    end if;
-  end loop;
-  v_budget := (filestore.limits()).list_at_examined_max;
+  has_more := v_live.has_more or v_deleted.has_more;
   -- Most directories have a first file that was the same then.
   for v_name, v_is_settled in
     select n.name, (
@@ -5304,7 +5227,8 @@ begin
       where f.project_id = p_session.project_id and not f.is_deleted
         and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
       order by f.path limit 1)
-    from (select distinct u.name collate "C" as name from unnest(v_names) u (name)) n order by n.name
+    from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
+    order by n.name
   loop
     if v_budget <= 0 or cardinality(v_found) = c_names_max then
       has_more := true;
@@ -5321,7 +5245,7 @@ begin
       v_found := v_found || v_name;
     end if;
   end loop;
-  names := array_to_json(v_found);
+  names := v_found;
   examined := (filestore.limits()).list_at_examined_max - v_budget;
 end
 $$;
@@ -5329,68 +5253,6 @@ comment on function filestore.directories_at is
   'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
   'end the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
-
--- fence: as `plain_page`, each statement has one index that provides its order. Stable, so that all see the same.
-create function filestore.settled_page(
-  p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_settled_at timestamptz,
-  out files json, out next text
-)
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-declare
-  v_from constant text := greatest(p_after collate "C", nullif(p_directory, '') || '/');
-  v_to text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
-  v_paths text[];
-  v_is_settled boolean;
-  v_deleted integer;
-begin
-  if p_recursive then
-    select array_agg(f.path), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_paths, v_is_settled
-    from (
-      select o.path, o.updated_at from filestore.files o
-      where o.project_id = p_project_id and not o.is_deleted and o.path > v_from and o.path < v_to
-      order by o.path limit p_limit + 1
-    ) f;
-  else
-    select array_agg(f.path), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_paths, v_is_settled
-    from (
-      select o.path, o.updated_at from filestore.files o
-      where o.project_id = p_project_id and not o.is_deleted
-        and o.directory >= p_directory and o.directory <= p_directory and o.path > p_after
-      order by o.directory, o.path limit p_limit + 1
-    ) f;
-  end if;
-  if v_is_settled then
-    if cardinality(v_paths) > p_limit then v_to := v_paths[p_limit + 1]; end if;
-    if p_recursive then
-      select count(*), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_deleted, v_is_settled
-      from (
-        select o.updated_at from filestore.files o
-        where o.project_id = p_project_id and o.is_deleted and o.path > v_from and o.path < v_to
-        order by o.path limit p_limit
-      ) f;
-    else
-      select count(*), coalesce(bool_and(f.updated_at <= p_settled_at), true) into v_deleted, v_is_settled
-      from (
-        select o.updated_at from filestore.files o
-        where o.project_id = p_project_id and o.is_deleted
-          and o.directory >= p_directory and o.directory <= p_directory and o.path > p_after and o.path < v_to
-        order by o.directory, o.path limit p_limit
-      ) f;
-    end if;
-    if v_is_settled and v_deleted < p_limit then
-      select p.files, case when p.has_more then v_paths[p_limit] end into files, next
-      from filestore.plain_page(p_project_id, p_directory, p_recursive, p_after, p_limit, 0) p;
-    end if;
-  end if;
-end
-$$;
-comment on function filestore.settled_page is
-  'A page of which nothing was changed since, neither a file nor what was deleted between them: that of now. '
-  'Else null.';
-call filestore.grant_execute('filestore.settled_page', 'filestore_engine');
 
 -- fence: as `plain_page`, each statement has one index that provides its order.
 create function filestore.page_at(
@@ -5402,24 +5264,15 @@ set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
 declare
-  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
   v_rows refcursor;
   v_file filestore.files;
   v_then record;
-  v_count integer := 0;
+  v_listed filestore.listed_file[] := '{}';
   v_last text;
 begin
-  files := '';
   trimmed := '{}';
   examined := 0;
-  if p_moment.settled_at is not null then
-    select btrim(p.files::text, '[]'), p.next into files, next
-    from filestore.settled_page(
-      p_session.project_id, p_directory, p_recursive, p_after, p_limit, p_moment.settled_at) p;
-    if files is not null then return; end if;
-    files := '';
-  end if;
   -- One row more than is looked at shows whether there is more.
   if not p_recursive then
     open v_rows for
@@ -5450,77 +5303,66 @@ begin
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
     exit when not found;
-    if v_count = p_limit or v_examined > c_examined_max then
+    if cardinality(v_listed) = p_limit or v_examined > c_examined_max then
       next := v_last;
       exit;
     end if;
     v_last := v_file.path;
-    examined := v_examined;
     if (v_file.updated_at <= p_moment.settled_at) is not true then
+      examined := examined + 1;
       v_then := filestore.file_at(v_file, p_moment);
       if v_then.is_trimmed then
         trimmed := trimmed || v_file.path;
         continue;
       end if;
       v_file := v_then.file;
+    elsif v_file.is_deleted then
+      examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
-    files := files || case when v_count > 0 then ',' else '' end || '{"id":"' || v_file.id || '","path":'
-      || to_json(v_file.path) || ',"version":' || v_file.version || ',"mimeType":' || to_json(v_file.mime_type)
-      || ',"size":' || v_file.size
-      || ',"createdAt":"' || to_char(v_file.created_at at time zone 'UTC', c_iso)
-      || '","updatedAt":"' || to_char(v_file.updated_at at time zone 'UTC', c_iso) || '"}';
-    v_count := v_count + 1;
+    v_listed := v_listed || row(
+      v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at, false
+    )::filestore.listed_file;
   end loop;
   close v_rows;
+  files := filestore.file_records(v_listed);
 end
 $$;
 comment on function filestore.page_at is
   'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
-  'on those, a page may have fewer records than its limit, or none.';
+  'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
+  'as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
 
 create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
 declare
   v_moment constant filestore.moment := filestore.moment_of(p_session, p_query ->> 'at');
-  v_prefix constant text := p_session.path_prefix;
   v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
   v_asked constant text := p_query ->> 'directory';
-  v_is_above constant boolean := v_asked = '' or starts_with(v_prefix, v_asked || '/');
-  v_is_below constant boolean := v_prefix is null or v_asked = v_prefix or starts_with(v_asked, v_prefix || '/');
+  v_seen constant text := filestore.seen_directory(p_session, v_asked);
   v_page record;
   v_directories record;
+  v_rest jsonb;
 begin
   if v_moment.refusal is not null then return v_moment.refusal::json; end if;
-  if v_is_below or v_is_above and v_is_recursive then
-    v_page := filestore.page_at(
-      p_session, case when v_is_below then v_asked else v_prefix end, v_is_recursive,
-      coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
-    if not v_is_recursive then
-      v_directories := filestore.directories_at(p_session, v_asked, v_moment);
-      return json_build_object('value', json_strip_nulls(json_build_object(
-        'files', ('[' || v_page.files || ']')::json, 'directories', v_directories.names,
-        'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
-        'examined', v_page.examined + v_directories.examined,
-        'hasMoreDirectories', nullif(v_directories.has_more, false),
-        'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
-    end if;
-    return json_build_object('value', json_strip_nulls(json_build_object(
-      'files', ('[' || v_page.files || ']')::json,
-      'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
-      'examined', v_page.examined, 'trimmed', to_json(nullif(v_page.trimmed, '{}')))));
+  if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
+    return json_build_object('value', filestore.list_above_prefix(
+      p_session, p_query, v_seen is not null and (filestore.was_directory(
+        p_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found));
   end if;
-  -- Outside the prefix the key sees nothing, and above it only the directory that leads there.
-  return json_build_object('value', json_strip_nulls(json_build_object(
-    'files', '[]'::json,
-    'directories', case
-      when v_is_recursive then null
-      when v_is_above and (filestore.was_directory(
-        p_session, v_prefix, v_moment, (filestore.limits()).list_at_examined_max)).is_found
-      then json_build_array(split_part(substr(v_prefix, coalesce(nullif(length(v_asked), 0) + 2, 1)), '/', 1))
-      else '[]' end,
-    'limit', p_query -> 'limit', 'offset', 0, 'hasMore', false)));
+  v_page := filestore.page_at(
+    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
+  v_rest := jsonb_build_object(
+    'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
+    'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
+  if not v_is_recursive then
+    v_directories := filestore.directories_at(p_session, v_asked, v_moment);
+    v_rest := v_rest || jsonb_build_object(
+      'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
+      'examined', v_page.examined + v_directories.examined);
+  end if;
+  return json_build_object('value', filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest)));
 end
 $$;
 comment on function filestore.list_at is
@@ -5594,10 +5436,8 @@ begin
         and f.path > p_directory || '/' and f.path < p_directory || '0'
       order by f.path limit c_files_max + 1);
     if cardinality(files) > c_files_max then
-      -- Above its prefix a key counts what lies below that.
-      refusal := filestore.too_many_files((filestore.directory_counts(p_session.project_id, case
-        when starts_with(p_session.path_prefix, p_directory || '/') then p_session.path_prefix
-        else p_directory end)).subtree_file_count);
+      refusal := filestore.too_many_files(filestore.count_live_files(
+        p_session.project_id, filestore.seen_directory(p_session, p_directory), true));
     end if;
   else
     for v_file in
@@ -6602,10 +6442,6 @@ begin
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
-    -- The directory first: what uses the usage comes last.
-    if filestore.is_live(v_file) then
-      perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, -1);
-    end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
   select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)
@@ -7103,9 +6939,7 @@ create function filestore.export_files(p_session filestore.session, p_directory 
 language plpgsql volatile set search_path = '' as $$
 declare
   c_limits constant filestore.limits := filestore.limits();
-  v_prefix constant text := p_session.path_prefix;
-  v_is_above constant boolean := p_directory = '' or starts_with(v_prefix, p_directory || '/');
-  v_directory constant text := case when v_prefix is not null and v_is_above then v_prefix else p_directory end;
+  v_directory constant text := filestore.seen_directory(p_session, p_directory);
   v_moment filestore.moment;
   v_found record;
   v_bytes bigint;
@@ -7116,13 +6950,11 @@ begin
     if v_moment.refusal is not null then return v_moment.refusal; end if;
   end if;
   -- Outside the prefix the key sees nothing.
-  if not (v_is_above or filestore.may_write_below(p_session, p_directory)) then
-    return filestore.refusal('FILE_NOT_FOUND');
-  end if;
+  if v_directory is null then return filestore.refusal('FILE_NOT_FOUND'); end if;
   v_found := filestore.files_below(p_session, v_directory, v_moment);
   if v_found.is_more then
     return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
-      (filestore.directory_counts(p_session.project_id, v_directory)).subtree_file_count end), null, null);
+      filestore.count_live_files(p_session.project_id, v_directory, true) end), null, null);
   end if;
   select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
   if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then
@@ -7648,8 +7480,12 @@ call filestore.grant_execute('filestore.is_active', 'filestore_account', 'filest
 
 create function filestore.account_project(p_project_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).list_total_max;
+  v_files integer;
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
+  v_files := filestore.count_live_files(p_project_id, '', true);
   return (
     select jsonb_build_object(
       'id', p.id, 'name', p.name, 'tier', p.tier, 'createdAt', filestore.iso(p.created_at),
@@ -7659,14 +7495,15 @@ begin
         'maxFileBytes', coalesce(p.max_file_bytes, t.max_file_bytes),
         'maxProjectBytes', coalesce(p.max_project_bytes, t.max_project_bytes)),
       'usage', jsonb_build_object(
-        'files', (filestore.directory_counts(p.id, '')).subtree_file_count,
+        'files', least(v_files, c_files_max),
         'bytes', coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0),
         'databaseBytes', coalesce((
           select sum(u.database_bytes) from filestore.project_usage u where u.project_id = p.id), 0),
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
-          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0))
+        || case when v_files > c_files_max then '{"filesIsExact": false}' else '{}' end::jsonb,
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))
@@ -9028,7 +8865,6 @@ language sql immutable set search_path = '' as $$
     ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
     ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
     ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
-    ('directory_changes', 'project_id, path, id'), ('directories', 'project_id, parent_id, name'),
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),

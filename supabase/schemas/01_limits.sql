@@ -40,6 +40,7 @@ create type filestore.limits as (
   tariff_indexed_factor integer,
   search_text_bytes_max integer,
   list_directories_max integer,
+  list_total_max integer,
   page_limit_max integer,
   list_at_examined_max integer,
   commit_files_max integer,
@@ -172,6 +173,8 @@ begin
   v_limits.search_words_max_base := 600;
   v_limits.search_bytes_per_word_min := 32;
   v_limits.list_directories_max := 1000;
+  -- Files that a list counts. Of more it says only that there are more.
+  v_limits.list_total_max := 10000;
   v_limits.page_limit_max := 100;
   -- Files that a page of a list with `at=` looks at, and as many for the names of sub-folders.
   v_limits.list_at_examined_max := 2000;

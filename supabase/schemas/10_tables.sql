@@ -385,34 +385,6 @@ comment on column filestore.dead_segments.removed_at is
 create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
 create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
 
-create table filestore.directories (
-  project_id uuid not null references filestore.projects (id),
-  path text collate "C" not null,
-  parent_id uuid not null generated always as (md5(coalesce(substring(path from '^(.*)/'), ''))::uuid) stored,
-  name text collate "C" not null generated always as (split_part(path, '/', -1)) stored,
-  file_count bigint not null default 0 check (file_count >= 0),
-  subtree_file_count bigint not null default 0 check (subtree_file_count >= 0),
-  -- One index finds a directory and, in order, those directly below another one; whole paths would make it large.
-  primary key (project_id, parent_id, name)
-) with (fillfactor = 70);
-comment on table filestore.directories is
-  'Number of live files directly in a directory and in its whole subtree, for the totals of lists. The root is the '
-  'empty path. Every other one has a row only while it has a file.';
-comment on column filestore.directories.parent_id is
-  'The MD5 of the path of the directory above. The root counts as one without a name in itself.';
-
-create table filestore.directory_changes (
-  project_id uuid not null,
-  path text collate "C" not null,
-  id uuid not null default gen_random_uuid(),
-  file_count integer not null,
-  subtree_file_count integer not null,
-  primary key (project_id, path, id)
-);
-comment on table filestore.directory_changes is
-  'What is to be added to the counts of a directory, of commits that found its row locked by another one, or going. '
-  'Whoever holds the row next takes them in. A count is that of the row, if there is one, and of its changes.';
-
 create table filestore.project_usage (
   project_id uuid not null references filestore.projects (id),
   shard smallint not null,

@@ -183,10 +183,6 @@ create policy engine_delete on filestore.edit_turns for delete to filestore_engi
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.directories for delete to filestore_engine
-  using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.directory_changes for delete to filestore_engine
-  using (project_id = filestore.current_project_id());
 -- Of the account's other projects it learns what they were granted, and nothing else.
 create policy engine_select on filestore.account_grants for select to filestore_engine
   using (project_id = filestore.current_project_id() or account_id = filestore.current_owner_id());
@@ -219,14 +215,13 @@ grant update (last_used_at, has_written) on filestore.api_keys to filestore_engi
 do $$
 declare
   v_own_rows constant text := 'project_id = filestore.current_project_id()';
-  -- A key with a path prefix sees no other file. Directory rows up to the root are counted by every writer, so lists
-  -- apply the prefix themselves.
+  -- A key with a path prefix sees no other file.
   v_own_files constant text := v_own_rows || ' and starts_with(path, filestore.current_path_prefix())';
   v_table text;
   v_visible text;
 begin
   foreach v_table in array array[
-    'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage',
+    'files', 'rate_windows', 'file_versions', 'segments', 'project_usage',
     'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
     'doubtful_segments', 'search_queue', 'search_texts',
     'search_contents', 'search_chunks'
@@ -243,7 +238,7 @@ begin
       v_table, v_visible);
     -- These never change.
     continue when v_table in (
-      'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
+      'file_versions', 'segments', 'runs', 'run_undos', 'shared_segments',
       'doubtful_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     execute format(
@@ -252,8 +247,7 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
-  filestore.doubtful_segments to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.doubtful_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 create policy engine_select on filestore.purged_files for select to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -370,7 +364,7 @@ declare
   v_table text;
 begin
   foreach v_table in array array[
-    'api_keys', 'console_sessions', 'files', 'file_versions', 'directories', 'directory_changes', 'project_usage',
+    'api_keys', 'console_sessions', 'files', 'file_versions', 'project_usage',
     'rate_windows', 'usage_days', 'usage_levels'
   ] loop
     execute format(

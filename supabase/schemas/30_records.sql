@@ -53,18 +53,47 @@ $$;
 comment on function filestore.is_path is 'Whether a text is a valid path, of a file or a directory.';
 call filestore.grant_execute('filestore.is_path', 'filestore_account', 'filestore_admin');
 
+create type filestore.listed_file as (
+  id uuid,
+  path text,
+  version integer,
+  mime_type text,
+  size bigint,
+  created_at timestamptz,
+  updated_at timestamptz,
+  is_deleted boolean
+);
+comment on type filestore.listed_file is 'What the wire shows of a file at one version.';
+
+create function filestore.file_records(p_files filestore.listed_file[]) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+begin
+  -- Text that is joined costs half as much as json_build_object.
+  return (
+    select coalesce(string_agg('{"id":"' || f.id || '","path":' || to_json(f.path) || ',"version":' || f.version
+      || ',"mimeType":' || to_json(f.mime_type) || ',"size":' || f.size || ',"createdAt":"' || t.created
+      || '","updatedAt":"' || case when f.updated_at = f.created_at then t.created
+        else to_char(f.updated_at at time zone 'UTC', c_iso) end
+      || case when f.is_deleted then '","deleted":true}' else '"}' end, ',' order by f.position), '')
+    from unnest(p_files) with ordinality
+      f (id, path, version, mime_type, size, created_at, updated_at, is_deleted, position)
+    -- fence: the planner must not flatten `offset 0`, or the time would be formatted twice.
+    cross join lateral (select to_char(f.created_at at time zone 'UTC', c_iso) as created offset 0) t);
+end
+$$;
+comment on function filestore.file_records is 'Files as the wire shows them: JSON objects, joined by commas.';
+call filestore.grant_execute('filestore.file_records', 'filestore_engine');
+
 create function filestore.file_record(
   p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint,
   p_created_at timestamptz, p_updated_at timestamptz
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
-declare
-  c_iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 begin
-  return jsonb_build_object(
-    'id', p_id, 'path', p_path, 'version', p_version, 'mimeType', p_mime_type, 'size', p_size,
-    'createdAt', to_char(p_created_at at time zone 'UTC', c_iso),
-    'updatedAt', to_char(p_updated_at at time zone 'UTC', c_iso));
+  return filestore.file_records(array[
+    row(p_id, p_path, p_version, p_mime_type, p_size, p_created_at, p_updated_at, false)::filestore.listed_file]);
 end
 $$;
 comment on function filestore.file_record is 'A file at one version, as the wire shows it.';

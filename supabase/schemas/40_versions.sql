@@ -1,9 +1,9 @@
 -- Commits: every change of a file adds one version to it.
 --
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- directory rows (the root first), the turn at erasing what is shared, the row of a run that begins, a row of the
--- usage. Of shards, directories and usage nobody waits for one that another commit holds, but takes another row or puts
--- one beside it; near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
+-- the turn at erasing what is shared, the row of a run that begins, a row of the usage. A commit does not wait for a
+-- shard or a row of the usage that another commit holds, but takes another one. Near the limit it waits for a shard, and
+-- near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -54,104 +54,7 @@ comment on function filestore.max_segments is
   'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
 call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
--- Counts --------------------------------------------------------------------------------------------------------------
-
--- fence: rows are looked up one by one by primary key. A plan that is kept must not read a table that may grow.
-create function filestore.adjust_directory_counts(p_project_id uuid, p_directory text, p_change integer) returns void
-language plpgsql volatile
-set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-declare
-  -- The directory and its ancestors, the root first.
-  v_own constant text[] := array(
-    select '' union all
-    select array_to_string(parts[1:n], '/')
-    from string_to_array(nullif(p_directory, ''), '/') parts, generate_series(1, cardinality(parts)) n);
-  -- Whoever removes a file also takes in what others have left beside some rows: it may empty them.
-  v_others constant text[] := case when p_change < 0 then array(
-    select distinct c.path from filestore.directory_changes c
-    where c.project_id = p_project_id and c.path <> all (v_own) limit (filestore.limits()).path_segments_max) end;
-  v_paths constant text[] := v_own || v_others;
-  v_parent_ids constant uuid[] := array(
-    select md5(coalesce(substring(p.path from '^(.*)/'), ''))::uuid
-    from unnest(v_paths) with ordinality p (path, position) order by p.position);
-  v_known text[];
-begin
-  -- Nobody waits for a row that another commit holds: the change is put beside it. All of one statement, so that what
-  -- is taken in and what is added become visible together.
-  with held as materialized (
-    select d.parent_id, d.name, d.path, d.file_count, d.subtree_file_count,
-           p_change * (d.path = any (v_own))::integer as change
-    from unnest(v_paths, v_parent_ids) p (path, parent_id)
-    cross join lateral (
-      select * from filestore.directories o
-      where o.project_id = p_project_id and o.parent_id = p.parent_id and o.name = split_part(p.path, '/', -1) offset 0
-    ) d
-    for no key update of d skip locked
-  ), taken_in as (
-    delete from filestore.directory_changes c using held h
-    where c.project_id = p_project_id and c.path = h.path returning c.path, c.file_count, c.subtree_file_count
-  ), counted as materialized (
-    select h.parent_id, h.name, h.path,
-           h.file_count + coalesce(sum(c.file_count), 0) + h.change * (h.path = p_directory)::integer as file_count,
-           h.subtree_file_count + coalesce(sum(c.subtree_file_count), 0) + h.change as subtree_file_count
-    from held h left join taken_in c on c.path = h.path
-    group by h.parent_id, h.name, h.path, h.file_count, h.subtree_file_count, h.change
-  ), changed as (
-    update filestore.directories d set file_count = t.file_count, subtree_file_count = t.subtree_file_count
-    from counted t
-    where d.project_id = p_project_id and d.parent_id = t.parent_id and d.name = t.name
-      and (t.subtree_file_count <> 0 or t.path = '')
-  ), emptied as (
-    -- A row that adds nothing can go, whatever is put beside its place meanwhile.
-    delete from filestore.directories d using counted t
-    where d.project_id = p_project_id and d.parent_id = t.parent_id and d.name = t.name
-      and t.subtree_file_count = 0 and t.path <> ''
-  ), seen as materialized (
-    select d.path from unnest(v_paths, v_parent_ids) p (path, parent_id)
-    cross join lateral (
-      select o.path from filestore.directories o
-      where o.project_id = p_project_id and o.parent_id = p.parent_id and o.name = split_part(p.path, '/', -1) offset 0
-    ) d
-  ), noted as (
-    insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count)
-    select p_project_id, s.path, p_change * (s.path = p_directory)::integer, p_change
-    from seen s where s.path = any (v_own) and s.path not in (select h.path from held h)
-  )
-  select array(select s.path from seen s) into v_known;
-  if cardinality(v_known) = cardinality(v_paths) then return; end if;
-  -- Directories without a row. One commit at a time may make the row, or take in what is beside its place; the others
-  -- put their change there.
-  with missing as materialized (
-    select p.path, v.change, v.change * (p.path = p_directory)::integer as file_count,
-           pg_try_advisory_xact_lock(hashtextextended('directory/' || p_project_id || '/' || p.path, 0)) as is_mine
-    from unnest(v_paths) p (path)
-    cross join lateral (select p_change * (p.path = any (v_own))::integer) v (change)
-    where p.path <> all (v_known)
-  ), made as (
-    insert into filestore.directories as d (project_id, path, file_count, subtree_file_count)
-    select p_project_id, m.path, m.file_count, m.change from missing m where m.is_mine and m.change > 0
-    on conflict (project_id, parent_id, name) do update
-      set file_count = d.file_count + excluded.file_count,
-          subtree_file_count = d.subtree_file_count + excluded.subtree_file_count
-  ), taken_in as (
-    delete from filestore.directory_changes c using missing m
-    where c.project_id = p_project_id and c.path = m.path and m.is_mine and m.change <= 0
-    returning c.path, c.file_count, c.subtree_file_count
-  )
-  insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count)
-  select p_project_id, n.path, sum(n.file_count), sum(n.change)
-  from (
-    select m.path, m.file_count, m.change from missing m where not (m.is_mine and m.change > 0)
-    union all
-    select t.path, t.file_count, t.subtree_file_count from taken_in t
-  ) n
-  group by n.path having sum(n.change) <> 0;
-end
-$$;
-comment on function filestore.adjust_directory_counts is
-  'Counts a live file that was added to (1) or removed from (-1) a directory, and in those above it. A directory that '
-  'is left without a file loses its row, except the root.';
-call filestore.grant_execute('filestore.adjust_directory_counts', 'filestore_engine');
+-- Usage ---------------------------------------------------------------------------------------------------------------
 
 create function filestore.account_grants_of_others(p_session filestore.session) returns bigint
 language plpgsql volatile set search_path = '' as $$
@@ -618,7 +521,6 @@ declare
   v_position constant bigint := filestore.next_position(p_session.project_id);
   v_now constant timestamptz := coalesce(
     p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
-  v_change constant integer := (not p_next.is_deleted)::integer - filestore.is_live(p_file)::integer;
 begin
   if v_file.id is not null then
     update filestore.files f
@@ -646,9 +548,6 @@ begin
     p_change.undone_run_id, v_now);
   if p_next.source_file_id <> v_file.id then
     perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
-  end if;
-  if v_change <> 0 then
-    perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, v_change);
   end if;
   return v_file;
 end

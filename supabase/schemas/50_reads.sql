@@ -1,15 +1,51 @@
 -- Reading one file: its record, its content, two of its versions, its history.
 
+create function filestore.seen_directory(p_session filestore.session, p_directory text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_prefix constant text := p_session.path_prefix;
+begin
+  return case
+    when v_prefix is null or p_directory = v_prefix or starts_with(p_directory, v_prefix || '/') then p_directory
+    when p_directory = '' or starts_with(v_prefix, p_directory || '/') then v_prefix end;
+end
+$$;
+comment on function filestore.seen_directory is
+  'The part of a directory that the key sees: all of it, or, above the key''s prefix, what is below the prefix. Null: '
+  'nothing.';
+call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
+
+-- fence: as `plain_page`, each statement has one index that provides its order.
+create function filestore.holds_files(p_project_id uuid, p_directory text) returns boolean
+language plpgsql stable
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+begin
+  perform from filestore.files f
+  where f.project_id = p_project_id and not f.is_deleted
+    and f.directory >= p_directory and f.directory <= p_directory
+  order by f.directory, f.path limit 1;
+  if found then return true; end if;
+  perform from filestore.files f
+  where f.project_id = p_project_id and not f.is_deleted
+    and f.directory > p_directory || '/' and f.directory < p_directory || '0'
+  order by f.directory, f.path limit 1;
+  return found;
+end
+$$;
+comment on function filestore.holds_files is
+  'Whether there are live files below a directory, which is not the root: then the directory exists.';
+call filestore.grant_execute('filestore.holds_files', 'filestore_engine');
+
 create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_prefix constant text := p_session.path_prefix;
   -- Above a key's prefix only the directories that lead to it are visible.
-  v_seen constant text := case when starts_with(v_prefix, p_path || '/') then v_prefix else p_path end;
+  v_seen constant text := filestore.seen_directory(p_session, p_path);
 begin
-  perform from filestore.directory_counts(p_session.project_id, v_seen) c
-  where c.subtree_file_count > 0 and (v_seen = v_prefix or filestore.may_write(p_session, v_seen));
-  return case when found then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
+  return case when v_seen is not null and filestore.holds_files(p_session.project_id, v_seen)
+    then jsonb_set(filestore.not_found(p_file), '{refusal,details,directory}', 'true')
     else filestore.not_found(p_file) end;
 end
 $$;

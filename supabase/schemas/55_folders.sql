@@ -65,10 +65,8 @@ begin
         and f.path > p_directory || '/' and f.path < p_directory || '0'
       order by f.path limit c_files_max + 1);
     if cardinality(files) > c_files_max then
-      -- Above its prefix a key counts what lies below that.
-      refusal := filestore.too_many_files((filestore.directory_counts(p_session.project_id, case
-        when starts_with(p_session.path_prefix, p_directory || '/') then p_session.path_prefix
-        else p_directory end)).subtree_file_count);
+      refusal := filestore.too_many_files(filestore.count_live_files(
+        p_session.project_id, filestore.seen_directory(p_session, p_directory), true));
     end if;
   else
     for v_file in

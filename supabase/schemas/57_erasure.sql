@@ -263,10 +263,6 @@ begin
     v_refusal := case when coalesce(v_file.version, 0) = 0 then filestore.refusal('FILE_NOT_FOUND')
       else filestore.failed_precondition(v_file, p_commit) end;
     if v_refusal is not null then return v_refusal; end if;
-    -- The directory first: what uses the usage comes last.
-    if filestore.is_live(v_file) then
-      perform filestore.adjust_directory_counts(p_session.project_id, v_file.directory, -1);
-    end if;
     perform filestore.purge_file(v_file, v_commit_id, p_session.key_id, p_commit #>> '{provenance,actor}');
   end if;
   select jsonb_build_object('versions', g.versions, 'bytes', g.bytes, 'pendingVersions', g.first_pending_versions)

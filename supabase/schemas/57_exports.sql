@@ -75,9 +75,7 @@ create function filestore.export_files(p_session filestore.session, p_directory 
 language plpgsql volatile set search_path = '' as $$
 declare
   c_limits constant filestore.limits := filestore.limits();
-  v_prefix constant text := p_session.path_prefix;
-  v_is_above constant boolean := p_directory = '' or starts_with(v_prefix, p_directory || '/');
-  v_directory constant text := case when v_prefix is not null and v_is_above then v_prefix else p_directory end;
+  v_directory constant text := filestore.seen_directory(p_session, p_directory);
   v_moment filestore.moment;
   v_found record;
   v_bytes bigint;
@@ -88,13 +86,11 @@ begin
     if v_moment.refusal is not null then return v_moment.refusal; end if;
   end if;
   -- Outside the prefix the key sees nothing.
-  if not (v_is_above or filestore.may_write_below(p_session, p_directory)) then
-    return filestore.refusal('FILE_NOT_FOUND');
-  end if;
+  if v_directory is null then return filestore.refusal('FILE_NOT_FOUND'); end if;
   v_found := filestore.files_below(p_session, v_directory, v_moment);
   if v_found.is_more then
     return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
-      (filestore.directory_counts(p_session.project_id, v_directory)).subtree_file_count end), null, null);
+      filestore.count_live_files(p_session.project_id, v_directory, true) end), null, null);
   end if;
   select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
   if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then

@@ -29,8 +29,12 @@ call filestore.grant_execute('filestore.is_active', 'filestore_account', 'filest
 
 create function filestore.account_project(p_project_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).list_total_max;
+  v_files integer;
 begin
   perform set_config('filestore.project_id', p_project_id::text, true);
+  v_files := filestore.count_live_files(p_project_id, '', true);
   return (
     select jsonb_build_object(
       'id', p.id, 'name', p.name, 'tier', p.tier, 'createdAt', filestore.iso(p.created_at),
@@ -40,14 +44,15 @@ begin
         'maxFileBytes', coalesce(p.max_file_bytes, t.max_file_bytes),
         'maxProjectBytes', coalesce(p.max_project_bytes, t.max_project_bytes)),
       'usage', jsonb_build_object(
-        'files', (filestore.directory_counts(p.id, '')).subtree_file_count,
+        'files', least(v_files, c_files_max),
         'bytes', coalesce((select sum(u.bytes) from filestore.project_usage u where u.project_id = p.id), 0),
         'databaseBytes', coalesce((
           select sum(u.database_bytes) from filestore.project_usage u where u.project_id = p.id), 0),
         'versions', coalesce((select sum(u.versions) from filestore.project_usage u where u.project_id = p.id), 0),
         'requestsThisMinute', coalesce((
           select sum(w.request_count) from filestore.rate_windows w
-          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0)),
+          where w.project_id = p.id and w.window_start >= date_trunc('minute', clock_timestamp())), 0))
+        || case when v_files > c_files_max then '{"filesIsExact": false}' else '{}' end::jsonb,
       'keyPrefix', (
         select k.prefix from filestore.api_keys k where k.project_id = p.id and filestore.is_active(k)
         order by k.created_at desc, k.id limit 1))

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(69);
+select plan(65);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -33,11 +33,11 @@ select is(
 -- What the engine may do, table by table.
 select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::text[])
 from (values
-  ('directories', '{SELECT,INSERT,UPDATE,DELETE}'), ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
+  ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('account_grants', '{SELECT,INSERT,UPDATE}'), ('settings', '{SELECT}'),
   ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
-  ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'), ('directory_changes', '{SELECT,INSERT,DELETE}'),
+  ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_contents', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')
@@ -46,7 +46,7 @@ select column_privs_are('filestore', 'api_keys', 'last_used_at', 'filestore_engi
 select is(
   array(select c.relname::text from pg_class c
         where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
-          and c.relname in ('search_contents', 'search_chunks', 'directories', 'console_sessions', 'runs')
+          and c.relname in ('search_contents', 'search_chunks', 'console_sessions', 'runs')
           and has_table_privilege('filestore_admin', c.oid, 'select, insert, update')),
   '{}', 'administration and erasure see no content, folders, sessions and runs');
 select table_privs_are('filestore', 'segments', 'filestore_admin', array['SELECT', 'DELETE'], 'the sweep reads which segments are named, and removes dead ones');
@@ -55,7 +55,7 @@ from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'f
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
   ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT,DELETE}'), ('tiers', '{SELECT}'), ('account_grants', '{SELECT}'), ('settings', '{}'),
-  ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('directories', '{SELECT}'), ('directory_changes', '{SELECT}'), ('project_usage', '{SELECT}'),
+  ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('project_usage', '{SELECT}'),
   ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
 ) t (name, privileges);
 select is(

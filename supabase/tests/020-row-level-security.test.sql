@@ -1,6 +1,6 @@
 -- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
 begin;
-select plan(63);
+select plan(55);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -14,8 +14,6 @@ insert into filestore.file_versions (project_id, file_id, version, mime_type, si
 select p.id, p.id, 1, 'text/plain', 1, array[p.id], p.id, now() from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
 select p.id, p.id, '2026-11-20', 1, sha256(''), 0, false, true from filestore.projects p where p.name like 'pgtap _';
-insert into filestore.directories (project_id, path) select p.id, '' from filestore.projects p where p.name like 'pgtap _';
-insert into filestore.directory_changes (project_id, path, file_count, subtree_file_count) select p.id, '', 0, 0 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.project_usage (project_id, shard) select p.id, 0 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
 select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
@@ -30,7 +28,7 @@ select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 
 -- Asked as the engine.
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
-  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('directories'), ('directory_changes'), ('project_usage'), ('idempotency_keys'),
+  ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('project_usage'), ('idempotency_keys'),
   ('edit_turns'), ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
@@ -72,7 +70,7 @@ select is(pg_temp.visible('api_keys'), array['a0000000-0000-4000-8000-0000000000
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = project_id where project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '0 rows', t.name || ': another project''s rows are not there to change')
-from tenant_tables t where t.name not in ('file_versions', 'segments', 'directory_changes', 'search_texts', 'search_contents', 'search_chunks');
+from tenant_tables t where t.name not in ('file_versions', 'segments', 'search_texts', 'search_contents', 'search_chunks');
 select is(
   pg_temp.attempt(format('update filestore.%I set project_id = %L', t.name, 'b0000000-0000-4000-8000-000000000000')),
   '42501', t.name || ': own rows are not given away')
@@ -86,7 +84,6 @@ from unnest(array[
     values ('b0000000-0000-4000-8000-000000000000', 'b0000000-0000-4000-8000-000000000000', 2, 'text/plain', 0, '{}', gen_random_uuid(), now())$$,
   $$insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
     values (gen_random_uuid(), 'b0000000-0000-4000-8000-000000000000', now(), 1, sha256(''), 0, false, true)$$,
-  $$insert into filestore.directories (project_id, path) values ('b0000000-0000-4000-8000-000000000000', 'x')$$,
   $$insert into filestore.project_usage (project_id, shard) values ('b0000000-0000-4000-8000-000000000000', 1)$$,
   $$insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
     values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$,

@@ -44,7 +44,7 @@ declare
   v_all text := '';
 begin
   foreach v_table in array array[
-    'api_keys', 'rate_windows', 'files', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage', 'idempotency_keys',
+    'api_keys', 'rate_windows', 'files', 'file_versions', 'segments', 'project_usage', 'idempotency_keys',
     'edit_turns'
   ] loop
     execute format('select string_agg(t::text, %L order by t::text) from filestore.%I t where project_id = %L',

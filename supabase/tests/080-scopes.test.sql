@@ -37,7 +37,7 @@ $$;
 create function pg_temp.shown(p_key text, p_query jsonb default '{}') returns text
 language sql as $$
   select array(select f ->> 'path' from jsonb_array_elements(l #> '{value,files}') f)::text
-    || coalesce(' ' || (l #>> '{value,directories}'), '') || ' ' || (l #>> '{value,total}')
+    || coalesce(' ' || (l #>> '{value,directories}'), '') || ' ' || coalesce(l #>> '{value,total}', 'null')
   from pg_temp.list(p_key, p_query) l
 $$;
 create function pg_temp.did(p_key text, p_operation text) returns text
@@ -103,7 +103,7 @@ from (values
   ('{"recursive": true}', '{a/b/deep/two.txt,a/b/one.txt} 2'), ('{"recursive": true, "directory": "a"}', '{a/b/deep/two.txt,a/b/one.txt} 2'),
   ('{"recursive": true, "directory": "a/b"}', '{a/b/deep/two.txt,a/b/one.txt} 2'), ('{"recursive": true, "directory": "a/b/deep"}', '{a/b/deep/two.txt} 1'),
   ('{"recursive": true, "directory": "other"}', '{} 0'), ('{"recursive": true, "directory": "a/b0"}', '{} 0'),
-  ('{"recursive": true, "limit": 1, "offset": 1}', '{a/b/one.txt} 2'), ('{"recursive": true, "after": "a/b/deep/two.txt"}', '{a/b/one.txt} 2'),
+  ('{"recursive": true, "limit": 1, "offset": 1}', '{a/b/one.txt} 2'), ('{"recursive": true, "after": "a/b/deep/two.txt"}', '{a/b/one.txt} null'),
   ('{"recursive": true, "minSize": 11}', '{a/b/one.txt} 1'), ('{"minSize": 1}', '{} ["a"] 0'), ('{"directory": "a", "minSize": 1}', '{} ["b"] 0'),
   ('{"directory": "other", "minSize": 1}', '{} [] 0'), ('{"recursive": true, "sortBy": "size", "sortOrder": "desc"}', '{a/b/one.txt,a/b/deep/two.txt} 2'),
   ('{"recursive": true, "deleted": true}', '{a/b/gone.txt} 1'), ('{"recursive": true, "directory": "a/c", "deleted": true}', '{} 0'),

@@ -24,7 +24,7 @@ const VOCABULARY = 5_000;
 const INDEXED_TIMEOUT_MILLISECONDS = 300_000;
 
 const TABLES = {
-  files: ["files", "directories", "directory_changes", "project_usage"],
+  files: ["files", "project_usage"],
   versions: ["file_versions"],
   segments: ["segments"],
   index: ["search_texts", "search_contents", "search_chunks", "search_queue"],

@@ -28,7 +28,7 @@ export function pathIn(filesPerDirectory: number, n: number): string {
 }
 
 /**
- * Files of each project, with one version of one segment each, and the counts of their directories. Foreign keys are not
+ * Files of each project, with one version of one segment each. Foreign keys are not
  * checked on the way in, and indexes are made anew afterwards: that is most of the time it would take. With `filesOnly`
  * the versions and segments are left out.
  */
@@ -44,7 +44,7 @@ export async function populate(
     create temp table bench_indexes on commit drop as
       select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition
       from pg_index i
-      where i.indrelid in ('filestore.files'::regclass, 'filestore.directories'::regclass, 'filestore.file_versions'::regclass)
+      where i.indrelid in ('filestore.files'::regclass, 'filestore.file_versions'::regclass)
         and not i.indisunique;
     do $$ declare v_name text; begin
       for v_name in select name from bench_indexes loop execute 'drop index ' || v_name; end loop;
@@ -60,17 +60,6 @@ export async function populate(
       from unnest('{${ids}}'::uuid[]) project_id, generate_series(0, ${files - 1}) n;
     insert into filestore.files (id, project_id, path, version, mime_type, size, segment_ids, created_at, updated_at)
       select file_id, project_id, path, 1, 'text/plain', size, array[segment_id], at, at from bench_new;
-    insert into filestore.directories (project_id, path, file_count, subtree_file_count)
-      with leaves as materialized (
-        select project_id, regexp_replace(path, '/[^/]*$', '') as path, count(*) as files from bench_new group by 1, 2
-      )
-      select d.project_id, d.path, sum(d.own), sum(d.files)
-      from (
-        select project_id, path, files as own, files from leaves
-        union all select project_id, split_part(path, '/', 1), 0, files from leaves
-        union all select project_id, '', 0, files from leaves
-      ) d
-      group by d.project_id, d.path;
     insert into filestore.project_usage (project_id, shard, bytes, versions)
       select project_id, 0, sum(size), count(*) from bench_new group by project_id;
     ${filesOnly ? "" : VERSIONS_AND_SEGMENTS}
@@ -81,7 +70,7 @@ export async function populate(
 }
 
 const ANALYZE =
-  "analyze filestore.files, filestore.file_versions, filestore.segments, filestore.directories, filestore.project_usage";
+  "analyze filestore.files, filestore.file_versions, filestore.segments, filestore.project_usage";
 
 const VERSIONS_AND_SEGMENTS = `
     insert into filestore.file_versions (project_id, file_id, version, mime_type, size, segment_ids, commit_id, created_at)

@@ -154,7 +154,7 @@ function definers(owner: string, callers: readonly string[], names: string): [st
   return names.trim().split(/\s+/).map((name) => [name, { owner, callers }]);
 }
 
-/** Nothing is ever deleted but what a deleted project held, keys and links that ended long ago, idempotency keys, counts of empty directories, noted changes of counts and the search index, and versions and segments are never updated. */
+/** Nothing is ever deleted but what a deleted project held, keys and links that ended long ago, idempotency keys and the search index, and versions and segments are never updated. */
 export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
   project_deletions: table("filestore_account insert", "filestore_admin delete, insert, select, update"),
@@ -187,16 +187,6 @@ export const TABLES: Record<string, IntendedTable> = {
   segment_scans: table("filestore_admin delete, insert, select, update"),
   shared_segments: table("filestore_admin delete, select", "filestore_engine insert, select"),
   dead_segments: table("filestore_admin delete, insert, select, update"),
-  directories: table(
-    "filestore_account select",
-    "filestore_admin delete, select(name), select(parent_id), select(project_id)",
-    "filestore_engine delete, insert, select, update",
-  ),
-  directory_changes: table(
-    "filestore_account select",
-    "filestore_admin delete, select(id), select(path), select(project_id)",
-    "filestore_engine delete, insert, select",
-  ),
   file_versions: table(
     "filestore_account select",
     "filestore_admin delete, insert, select, update(note), update(redacted_at), update(redacted_segment_ids), update(segment_ids)",
@@ -288,10 +278,9 @@ const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OPENED = "(id = filestore.current_project_id())";
 
-const changingTables = ["directories", "edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
+const changingTables = ["edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
 const tenantTables = [
   ...changingTables,
-  "directory_changes",
   "file_versions",
   "run_undos",
   "runs",
@@ -305,8 +294,6 @@ const accountTables = ["api_keys", "console_sessions"];
 const readTables = [
   "files",
   "file_versions",
-  "directories",
-  "directory_changes",
   "project_usage",
   "rate_windows",
   "usage_days",
@@ -381,7 +368,7 @@ export const POLICIES: string[] = [
   ...["files", "account_grants", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
-  ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
+  ...["doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
     `${name}: filestore_engine delete using ${OWN_ROWS}`
   ),
   `projects: filestore_engine select using ${OPENED}`,

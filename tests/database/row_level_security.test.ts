@@ -28,8 +28,6 @@ const TENANT_TABLES = [
   "files",
   "file_versions",
   "segments",
-  "directories",
-  "directory_changes",
   "project_usage",
   "account_grants",
   "idempotency_keys",

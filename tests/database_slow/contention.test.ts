@@ -1,6 +1,6 @@
 /**
- * Commits of different files of one project wait for nobody, though they share the counts of its directories and its
- * quota; and both stay exact. A lock that is waited for ends in an error after LOCK_TIMEOUT_MILLISECONDS, so nothing
+ * Commits of different files of one project wait for nobody, though they share its quota; and
+ * totals and quota stay exact. A lock that is waited for ends in an error after LOCK_TIMEOUT_MILLISECONDS, so nothing
  * here looks at a clock.
  */
 import { assert, assertEquals } from "@std/assert";
@@ -90,11 +90,7 @@ interface World {
 const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   "files are created and deleted beside a commit that has not ended, and counted exactly": countsPass,
   "a directory that others empty and fill is listed while it has a file": directoriesAreListed,
-  "a directory that several make at the same time is made by one of them, and nobody waits":
-    newDirectoriesPass,
   "the first commits of a project are made beside each other, and none waits": firstCommitsPass,
-  "a directory has a row only while it has a file": emptyDirectoriesGo,
-  "directories that many fill and empty at the same time leave no rows": busyDirectoriesGo,
   "with a quota, files are written beside a commit that has not ended": quotaPasses,
   "the quota is exact to the byte under parallel writers": quotaIsExact,
   "a quota that is set, lowered, lifted and set again holds exactly": quotaChanges,
@@ -141,11 +137,6 @@ async function listed({ clients, project }: World, directory = ""): Promise<unkn
   return [whole.total, own.total, own.directories];
 }
 
-async function changes({ owner, project }: World): Promise<number> {
-  const rows = await owner`select from filestore.directory_changes where project_id = ${project.id}`;
-  return rows.length;
-}
-
 async function countsPass(world: World): Promise<void> {
   for (const path of ["a/1", "a/2"]) await write(world, path);
   await beside(world, "write", "a/3", async () => {
@@ -154,12 +145,8 @@ async function countsPass(world: World): Promise<void> {
     await remove(world, "a/1");
     assertEquals(await listed(world, "a"), [3, 2, []]);
     assertEquals(await listed(world), [3, 0, ["a", "new"]]);
-    assert(await changes(world) > 0, "the rows of the root and of a are locked");
   });
   assertEquals(await listed(world, "a"), [4, 3, []]);
-  // Whoever holds the rows next takes the changes in.
-  await write(world, "a/5");
-  assertEquals([await changes(world), ...await listed(world, "a")], [0, 5, 4, []]);
 }
 
 async function directoriesAreListed(world: World): Promise<void> {
@@ -178,77 +165,9 @@ async function directoriesAreListed(world: World): Promise<void> {
   assertEquals(await listed(world), [3, 1, ["d", "e"]]);
 }
 
-async function newDirectoriesPass(world: World): Promise<void> {
-  await write(world, "first");
-  await beside(world, "write", "x/y/1", async () => {
-    assertEquals(await write(world, "x/y/2"), "written");
-    assertEquals(await write(world, "x/3"), "written");
-    await remove(world, "x/y/2");
-    assertEquals(await listed(world), [2, 1, ["x"]]);
-    assertEquals(await listed(world, "x"), [2, 1, []]);
-  });
-  assertEquals(await listed(world, "x"), [3, 1, ["y"]]);
-  for (const path of ["x/3", "x/y/1"]) await remove(world, path);
-  assertEquals(await rowsOf(world), [""]);
-}
-
 /** Thirty of them, each in a row of the usage of its own: rows chosen at random would meet. */
 async function firstCommitsPass(world: World, file = 0): Promise<void> {
   if (file < 30) await beside(world, "write", `first/${file}`, () => firstCommitsPass(world, file + 1));
-}
-
-const DEEPEST = Array.from({ length: 31 }, (_, depth) => `d${depth}`).join("/");
-const DEEP = `${DEEPEST}/file`;
-
-async function emptyDirectoriesGo(world: World): Promise<void> {
-  const { clients, project } = world;
-  await write(world, DEEP);
-  assertEquals((await rowsOf(world)).length, 32);
-  await write(world, "d0/d1/other");
-  await remove(world, DEEP);
-  assertEquals(await rowsOf(world), ["", "d0", "d0/d1"]);
-  await remove(world, "d0/d1/other");
-  assertEquals(await rowsOf(world), [""]);
-  await write(world, DEEP);
-  for (const [kind, destination] of [["copy", `copies/${DEEP.slice(3)}`], ["move", "moved"]] as const) {
-    valueOf(
-      await commit(clients, project, kind, {
-        path: DEEP,
-        destination,
-        segments: [],
-      }),
-    );
-  }
-  assertEquals((await rowsOf(world)).length, 32);
-  await remove(world, `copies/${DEEP.slice(3)}`);
-  assertEquals([await rowsOf(world), ...await listed(world)], [[""], 1, 1, []]);
-}
-
-async function busyDirectoriesGo(world: World): Promise<void> {
-  const directories = ["a", "a/b", "a/b/c", "d/e/f", DEEPEST];
-  await Promise.all(Array.from({ length: 32 }, async (_, writer) => {
-    for (let round = 0; round < 6; round++) {
-      const path = `${directories[(writer + round) % directories.length]}/${writer}`;
-      await write(world, path);
-      if (round % 2 === 1) assertEquals((await listed(world))[0] as number > 0, true);
-      await remove(world, path);
-    }
-  }));
-  assertEquals(await listed(world), [0, 0, []]);
-  // What the last of them could not take in, since others held it, goes with the next files that are removed.
-  for (let file = 0; file < 3; file++) {
-    await write(world, "last");
-    await remove(world, "last");
-  }
-  assertEquals([await rowsOf(world), await changes(world)], [[""], 0]);
-}
-
-/** The directories that take space: by rows, or by changes beside where a row would be. */
-async function rowsOf({ owner, project }: World): Promise<string[]> {
-  const rows = await owner<{ path: string }[]>`
-    select path from filestore.directories where project_id = ${project.id}
-    union select path from filestore.directory_changes where project_id = ${project.id} order by path`;
-  return rows.map(({ path }) => path);
 }
 
 async function setQuota({ owner, project }: World, bytes: number | null): Promise<void> {

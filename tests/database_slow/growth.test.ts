@@ -45,10 +45,6 @@ async function bytesOf(sql: postgres.Sql): Promise<number> {
   return Number(row?.bytes);
 }
 
-async function directoriesOf(sql: postgres.Sql, { id }: Project): Promise<number> {
-  return (await sql`select from filestore.directories where project_id = ${id}`).length;
-}
-
 Deno.test("a file with the longest and deepest path, and a copy, take at most 64 KB of the database", async (t) => {
   const server = await startPostgres();
   const { superuserUrl } = await createMigrated(server, "growth");
@@ -79,13 +75,6 @@ Deno.test("a file with the longest and deepest path, and a copy, take at most 64
         assert(grown <= GROWTH_BYTES_MAX, `${Math.round(grown)} bytes`);
       });
     }
-    await t.step("of the folders nothing is left once the files are deleted", async () => {
-      assertEquals(await directoriesOf(sql, project), 1 + 2 * FOLDERS * FILES);
-      for (const path of paths.flatMap((path) => [path, path.replace(/^./, "+")])) {
-        valueOf(await commit(sql, project, "delete", { path, segments: [] }));
-      }
-      assertEquals(await directoriesOf(sql, project), 1);
-    });
   } finally {
     await sql.end();
     await server.stop();

@@ -1,6 +1,6 @@
 /** Lists: directories, order, filters, pages. */
 import { assertEquals } from "@std/assert";
-import { LIST_DIRECTORIES_MAX } from "../../supabase/functions/api/limits.ts";
+import { LIST_DIRECTORIES_MAX, LIST_TOTAL_MAX } from "../../supabase/functions/api/limits.ts";
 
 import type { ProjectFiles } from "../support/client/files.ts";
 import cases, { type Query } from "../acceptance/list.ts";
@@ -9,6 +9,16 @@ import { acceptance, suite, test } from "../support/stack/suite.ts";
 const { service, files } = await suite();
 
 await acceptance(cases);
+
+/** Files as rows alone. `path` is SQL, of a number n from 0. */
+async function addFiles(own: ProjectFiles, count: number, path: string, isDeleted = false): Promise<void> {
+  await service.sql(
+    `insert into filestore.files
+       (project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
+     select $1, ${path}, 1, 'text/plain', 0, $3, '{}', now(), now() from generate_series(0, $2::integer - 1) n`,
+    [own.project.id, count, isDeleted],
+  );
+}
 
 async function filled(paths: readonly string[]): Promise<ProjectFiles> {
   const own = await files();
@@ -85,12 +95,45 @@ test("200: date filters are exclusive at the millisecond, and take dates, zones 
 test(`200: at most ${LIST_DIRECTORIES_MAX} sub-folders, the first by name`, async () => {
   assertEquals(LIST_DIRECTORIES_MAX, 1000);
   const own = await filled(["d0500/f"]);
-  await service.sql(
-    `insert into filestore.directories (project_id, path, file_count, subtree_file_count)
-     select $1, 'd' || lpad(n::text, 4, '0'), 1, 1 from generate_series(0, 1001) n
-     on conflict (project_id, parent_id, name) do nothing`,
-    [own.project.id],
-  );
+  await addFiles(own, 1002, "'d' || lpad(n::text, 4, '0') || '/g'");
   const { directories = [] } = await own.list();
   assertEquals([directories.length, directories[0], directories.at(-1)], [1000, "d0000", "d0999"]);
+});
+
+test("200: a folder is met once, whatever sorts between its own files and those deeper in it", async () => {
+  const own = await filled(["a/f", "a-b/f", "a/c/f", "a!/c/f", "a/c!/f", "a/c/d/f", "a0/f", "b", "c/d/e/f"]);
+  await own.remove("c/d/e/f");
+  const names = async (query: Query) => (await own.list(query)).directories;
+  assertEquals(await names({}), ["a", "a!", "a-b", "a0"]);
+  assertEquals(await names({ directory: "a" }), ["c", "c!"]);
+  assertEquals(await names({ directory: "a/c" }), ["d"]);
+  assertEquals(await names({ deleted: true }), ["c"]);
+  assertEquals(await names({ directory: "c", deleted: true }), ["d"]);
+});
+
+test(`200: total is exact up to ${LIST_TOTAL_MAX}, and beyond that says that it is not`, async () => {
+  const own = await files();
+  const totals = async (query: Query) => {
+    const { total, totalIsExact, hasMore } = await own.list({ limit: 1, ...query });
+    return [total, totalIsExact, hasMore];
+  };
+  await addFiles(own, LIST_TOTAL_MAX - 1, "'d/' || n");
+  await addFiles(own, 10, "'d/gone-' || n", true);
+  await own.write("d/e/one", "text");
+  const whole: readonly Query[] = [
+    { recursive: true },
+    { recursive: true, directory: "d" },
+    { recursive: true, sortBy: "size" },
+    { recursive: true, contentType: "text/plain" },
+  ];
+  for (const query of whole) {
+    assertEquals(await totals(query), [LIST_TOTAL_MAX, undefined, true], JSON.stringify(query));
+  }
+  assertEquals(await totals({ directory: "d" }), [LIST_TOTAL_MAX - 1, undefined, true]);
+  assertEquals(await totals({ directory: "d", deleted: true }), [10, undefined, true]);
+  await own.write("d/f/two", "text");
+  for (const query of whole) {
+    assertEquals(await totals(query), [LIST_TOTAL_MAX, false, true], JSON.stringify(query));
+  }
+  assertEquals(await totals({ recursive: true, after: "d/1" }), [null, undefined, true]);
 });

@@ -49,6 +49,11 @@ export function formatNumber(value: number): string {
   return numbers.format(value);
 }
 
+/** `10,000+` where there are more than were counted. */
+export function formatTotal(total: number, isExact = true): string {
+  return formatNumber(total) + (isExact ? "" : "+");
+}
+
 /** `one file`, `2 files`. */
 export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;

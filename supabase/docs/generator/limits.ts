@@ -18,6 +18,7 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["PAGE_LIMIT_MAX", "`limit` of a page"],
   ["PAGE_LIMIT_DEFAULT", "`limit` of a page, by default"],
   ["LIST_DIRECTORIES_MAX", "`directories` in a list"],
+  ["LIST_TOTAL_MAX", "files that a list counts for its `total`, and a project for `usage.files`"],
   ["LIST_AT_EXAMINED_MAX", "files that a page of a list with `at` looks at, and as many for `directories`"],
   ["COMMIT_FILES_MAX", "files of one copy, move or deletion of a folder, one undo or one restore"],
   ["CONFLICTING_PATHS_SHOWN_MAX", "`details.paths` of a refused copy or move of a folder"],

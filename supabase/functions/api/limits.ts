@@ -199,6 +199,8 @@ export const UNDO_VERSIONS_EXAMINED_MAX = 20_000;
 export const RUN_FILES_MAX = 1_000;
 /** Sub-folder names in one list response. In SQL. */
 export const LIST_DIRECTORIES_MAX = 1000;
+/** Files that a list counts. Of more it says only that there are more. In SQL. */
+export const LIST_TOTAL_MAX = 10_000;
 /** Files that a page of a list with `at=` looks at, and as many for the names of sub-folders. In SQL. */
 export const LIST_AT_EXAMINED_MAX = 2000;
 /** Files of one commit of a folder, an undo or a restore. In SQL. */

@@ -374,7 +374,8 @@ export const activityList = z.strictObject({
 export const fileList = z.strictObject({
   files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
   directories: z.array(z.string()).optional(),
-  total: z.int().min(0),
+  total: z.int().min(0).nullable(),
+  totalIsExact: z.literal(false).optional(),
   limit: z.int().min(1),
   offset: z.int().min(0),
   hasMore: z.boolean(),

@@ -38,7 +38,6 @@ export interface Sending {
 /** What a project has, without ids and times: equal wherever the same was done. */
 export interface ProjectState {
   readonly files: unknown;
-  readonly directories: unknown;
   readonly versions: unknown;
   /** How many segments nothing readable has any more. */
   readonly dead: unknown;
@@ -217,10 +216,6 @@ select jsonb_build_object(
       'hasItsSize', f.size = (select coalesce(sum(s.size), 0) from unnest(f.segment_ids) i (id)
         join filestore.segments s on s.id = i.id)
     ) order by f.path) from filestore.files f where f.project_id = $1),
-  'directories', (
-    select jsonb_agg(jsonb_build_array(d.path, c.file_count, c.subtree_file_count) order by d.path)
-    from filestore.directories d cross join lateral filestore.directory_counts(d.project_id, d.path) c
-    where d.project_id = $1 and c.subtree_file_count > 0),
   -- Not the bytes: a compaction, which may come later, adds to them.
   'versions', (select sum(u.versions) from filestore.project_usage u where u.project_id = $1),
   'dead', (select count(*) from filestore.dead_segments d where d.project_id = $1),

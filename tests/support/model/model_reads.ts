@@ -245,7 +245,7 @@ export function list(model: Model, asked: List): Data {
     data: {
       files: rest.slice(offset, offset + limit).map(({ file, latest }) => recordOf(file, latest)),
       ...(!recursive && { directories: [...new Set(folders)].sort(compareUtf8) }),
-      total: matching.length,
+      total: after === undefined ? matching.length : null,
       limit,
       offset,
       hasMore: rest.length > offset + limit,

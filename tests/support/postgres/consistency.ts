@@ -84,22 +84,6 @@ const INCONSISTENCIES = `
     and s.id not in (select unnest(v.segment_ids) from filestore.file_versions v)
     and s.id not in (select unnest(f.segment_ids) from filestore.files f)
   union all
-  select 'directory count: ' || d.path from filestore.directories d
-  cross join lateral filestore.directory_counts(d.project_id, d.path) c
-  where c.file_count <> (
-      select count(*) from filestore.files f
-      where f.project_id = d.project_id and f.directory = d.path and not f.is_deleted)
-    or c.subtree_file_count <> (
-      select count(*) from filestore.files f
-      where f.project_id = d.project_id and not f.is_deleted
-        and (d.path = '' or f.directory = d.path or starts_with(f.directory, d.path || '/')))
-  union all
-  select 'no directory count: ' || f.path from filestore.files f
-  where not f.is_deleted and (filestore.directory_counts(f.project_id, f.directory)).file_count = 0
-  union all
-  select 'a directory that nobody needs: ' || d.path from filestore.directories d
-  where d.subtree_file_count = 0 and d.path <> ''
-  union all
   select 'usage: ' || p.name from filestore.projects p
   where (select coalesce(sum(u.bytes), 0) from filestore.project_usage u where u.project_id = p.id)
       <> (select coalesce(sum(s.size), 0) from filestore.segments s where s.project_id = p.id

@@ -34,8 +34,6 @@ const SNAPSHOT_TABLES = [
   "filestore.projects",
   "filestore.files",
   "filestore.file_versions",
-  "filestore.directories",
-  "filestore.directory_changes",
   "filestore.project_usage",
   "storage.buckets",
 ];

@@ -188,6 +188,15 @@ Deno.test("changes: the page of a large folder keeps its length where a file lea
   assertEquals(merged.isStale, true, "another file has moved up");
 });
 
+Deno.test("totals: one that is not exact stays, and a page after a cursor leaves the one that is known", () => {
+  const many = listOf([file("a/d")], { total: 10_000, totalIsExact: false, hasMore: true });
+  assertEquals(mergeChanges(many, [change("a/c", 1)], FIRST).list.total, 10_000);
+  const shown = { first: 0, list: many };
+  const page = listOf([file("a/e")], { total: null });
+  const { list } = withPage(shown, page, { first: 1, after: "a/d" }, FIRST.sort);
+  assertEquals([list.files.length, list.total, list.totalIsExact], [2, 10_000, false]);
+});
+
 Deno.test("natural order: numbers count as numbers", () => {
   const names = ["item-10.md", "item-2.md", "Item-1.md", "item-1.md", "item-02.md", "b", "a"];
   assertEquals(inNaturalOrder(names, (name) => name, "asc"), [

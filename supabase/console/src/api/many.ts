@@ -102,8 +102,9 @@ export async function countFiles(
   projectId: string,
   directory: string,
   signal?: AbortSignal,
-): Promise<number> {
-  return (await listFiles(projectId, { directory, recursive: true, limit: 1 }, signal)).total;
+): Promise<{ readonly count: number; readonly isExact: boolean }> {
+  const list = await listFiles(projectId, { directory, recursive: true, limit: 1 }, signal);
+  return { count: list.total ?? 0, isExact: list.totalIsExact ?? true };
 }
 
 /** The files below a folder, by path. Stops once there are more than `max`: then they are not all. */

@@ -20,6 +20,7 @@ export const projectSchema = z.object({
   retention: z.nullable(retention),
   usage: z.object({
     files: z.number(),
+    filesIsExact: z.optional(z.boolean()),
     bytes: z.number(),
     databaseBytes: z.number(),
     versions: z.number(),
@@ -128,7 +129,10 @@ export type FileRecord = z.infer<typeof fileSchema>;
 export const fileListSchema = z.object({
   files: z.array(fileSchema),
   directories: z.optional(z.array(z.string())),
-  total: z.number(),
+  /** Null: not counted, after a cursor. */
+  total: z.nullable(z.number()),
+  /** False: there are more. */
+  totalIsExact: z.optional(z.boolean()),
   hasMore: z.boolean(),
 });
 export type FileList = z.infer<typeof fileListSchema>;

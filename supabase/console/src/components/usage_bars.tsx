@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 /// <reference lib="dom" />
 import type { Project } from "../api/records.ts";
-import { formatBytes, formatNumber } from "../format.ts";
+import { formatBytes, formatNumber, formatTotal } from "../format.ts";
 import { Bar } from "./bar.tsx";
 import { rateWindows } from "../session/rate_window.ts";
 
@@ -19,7 +19,14 @@ export function UsageBars({ project, isShort = false }: Properties) {
   const requests = isFresh && seen.limit !== null ? seen.used : usage.requestsThisMinute;
   return (
     <div class="bars">
-      {!isShort && <Bar label="Files" value={usage.files} max={null} format={formatNumber} />}
+      {!isShort && (
+        <Bar
+          label="Files"
+          value={usage.files}
+          max={null}
+          format={(files) => formatTotal(files, usage.filesIsExact)}
+        />
+      )}
       {!isShort && <Bar label="Versions" value={usage.versions} max={null} format={formatNumber} />}
       {!isShort && (
         <Bar label="Content, with all versions" value={usage.bytes} max={null} format={formatBytes} />

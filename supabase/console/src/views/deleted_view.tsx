@@ -62,7 +62,8 @@ export function DeletedView({ place }: { readonly place: DeletedPlace }) {
           label="Pages of deleted files"
           first={offset}
           count={data.files.length}
-          total={data.total}
+          total={data.total ?? 0}
+          isExact={data.totalIsExact}
           hasNext={data.hasMore}
           onPrevious={() => turnTo(Math.max(0, offset - FILES_PER_PAGE))}
           onNext={() => turnTo(offset + FILES_PER_PAGE)}

@@ -158,7 +158,8 @@ export const runDetails = run.extend({
 export const listPage = z.object({
   files: z.array(fileRecord),
   directories: z.array(z.string()).optional(),
-  total: z.number().optional(),
+  total: z.number().nullable().optional(),
+  totalIsExact: z.literal(false).optional(),
   limit: z.number(),
   offset: z.number(),
   hasMore: z.boolean(),

@@ -105,8 +105,10 @@ export interface ListQuery {
 export interface ListPage {
   readonly files: readonly FileRecord[];
   readonly directories?: readonly string[] | undefined;
-  /** Absent with `at`. */
-  readonly total?: number | undefined;
+  /** How many files there are, up to LIST_TOTAL_MAX. Null with `after`; absent with `at`. */
+  readonly total?: number | null | undefined;
+  /** There are more than `total`. */
+  readonly totalIsExact?: false | undefined;
   readonly limit: number;
   readonly offset: number;
   readonly hasMore: boolean;

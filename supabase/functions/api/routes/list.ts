@@ -4,7 +4,7 @@ import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
+import { EXAMINED_FILES_PER_REQUEST, LIST_TOTAL_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { date, EXAMPLE_RECORD, fileRecord, mediaType, moment, pageLimit, pageOffset } from "./schemas.ts";
 
@@ -60,7 +60,10 @@ const answer = z.object({
   files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
   directories: z.array(z.string()).optional()
     .meta({ description: "When not recursive: names of the sub-folders, at most 1000." }),
-  total: z.int().optional().meta({ description: "Left out with `at`." }),
+  total: z.int().nullable().optional().meta({
+    description: `Counted up to ${LIST_TOTAL_MAX}. Null with \`after\`; left out with \`at\`.`,
+  }),
+  totalIsExact: z.literal(false).optional().meta({ description: "There are more files than `total`." }),
   limit: z.int(),
   offset: z.int(),
   hasMore: z.boolean(),
@@ -98,9 +101,9 @@ export const list = defineRoute({
     return success(
       "list_files",
       page,
-      page.total === undefined
+      page.total === undefined || page.total === null
         ? `${page.files.length} files.`
-        : `${page.files.length} of ${page.total} files.`,
+        : `${page.files.length} of ${page.total}${page.totalIsExact === false ? "+" : ""} files.`,
     );
   },
   openapi: {

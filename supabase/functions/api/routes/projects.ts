@@ -6,6 +6,7 @@ import {
   EXAMINED_FILES_PER_REQUEST,
   KEEP_DAYS_MAX,
   KEEP_VERSIONS_MAX,
+  LIST_TOTAL_MAX,
   PAGE_LIMIT_MAX,
   RETENTION_PREVIEW_FILES,
   RETENTION_PREVIEW_SHOWN,
@@ -50,7 +51,8 @@ const project = z.object({
   limits: z.object({ requestsPerMinute: limit, maxFileBytes: limit, maxProjectBytes: limit }),
   retention: retention.nullable().meta({ description: "Which versions go by themselves; null: none." }),
   usage: z.object({
-    files: z.int().min(0),
+    files: z.int().min(0).meta({ description: `Counted up to ${LIST_TOTAL_MAX}.` }),
+    filesIsExact: z.literal(false).optional().meta({ description: "There are more files than `files`." }),
     bytes: z.int().min(0).meta({ description: "Of all versions; content that versions share counts once." }),
     databaseBytes: z.int().min(0).meta({
       description:

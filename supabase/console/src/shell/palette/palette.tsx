@@ -59,7 +59,7 @@ export function Palette({ project, isOpen, onClose }: Properties) {
 function statusOf({ paths, total, isComplete }: Names, isBusy: boolean, isAnswered: boolean): string {
   if (isBusy) return "Looking for more …";
   if (isComplete) return "";
-  const all = total === null ? "" : `of ${formatNumber(total)} `;
+  const all = total === null ? "" : `of ${total} `;
   const others = isAnswered ? ", and the search was asked for others" : "";
   return `${formatNumber(paths.size)} ${all}files were looked through by name${others}.`;
 }

@@ -6,6 +6,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Change } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
+import { formatTotal } from "../../format.ts";
 import { PALETTE_NAME_PAGES_MAX } from "../../limits.ts";
 import { hasShareLeft } from "../../session/rate_window.ts";
 import { useChanges } from "../../state/changes.ts";
@@ -13,8 +14,8 @@ import { changesSince, liveCount, useLive } from "../../state/live.ts";
 
 export interface Names {
   readonly paths: ReadonlySet<string>;
-  /** Of the project, so far as is known. */
-  readonly total: number | null;
+  /** How many files the project has, as it is shown. Null: not known yet. */
+  readonly total: string | null;
   readonly isComplete: boolean;
   readonly isReading: boolean;
 }
@@ -57,11 +58,10 @@ export function useNames(projectId: string, isWanted: boolean): Names {
         next.current = isOver || pages + 1 >= PALETTE_NAME_PAGES_MAX
           ? null
           : { after: last, pages: pages + 1 };
-        const total = page.total;
         setNames((before) =>
           withChanges({
             paths: new Set([...before.paths, ...page.files.map(({ path }) => path)]),
-            total,
+            total: page.total === null ? before.total : formatTotal(page.total, page.totalIsExact),
             isComplete: isOver,
             isReading: next.current !== null,
           }, changesSince(projectId, told))

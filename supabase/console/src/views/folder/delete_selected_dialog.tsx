@@ -20,7 +20,10 @@ export function DeleteSelectedDialog({ projectId, selected, onClose, onDone }: P
   const { files, folders } = selected;
   const count = useLoad(`count ${projectId} ${folders.join("\n")}`, async (signal) => {
     const counts = await Promise.all(folders.map((folder) => countFiles(projectId, folder, signal)));
-    return counts.reduce((sum, one) => sum + one, files.length);
+    return {
+      count: counts.reduce((sum, { count }) => sum + count, files.length),
+      isExact: counts.every(({ isExact }) => isExact),
+    };
   });
   const { isBusy, error, submit } = useSubmit(async () => {
     await deleteSelected(projectId, selected);
@@ -45,7 +48,8 @@ export function DeleteSelectedDialog({ projectId, selected, onClose, onDone }: P
         ? <Loading what="how many files there are" />
         : (
           <p>
-            {formatCount(count.data, "file")} {count.data === 1 ? "goes" : "go"}{" "}
+            {count.data.isExact ? "" : "More than "}
+            {formatCount(count.data.count, "file")} {count.data.count === 1 ? "goes" : "go"}{" "}
             to the deleted files, with all versions, and can be restored.
           </p>
         )}

@@ -71,7 +71,7 @@ function mergeFile(list: FileList, change: Change & { readonly path: string }, p
   const isNew = known === undefined && (isWhole || page.sort.by === "path");
   const isCounted = known !== undefined || isNew || IN_PLACE.includes(change.operation);
   return {
-    list: { ...list, files, total: list.total + (isNew ? 1 : 0) },
+    list: { ...list, files, total: totalWith(list, isNew ? 1 : 0) },
     isStale: isElsewhere || !isCounted,
   };
 }
@@ -103,7 +103,12 @@ function without(list: FileList, isGone: (file: FileRecord) => boolean): FileLis
   const files = list.files.filter((file) => !isGone(file));
   return files.length === list.files.length
     ? list
-    : { ...list, files, total: list.total - (list.files.length - files.length) };
+    : { ...list, files, total: totalWith(list, files.length - list.files.length) };
+}
+
+/** The total of a list with so many more files, or fewer. One that is not exact stays. */
+export function totalWith({ total, totalIsExact = true }: FileList, more: number): number | null {
+  return total === null || !totalIsExact ? total : total + more;
 }
 
 function lastOfEach(changes: readonly Change[]): readonly Change[] {

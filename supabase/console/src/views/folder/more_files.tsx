@@ -46,7 +46,7 @@ export function MoreFiles({ listing, list }: Properties) {
       <nav class="pager" aria-label="More files">
         {hasMore && !pages.isFull && <NextPage key={count} onNear={pages.addBelow} />}
         <span role="status">
-          {formatNumber(first + 1)}–{formatNumber(first + count)} of {formatNumber(total)}
+          {formatNumber(first + 1)}–{formatNumber(first + count)} of {total}
         </span>
         {hasMore && (pages.isFull
           ? <a class="button" href={hrefOf(listing.next)}>Next files</a>

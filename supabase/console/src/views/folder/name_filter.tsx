@@ -44,7 +44,8 @@ export function useFilter(place: FilesPlace) {
 interface ScanProperties {
   readonly scan: NameScan;
   readonly filter: string;
-  readonly total: number;
+  /** How many files the folder has, as it is shown. */
+  readonly total: string;
   readonly count: number;
 }
 
@@ -52,8 +53,7 @@ interface ScanProperties {
 export function ScanProgress({ scan, filter, total, count }: ScanProperties) {
   const { files, isComplete, isRunning, error, resume } = scan;
   const read = formatNumber(files.length);
-  const all = formatNumber(total);
-  const found = `${formatCount(count, "file")} of ${all} ${
+  const found = `${formatCount(count, "file")} of ${total} ${
     count === 1 ? "has" : "have"
   } “${filter}” in the name.`;
   return (
@@ -62,8 +62,8 @@ export function ScanProgress({ scan, filter, total, count }: ScanProperties) {
         {isComplete
           ? found
           : isRunning
-          ? `Looking through ${all} names …`
-          : `${read} of ${all} names were looked through.`}
+          ? `Looking through ${total} names …`
+          : `${read} of ${total} names were looked through.`}
         {count > FILTER_FILES_MAX && ` The first ${FILTER_FILES_MAX} are shown.`}
         {error !== undefined && ` ${reasonOf(error)}`}
       </p>

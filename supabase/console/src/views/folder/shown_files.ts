@@ -23,6 +23,8 @@ export function isShown({ first, list }: ShownFiles, start: PageStart): boolean 
 /** Takes in a page that was loaded: in the place of what was shown there, below it, or above it. */
 export function withPage(shown: ShownFiles | null, page: FileList, start: PageStart, sort: Sort): ShownFiles {
   if (shown === null) return { ...start, list: page };
+  // A page after a cursor has no total of its own.
+  const { total, totalIsExact } = page.total === null ? shown.list : page;
   const paths = new Set(page.files.map(({ path }) => path));
   const isOther = ({ path }: FileRecord) => !paths.has(path);
   const { files, hasMore } = shown.list;
@@ -31,7 +33,10 @@ export function withPage(shown: ShownFiles | null, page: FileList, start: PageSt
   const isAbove = (file: FileRecord) => isOther(file) && (top === undefined || compare(file, top) < 0);
   const isBelow = (file: FileRecord) => isOther(file) && (last === undefined || compare(last, file) < 0);
   if (start.first < shown.first) {
-    return { ...start, list: { ...page, files: [...page.files, ...files.filter(isBelow)], hasMore } };
+    return {
+      ...start,
+      list: { ...page, files: [...page.files, ...files.filter(isBelow)], hasMore, total, totalIsExact },
+    };
   }
   const known = files.findIndex(({ path }) => path === start.after) + 1;
   const from = start.after === undefined || known === 0 ? start.first - shown.first : known;
@@ -39,6 +44,8 @@ export function withPage(shown: ShownFiles | null, page: FileList, start: PageSt
   const after = page.hasMore ? files.slice(from).filter(isBelow) : [];
   const list = {
     ...page,
+    total,
+    totalIsExact,
     files: [...before, ...page.files, ...after],
     hasMore: after.length > 0 ? hasMore : page.hasMore,
   };

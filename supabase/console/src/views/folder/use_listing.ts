@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { recordOf } from "../../api/changes.ts";
 import { listFiles } from "../../api/files.ts";
 import type { FileList, FileRecord } from "../../api/records.ts";
-import { directoryOf, nameOf } from "../../format.ts";
+import { directoryOf, formatTotal, nameOf } from "../../format.ts";
 import {
   FILES_PER_PAGE,
   FILTER_FILES_MAX,
@@ -19,7 +19,7 @@ import { uploadsSettled } from "../../state/transfers.ts";
 import { useLoad } from "../../state/use_load.ts";
 import { cursorBefore } from "../../api/cursor_before.ts";
 import { useSettled } from "../../state/use_settled.ts";
-import { comparison, mergeChanges, type Sort } from "./merge_changes.ts";
+import { comparison, mergeChanges, type Sort, totalWith } from "./merge_changes.ts";
 import { inNaturalOrder } from "./natural_order.ts";
 import type { PageStart } from "./shown_files.ts";
 import { useNameScan } from "./use_name_scan.ts";
@@ -130,7 +130,8 @@ export function useListing(place: FilesPlace, filter: string) {
     isSearching: isLarge && (filter !== settled || scan.isRunning),
     first: shown?.first ?? first,
     count: files.length,
-    total,
+    /** How many files the folder has, as it is shown. */
+    total: formatTotal(total, data?.totalIsExact),
     pages,
     /** Where the next page begins, for an address. */
     next: placeOf(pages.below),
@@ -159,7 +160,7 @@ function matching(files: readonly FileRecord[], filter: string, sort: Sort): rea
 
 function withoutFile(list: FileList, path: string): FileList {
   const files = list.files.filter((file) => file.path !== path);
-  return files.length === list.files.length ? list : { ...list, files, total: list.total - 1 };
+  return files.length === list.files.length ? list : { ...list, files, total: totalWith(list, -1) };
 }
 
 function withRecords(

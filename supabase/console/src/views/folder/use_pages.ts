@@ -37,7 +37,7 @@ export function usePages(folder: Folder, start: PageStart) {
   }
   const load = useLoad(`${key} ${origin.current.first}`, async (signal) => {
     const page = await readPage(folder, start, FILES_PER_PAGE, signal);
-    return withPage(around(), page, start, sort);
+    return withPage(around(), await counted(folder, page, signal), start, sort);
   });
   const [shown, patch] = usePatched(load.data);
   latest.current = shown === undefined ? null : { key, shown };
@@ -105,4 +105,15 @@ async function readPage(
   const { list } = mergeChanges(loaded, changesSince(projectId, told), page);
   setFolders(projectId, directory, list.directories ?? []);
   return list;
+}
+
+/** The total is not told after a cursor. A page that was scrolled to goes by the one that is known. */
+async function counted(
+  { projectId, directory }: Folder,
+  page: FileList,
+  signal: AbortSignal,
+): Promise<FileList> {
+  if (page.total !== null) return page;
+  const { total, totalIsExact } = await listFiles(projectId, { directory, limit: 1 }, signal);
+  return { ...page, total, totalIsExact };
 }

@@ -42,9 +42,9 @@ async function deleteOne(context: Context, path: string, expected: number | unde
   } catch (error) {
     const deletedVersion = error instanceof ApiError ? error.details?.["deletedVersion"] : undefined;
     const isMissing = error instanceof ApiError && error.code === "FILE_NOT_FOUND";
-    const below = isMissing ? await filesBelow(context, path) : 0;
-    if (below > 0) {
-      const is = `${shownPath(path)} is a folder of ${counted(below, "file")}.`;
+    const below = isMissing ? await filesBelow(context, path) : "";
+    if (below !== "") {
+      const is = `${shownPath(path)} is a folder of ${below}.`;
       throw new ToolRefusal("FILE_NOT_FOUND", `${is} Send recursive=true to delete all of them.`);
     }
     if (typeof deletedVersion === "number") {
@@ -79,9 +79,9 @@ async function deleteFolder(context: Context, path: string): Promise<string> {
   }
 }
 
-/** How many files a folder has, as far as the key may know. */
-async function filesBelow({ gate, metadata }: Context, directory: string): Promise<number> {
-  if (!gate.grant?.scopes.includes("read")) return 0;
+/** How many files a folder has, as far as the key may know. Empty: none. */
+async function filesBelow({ gate, metadata }: Context, directory: string): Promise<string> {
+  if (!gate.grant?.scopes.includes("read")) return "";
   const page = {
     deleted: false,
     recursive: true,
@@ -90,5 +90,7 @@ async function filesBelow({ gate, metadata }: Context, directory: string): Promi
     sortBy: "path",
     sortOrder: "asc",
   } as const;
-  return gate.unwrap(await metadata.list(gate.caller, { directory, ...page })).total ?? 0;
+  const { total, totalIsExact } = gate.unwrap(await metadata.list(gate.caller, { directory, ...page }));
+  if (!total) return "";
+  return `${totalIsExact === false ? "more than " : ""}${counted(total, "file")}`;
 }

@@ -135,9 +135,11 @@ function describe(
     break;
   }
   const shown = lines.count - (folders.length - left);
-  const total = isFiltered || from !== undefined || page.total === undefined
+  const total = isFiltered || from !== undefined || page.total === undefined || page.total === null
     ? counted(shown, "file")
-    : `${counted(page.total, "file")}${recursive ? "" : ` and ${counted(folders.length, "folder")}`}`;
+    : `${page.totalIsExact === false ? "more than " : ""}${counted(page.total, "file")}${
+      recursive ? "" : ` and ${counted(folders.length, "folder")}`
+    }`;
   return `${name} — ${total}\n${lines}${last === null ? "" : `\nmore files: after ${quoted(last)}`}`;
 }
 
