@@ -181,7 +181,7 @@ create policy engine_delete on filestore.idempotency_keys for delete to filestor
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.edit_turns for delete to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
+create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.directories for delete to filestore_engine
   using (project_id = filestore.current_project_id());
@@ -228,7 +228,7 @@ begin
   foreach v_table in array array[
     'files', 'rate_windows', 'file_versions', 'segments', 'directories', 'directory_changes', 'project_usage',
     'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
-    'doubtful_segments', 'search_queue', 'search_texts',
+    'possibly_unreferenced_segments', 'search_queue', 'search_texts',
     'search_contents', 'search_chunks'
   ] loop
     -- Of a purged file nobody sees a row.
@@ -244,7 +244,7 @@ begin
     -- These never change.
     continue when v_table in (
       'file_versions', 'segments', 'directory_changes', 'runs', 'run_undos', 'shared_segments',
-      'doubtful_segments');
+      'possibly_unreferenced_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     execute format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
@@ -253,7 +253,7 @@ begin
 end
 $$;
 grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.directories, filestore.directory_changes,
-  filestore.doubtful_segments to filestore_engine;
+  filestore.possibly_unreferenced_segments to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 create policy engine_select on filestore.purged_files for select to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -290,8 +290,8 @@ declare
   v_table text;
 begin
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files',
+    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
     execute format(
@@ -310,8 +310,8 @@ begin
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files',
+    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys'
   ] loop
     execute format(

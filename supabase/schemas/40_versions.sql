@@ -1,9 +1,10 @@
 -- Commits: every change of a file adds one version to it.
 --
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- directory rows (the root first), the turn at erasing what is shared, the row of a run that begins, a row of the
--- usage. Of shards, directories and usage nobody waits for one that another commit holds, but takes another row or puts
--- one beside it; near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
+-- directory rows (the root first), possibly unreferenced segments, the project's row where an erasure makes answers
+-- blank, the row of a run that begins, a row of the usage. Of shards, directories and usage nobody waits for one that
+-- another commit holds, but takes another row or puts one beside it; near the limit it waits for a shard, and near the
+-- quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 

@@ -475,14 +475,19 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_engine",
   ),
   "filestore.version_cost(p_version filestore.file_versions)": admin,
-  "filestore.has_doubtful_segments(p_project_id uuid, p_file_id uuid)": admin,
-  "filestore.bury_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], OUT bytes bigint, OUT database_bytes bigint)":
+  "filestore.mark_segments_dead(p_project_id uuid, p_segment_ids uuid[], OUT bytes bigint, OUT database_bytes bigint)":
     admin,
+  "filestore.release_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], OUT bytes bigint, OUT database_bytes bigint)":
+    admin,
+  "filestore.examine_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[])": admin,
+  "filestore.take_compacted(p_file filestore.files, p_limit integer)": admin,
+  "filestore.settle_examined(p_project_id uuid, p_position bigint)": admin,
+  "filestore.begin_marking(p_project_id uuid)": admin,
   "filestore.remove_versions(p_project_id uuid, p_file_id uuid, p_last integer, p_versions_max integer, OUT versions bigint, OUT database_bytes bigint, OUT segment_ids uuid[])":
     admin,
   "filestore.commit_purge(p_session filestore.session, p_commit jsonb)": engine,
   "filestore.sweep_purged_versions(p_project_id uuid)": admin,
-  "filestore.sweep_scans(p_project_id uuid)": admin,
+  "filestore.sweep_marks(p_project_id uuid)": admin,
   "filestore.lock_to_trim(p_project_id uuid, p_file_id uuid, p_waits boolean)": admin,
   "filestore.sweep_retention(p_project_id uuid)": admin,
   "filestore.due_retention(p_begun timestamp with time zone, OUT project_id uuid, OUT due_since timestamp with time zone)":
@@ -569,7 +574,7 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_admin delete, select(project_id), select(token_hash)",
     "filestore_engine select",
   ),
-  doubtful_segments: table(
+  possibly_unreferenced_segments: table(
     "filestore_admin delete, insert, select, update",
     "filestore_engine delete, insert, select",
   ),
@@ -578,7 +583,6 @@ export const TABLES: Record<string, IntendedTable> = {
   usage_days: table("filestore_account select", "filestore_admin delete, insert, select, update"),
   usage_levels: table("filestore_account select", "filestore_admin delete, insert, select, update"),
   usage_folds: table("filestore_admin delete, insert, select, update"),
-  segment_scans: table("filestore_admin delete, insert, select, update"),
   shared_segments: table("filestore_admin delete, select", "filestore_engine insert, select"),
   dead_segments: table("filestore_admin delete, insert, select, update"),
   directories: table(
@@ -691,7 +695,7 @@ const tenantTables = [
   "runs",
   "segments",
   "shared_segments",
-  "doubtful_segments",
+  "possibly_unreferenced_segments",
 ];
 const searchTables = ["search_queue", "search_texts", "search_contents", "search_chunks"];
 /** What an account changes of its project, and what it only reads. */
@@ -712,8 +716,7 @@ const erasureTables = [
   "file_versions",
   "project_usage",
   "purged_files",
-  "segment_scans",
-  "doubtful_segments",
+  "possibly_unreferenced_segments",
   "dead_segments",
   "retention_passes",
   "usage_days",
@@ -775,9 +778,8 @@ export const POLICIES: string[] = [
   ...["files", "account_grants", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
-  ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
-    `${name}: filestore_engine delete using ${OWN_ROWS}`
-  ),
+  ...["directories", "directory_changes", "possibly_unreferenced_segments", "edit_turns", "idempotency_keys"]
+    .map((name) => `${name}: filestore_engine delete using ${OWN_ROWS}`),
   `projects: filestore_engine select using ${OPENED}`,
   ...searchTables.map((name) => `${name}: filestore_engine select using ${OWN_ROWS}`),
   `search_queue: filestore_engine insert check ${OWN_ROWS}`,
