@@ -696,36 +696,34 @@ comment on column filestore.purged_files.path_hash is
   'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
   'keys with a prefix, see the receipt of what they saw.';
 comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
-  'at least 1 while segments of earlier versions are.';
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
 comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 
-create table filestore.segment_scans (
-  project_id uuid not null,
-  file_id uuid not null,
-  scanned_through integer not null default 0,
-  due_since timestamptz not null default filestore.due_since(),
-  primary key (project_id, file_id),
-  foreign key (project_id, file_id) references filestore.files (project_id, id)
-);
-comment on table filestore.segment_scans is
-  'Files of whose erased versions some segments may still be needed by others: these are looked through from the first '
-  'one on, in slices.';
-
-create table filestore.doubtful_segments (
+create table filestore.possibly_unreferenced_segments (
   project_id uuid not null,
   file_id uuid not null,
   segment_id uuid not null,
-  late_since timestamptz,
+  due_since timestamptz,
+  is_examined boolean not null default false,
+  is_referenced boolean not null default false,
   primary key (project_id, file_id, segment_id)
 );
-comment on table filestore.doubtful_segments is
-  'Segments that may be in no version: what compactions put into a file''s list, and of erased versions what none of '
-  'those looked through so far needs. When all are, the ones that the list does not have are dead.';
-comment on column filestore.doubtful_segments.late_since is
-  '`due_since` of one that came while versions were being looked through already: they are once more, for it.';
+comment on table filestore.possibly_unreferenced_segments is
+  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
+  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
+  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
+comment on column filestore.possibly_unreferenced_segments.due_since is
+  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
+comment on column filestore.possibly_unreferenced_segments.is_examined is
+  'Whether the pass under way is about it. Set before that looks at the first version.';
+comment on column filestore.possibly_unreferenced_segments.is_referenced is
+  'Whether the pass has found a version with it.';
+
+create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
+create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
+  where due_since is not null;
 
 create table filestore.retention_passes (
   project_id uuid primary key,
@@ -899,12 +897,15 @@ create table filestore.sweeps (
   swept_through date,
   day date,
   kept integer not null default 0 check (kept >= 0),
-  turns jsonb not null default '{}'
+  turns jsonb not null default '{}',
+  marked_through bigint
 );
 comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
 comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+comment on column filestore.sweeps.marked_through is
+  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 
 create table filestore.edit_turns (
@@ -1321,7 +1322,7 @@ create policy engine_delete on filestore.idempotency_keys for delete to filestor
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.edit_turns for delete to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
+create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
 -- Of the account's other projects it learns what they were granted, and nothing else.
 create policy engine_select on filestore.account_grants for select to filestore_engine
@@ -1363,7 +1364,7 @@ begin
   foreach v_table in array array[
     'files', 'rate_windows', 'file_versions', 'segments', 'project_usage',
     'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
-    'doubtful_segments', 'search_queue', 'search_texts',
+    'possibly_unreferenced_segments', 'search_queue', 'search_texts',
     'search_contents', 'search_chunks'
   ] loop
     -- Of a purged file nobody sees a row.
@@ -1379,7 +1380,7 @@ begin
     -- These never change.
     continue when v_table in (
       'file_versions', 'segments', 'runs', 'run_undos', 'shared_segments',
-      'doubtful_segments');
+      'possibly_unreferenced_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     execute format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
@@ -1387,7 +1388,8 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.doubtful_segments to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.possibly_unreferenced_segments
+  to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 create policy engine_select on filestore.purged_files for select to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -1424,8 +1426,8 @@ declare
   v_table text;
 begin
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files',
+    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
     execute format(
@@ -1444,8 +1446,8 @@ begin
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files',
+    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys'
   ] loop
     execute format(
@@ -2171,9 +2173,9 @@ call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- Commits: every change of a file adds one version to it.
 --
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- the turn at erasing what is shared, the row of a run that begins, a row of the usage. A commit does not wait for a
--- shard or a row of the usage that another commit holds, but takes another one. Near the limit it waits for a shard, and
--- near the quota it takes all rows of the usage, in order.
+-- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
+-- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
+-- another one. Near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -3202,11 +3204,11 @@ begin
   where f.project_id = v_session.project_id and f.id = v_file.id;
   -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
   -- last version says what is in one.
-  delete from filestore.doubtful_segments d
+  delete from filestore.possibly_unreferenced_segments d
   where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
-  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+  insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
   select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
   perform filestore.charge_usage(
     v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
@@ -6181,9 +6183,10 @@ call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_rol
 --
 -- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
 -- file. The last is noted in `shared_segments` under the locks of both files. So under a file's lock its own versions
--- and that table tell which segments are dead, and none of them can come back: whoever brings a segment into a new
--- version has it from one that is readable under the same locks. The rows are the engine's to read, and erasing them is
--- done by functions that run as `filestore_admin`. See decision 0009.
+-- and that table tell of most segments that they are dead. Of the others a pass over all versions of the project finds
+-- out. None that is dead can come back: a commit has a segment from its own upload, or from a version or a list that is
+-- readable under the same locks. The rows are the engine's to read, and erasing them is done by functions that run as
+-- `filestore_admin`. See decision 0009.
 
 create function filestore.release_usage(
   p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
@@ -6230,47 +6233,93 @@ $$;
 comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
 call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
 
-create function filestore.bury_segments(
-  p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
+create function filestore.mark_segments_dead(
+  p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
 )
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_segment_ids uuid[] := p_segment_ids;
-  v_buried bigint;
 begin
-  if exists (
-    select from unnest(p_segment_ids) i (id)
-    -- fence, here and below: rows are looked up one by one.
-    cross join lateral (
-      select from filestore.shared_segments h
-      where h.project_id = p_project_id and h.segment_id = i.id and h.file_id = p_file_id offset 0) h
-  ) then
-    -- Two files that lose a segment at once would each find the other one to have it.
-    perform pg_advisory_xact_lock(hashtextextended('erasure/' || p_project_id, 0));
-    delete from filestore.shared_segments h
-    where h.project_id = p_project_id and h.segment_id = any (p_segment_ids) and h.file_id = p_file_id;
-    v_segment_ids := array(
-      select i.id from unnest(p_segment_ids) i (id)
-      where not exists (
-        select from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = i.id));
-  end if;
-  with buried as (
+  with dead as (
     insert into filestore.dead_segments (segment_id, project_id, stored_on)
-    select s.id, s.project_id, s.stored_on from unnest(v_segment_ids) i (id)
+    select s.id, s.project_id, s.stored_on from unnest(p_segment_ids) i (id)
+    -- fence, here and below: rows are looked up one by one.
     cross join lateral (
       select * from filestore.segments o where o.id = i.id and o.project_id = p_project_id offset 0) s
     on conflict do nothing
     returning segment_id
   )
-  select coalesce(sum(s.size), 0), count(*) into bytes, v_buried from buried b
-  cross join lateral (select * from filestore.segments o where o.id = b.segment_id offset 0) s;
-  database_bytes := v_buried * (filestore.limits()).tariff_segment_bytes;
+  select coalesce(sum(s.size), 0), count(*) * (filestore.limits()).tariff_segment_bytes into bytes, database_bytes
+  from dead d cross join lateral (select * from filestore.segments o where o.id = d.segment_id offset 0) s;
+  delete from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = any (p_segment_ids);
+  delete from filestore.possibly_unreferenced_segments c
+  where c.project_id = p_project_id and c.segment_id = any (p_segment_ids);
 end
 $$;
-comment on function filestore.bury_segments is
-  'Segments that no readable version of a file has any more, and its current list neither: those that no other file '
-  'has are dead. Returns what they took.';
-call filestore.grant_execute('filestore.bury_segments', 'filestore_admin');
+comment on function filestore.mark_segments_dead is
+  'Leaves segments that nothing readable has to the sweep, which removes the objects. Returns what they took.';
+call filestore.grant_execute('filestore.mark_segments_dead', 'filestore_admin');
+
+create function filestore.examine_segments(p_project_id uuid, p_file_id uuid, p_segment_ids uuid[]) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- A pass that is under way may have looked at the version that was erased: the next one is about these. They are due
+  -- since now, when something had them still. In order, so that a pass and an erasure do not wait for each other.
+  insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id, due_since)
+  select p_project_id, p_file_id, s.id, filestore.due_since() from unnest(p_segment_ids) s (id) order by s.id
+  on conflict (project_id, file_id, segment_id) do update
+    set is_examined = false, is_referenced = false, due_since = excluded.due_since;
+end
+$$;
+comment on function filestore.examine_segments is
+  'Has the sweep find out whether anything has these different segments, which an erasure took from a file.';
+call filestore.grant_execute('filestore.examine_segments', 'filestore_admin');
+
+create function filestore.release_segments(
+  p_project_id uuid, p_file_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_shared uuid[];
+begin
+  delete from filestore.shared_segments h
+  where h.project_id = p_project_id and h.segment_id = any (p_segment_ids) and h.file_id = p_file_id;
+  -- Two files that lose a segment at once each find the other one to have it.
+  v_shared := array(
+    select i.id from unnest(p_segment_ids) i (id)
+    where exists (
+      select from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = i.id));
+  perform filestore.examine_segments(p_project_id, p_file_id, v_shared);
+  select m.* into bytes, database_bytes from filestore.mark_segments_dead(p_project_id, array(
+    select i.id from unnest(p_segment_ids) i (id) except select h.id from unnest(v_shared) h (id))) m;
+end
+$$;
+comment on function filestore.release_segments is
+  'Different segments that no readable version of a file has any more, and its current list neither: those that no '
+  'other file has had are dead. Returns what they took.';
+call filestore.grant_execute('filestore.release_segments', 'filestore_admin');
+
+create function filestore.take_compacted(p_file filestore.files, p_limit integer) returns uuid[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_taken uuid[];
+begin
+  -- An array: a plan that is kept would compare each of them with each.
+  with taken as (
+    delete from filestore.possibly_unreferenced_segments c
+    where c.project_id = (p_file).project_id and c.file_id = (p_file).id and c.segment_id = any (array(
+      select o.segment_id from filestore.possibly_unreferenced_segments o
+      where o.project_id = (p_file).project_id and o.file_id = (p_file).id
+        and o.segment_id <> all ((p_file).segment_ids)
+      order by o.segment_id limit p_limit))
+    returning c.segment_id
+  )
+  select array_agg(t.segment_id) into v_taken from taken t;
+  return coalesce(v_taken, '{}');
+end
+$$;
+comment on function filestore.take_compacted is
+  'Takes from what may be unreferenced the segments that were in the list of a locked file and are not any more, at '
+  'most so many.';
+call filestore.grant_execute('filestore.take_compacted', 'filestore_admin');
 
 create function filestore.remove_versions(
   p_project_id uuid, p_file_id uuid, p_last integer, p_versions_max integer,
@@ -6308,17 +6357,6 @@ comment on function filestore.remove_versions is
   'their segments.';
 call filestore.grant_execute('filestore.remove_versions', 'filestore_admin');
 
-create function filestore.has_doubtful_segments(p_project_id uuid, p_file_id uuid) returns boolean
-language plpgsql stable set search_path = '' as $$
-begin
-  return exists (
-    select from filestore.doubtful_segments d where d.project_id = p_project_id and d.file_id = p_file_id);
-end
-$$;
-comment on function filestore.has_doubtful_segments is
-  'Whether a file has segments that may be in no version any more.';
-call filestore.grant_execute('filestore.has_doubtful_segments', 'filestore_admin');
-
 create function filestore.blank_answers(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -6353,7 +6391,7 @@ declare
   v_first integer;
   v_removed record;
   v_segment_ids uuid[];
-  v_buried record;
+  v_released record;
   v_versions bigint;
   v_pending bigint;
 begin
@@ -6362,21 +6400,16 @@ begin
   v_versions := (p_file).version - v_first + 1;
   v_removed := filestore.remove_versions(
     v_project_id, v_file_id, (p_file).version, (filestore.limits()).erased_versions_max);
-  -- Those of compactions are fewer than versions, those of trimmed ones may be many more: the rest goes in slices. An
-  -- array, here and below: a plan that is kept would compare each of them with each.
-  with doubtful as (
-    delete from filestore.doubtful_segments d
-    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id = any (array(
-      select o.segment_id from filestore.doubtful_segments o
-      where o.project_id = v_project_id and o.file_id = v_file_id limit (filestore.limits()).erased_versions_max))
-    returning d.segment_id
-  )
-  select array_agg(distinct s.id) into v_segment_ids from (
-    select unnest(v_removed.segment_ids) union all select unnest((p_file).segment_ids)
-    union all select d.segment_id from doubtful d) s (id);
-  v_buried := filestore.bury_segments(v_project_id, v_file_id, coalesce(v_segment_ids, '{}'));
+  v_segment_ids := array(
+    select unnest(v_removed.segment_ids) union select unnest((p_file).segment_ids)
+    union select unnest(filestore.take_compacted(p_file, (filestore.limits()).erased_versions_max)));
+  v_released := filestore.release_segments(v_project_id, v_file_id, v_segment_ids);
+  -- One of those that were too many is enough for a pass.
+  update filestore.possibly_unreferenced_segments c set due_since = coalesce(c.due_since, filestore.due_since())
+  where c.project_id = v_project_id and c.file_id = v_file_id and c.segment_id = (
+    select o.segment_id from filestore.possibly_unreferenced_segments o
+    where o.project_id = v_project_id and o.file_id = v_file_id order by o.segment_id limit 1);
   v_pending := v_versions - v_removed.versions;
-  if v_pending = 0 and filestore.has_doubtful_segments(v_project_id, v_file_id) then v_pending := 1; end if;
   -- From here on it has no path: readers do not see it, and a file that is made there is another one.
   update filestore.files f
   set path = null, version = f.version + 1, mime_type = 'application/octet-stream', size = 0, is_deleted = true,
@@ -6396,17 +6429,16 @@ begin
     array(
       select filestore.place_hash(v_cursor_key, v_file_id, array_to_string(v_names[1:n], '/'))
       from generate_series(1, cardinality(v_names) - 1) n),
-    v_versions, v_buried.bytes, v_pending, v_versions - v_removed.versions, v_now);
+    v_versions, v_released.bytes, v_pending, v_pending, v_now);
   -- After the path: whoever is storing its text has ended, or sees that there is none.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
   delete from filestore.edit_turns t where t.project_id = v_project_id and t.path = (p_file).path;
-  delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
   perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
-    v_project_id, v_buried.bytes,
-    v_removed.database_bytes + v_buried.database_bytes + filestore.file_cost((p_file).path)
+    v_project_id, v_released.bytes,
+    v_removed.database_bytes + v_released.database_bytes + filestore.file_cost((p_file).path)
       - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
       - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
       + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
@@ -6480,8 +6512,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_project_id constant uuid := (p_file).project_id;
   v_file_id constant uuid := (p_file).id;
-  v_candidates uuid[];
-  v_buried record;
+  v_segment_ids uuid[];
 begin
   bytes := 0;
   database_bytes := 0;
@@ -6491,32 +6522,15 @@ begin
       where v.project_id = v_project_id and v.file_id = v_file_id limit p_versions_max + 1
     ) v
   ) > p_versions_max then
-    if coalesce(cardinality(p_segment_ids), 0) = 0 then return; end if;
-    -- A scan that is under way is not begun again: erasing more of the file would keep it from ending.
-    insert into filestore.doubtful_segments (project_id, file_id, segment_id, late_since)
-    select v_project_id, v_file_id, s.id, (
-      select filestore.due_since() from filestore.segment_scans c
-      where c.project_id = v_project_id and c.file_id = v_file_id)
-    from unnest(p_segment_ids) s (id) on conflict do nothing;
-    insert into filestore.segment_scans (project_id, file_id) values (v_project_id, v_file_id) on conflict do nothing;
+    perform filestore.examine_segments(v_project_id, v_file_id, p_segment_ids);
     return;
   end if;
-  delete from filestore.segment_scans c where c.project_id = v_project_id and c.file_id = v_file_id;
-  with doubtful as (
-    delete from filestore.doubtful_segments d
-    where d.project_id = v_project_id and d.file_id = v_file_id and d.segment_id <> all ((p_file).segment_ids)
-    returning d.segment_id
-  )
-  select array_agg(c.id) into v_candidates from (
-    (select s.id from unnest(p_segment_ids) s (id) union select d.segment_id from doubtful d)
-    except select s.id from unnest((p_file).segment_ids) s (id)
+  v_segment_ids := array(
+    (select unnest(p_segment_ids) union select unnest(filestore.take_compacted(p_file, p_versions_max)))
+    except select unnest((p_file).segment_ids)
     except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
-      where v.project_id = v_project_id and v.file_id = v_file_id
-  ) c;
-  if v_candidates is null then return; end if;
-  v_buried := filestore.bury_segments(v_project_id, v_file_id, v_candidates);
-  bytes := v_buried.bytes;
-  database_bytes := v_buried.database_bytes;
+      where v.project_id = v_project_id and v.file_id = v_file_id);
+  select r.* into bytes, database_bytes from filestore.release_segments(v_project_id, v_file_id, v_segment_ids) r;
 end
 $$;
 comment on function filestore.settle_segments is
@@ -6657,8 +6671,7 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_purged filestore.purged_files;
   v_removed record;
-  v_segment_ids uuid[];
-  v_buried record;
+  v_released record;
 begin
   select * into v_purged from filestore.purged_files g
   where g.project_id = p_project_id and g.pending_versions > 0
@@ -6667,25 +6680,13 @@ begin
   perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
     v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
-  with doubtful as (
-    delete from filestore.doubtful_segments d
-    where d.project_id = v_purged.project_id and d.file_id = v_purged.file_id and d.segment_id = any (array(
-      select o.segment_id from filestore.doubtful_segments o
-      where o.project_id = v_purged.project_id and o.file_id = v_purged.file_id
-      limit (filestore.limits()).erasure_slice_versions))
-    returning d.segment_id
-  )
-  select array_agg(distinct s.id) into v_segment_ids from (
-    select unnest(v_removed.segment_ids) union all select d.segment_id from doubtful d) s (id);
-  v_buried := filestore.bury_segments(v_purged.project_id, v_purged.file_id, coalesce(v_segment_ids, '{}'));
+  v_released := filestore.release_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
   update filestore.purged_files g
-  set pending_versions = case
-    when filestore.has_doubtful_segments(v_purged.project_id, v_purged.file_id)
-      then greatest(g.pending_versions - v_removed.versions, 1)
-    when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
+  set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
   where g.project_id = v_purged.project_id and g.file_id = v_purged.file_id;
   perform filestore.release_usage(
-    v_purged.project_id, v_buried.bytes, v_removed.database_bytes + v_buried.database_bytes, v_removed.versions);
+    v_purged.project_id, v_released.bytes, v_removed.database_bytes + v_released.database_bytes,
+    v_removed.versions);
 end
 $$;
 comment on function filestore.sweep_purged_versions is
@@ -6719,72 +6720,119 @@ $$;
 comment on function filestore.sweep_answers is 'Removes what the blank answers of a project named.';
 call filestore.grant_execute('filestore.sweep_answers', 'filestore_admin');
 
-create function filestore.sweep_scans(p_project_id uuid) returns void
+create function filestore.settle_examined(p_project_id uuid, p_position bigint) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_most constant integer := (filestore.limits()).erasure_scan_versions;
-  v_file filestore.files;
-  v_scan filestore.segment_scans;
-  v_through integer;
-  v_looked_at integer;
+  c_most constant integer := 5000;
   v_dead uuid[];
-  v_buried record;
+  v_due_since timestamptz;
+  v_released record;
 begin
-  select f.* into v_file from filestore.segment_scans c
-  join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
-  where c.project_id = p_project_id
-  order by c.due_since limit 1 for no key update of f skip locked;
-  if not found then
-    -- Wait for the writer: otherwise a file that is always being written would never be looked through.
-    select f.* into v_file from filestore.segment_scans c
-    join filestore.files f on f.project_id = c.project_id and f.id = c.file_id
-    where c.project_id = p_project_id
-    order by c.due_since limit 1 for no key update of f;
-  end if;
-  select * into v_scan from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
-  if not found then return; end if;
-  perform set_config('filestore.due_since', v_scan.due_since::text, true);
-  with looked_at as materialized (
-    select v.version, v.segment_ids from filestore.file_versions v
-    where v.project_id = v_file.project_id and v.file_id = v_file.id and v.version > v_scan.scanned_through
-    order by v.version limit c_most
-  ), needed as (
-    delete from filestore.doubtful_segments d
-    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id = any (array(
-      select distinct s.id from looked_at l cross join unnest(l.segment_ids) s (id)))
+  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  with newer as materialized (
+    select distinct s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+    where v.project_id = p_project_id and v.position > p_position
+  ), examined as materialized (
+    select c.file_id, c.segment_id, c.due_since,
+           c.is_referenced or c.segment_id in (select n.id from newer n) as is_referenced,
+           exists (
+             select from filestore.files f
+             where f.project_id = p_project_id and f.id = c.file_id and c.segment_id = any (f.segment_ids)) as is_listed
+    from filestore.possibly_unreferenced_segments c
+    where c.project_id = p_project_id and c.is_examined order by c.segment_id limit c_most
+  ), kept as (
+    -- What an erasure has noted again meanwhile is not examined any more, here and below.
+    update filestore.possibly_unreferenced_segments c
+    set is_examined = false, is_referenced = false, due_since = null
+    from examined e
+    where c.project_id = p_project_id and c.file_id = e.file_id and c.segment_id = e.segment_id and c.is_examined
+      and e.is_listed
+  ), removed as (
+    delete from filestore.possibly_unreferenced_segments c using examined e
+    where c.project_id = p_project_id and c.file_id = e.file_id and c.segment_id = e.segment_id and c.is_examined
+      and not e.is_listed
   )
-  select count(*), coalesce(max(l.version), v_scan.scanned_through) into v_looked_at, v_through from looked_at l;
-  update filestore.segment_scans c set scanned_through = v_through
-  where c.project_id = v_file.project_id and c.file_id = v_file.id;
-  if v_looked_at = c_most then return; end if;
-  -- No version is left to be looked at, nor can one come while the file is locked.
-  with dead as (
-    delete from filestore.doubtful_segments d
-    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.segment_id = any (array(
-      select o.segment_id from filestore.doubtful_segments o
-      where o.project_id = v_file.project_id and o.file_id = v_file.id and o.late_since is null
-        and o.segment_id <> all (v_file.segment_ids)
-      limit (filestore.limits()).erasure_slice_versions))
-    returning d.segment_id
-  )
-  select array_agg(d.segment_id) into v_dead from dead d;
-  if v_dead is null then
-    delete from filestore.segment_scans c where c.project_id = v_file.project_id and c.file_id = v_file.id;
-    insert into filestore.segment_scans (project_id, file_id, due_since)
-    select v_file.project_id, v_file.id, min(d.late_since) from filestore.doubtful_segments d
-    where d.project_id = v_file.project_id and d.file_id = v_file.id having min(d.late_since) is not null;
-    update filestore.doubtful_segments d set late_since = null
-    where d.project_id = v_file.project_id and d.file_id = v_file.id and d.late_since is not null;
-    return;
-  end if;
-  v_buried := filestore.bury_segments(v_file.project_id, v_file.id, v_dead);
-  perform filestore.release_usage(v_file.project_id, v_buried.bytes, v_buried.database_bytes, 0);
+  select array_agg(distinct e.segment_id), min(e.due_since) into v_dead, v_due_since from examined e
+  where not e.is_referenced and not exists (
+    select from filestore.possibly_unreferenced_segments o
+    join filestore.files f on f.project_id = o.project_id and f.id = o.file_id
+    where o.project_id = p_project_id and o.segment_id = e.segment_id and o.segment_id = any (f.segment_ids));
+  if v_dead is null then return; end if;
+  perform set_config('filestore.due_since', v_due_since::text, true);
+  v_released := filestore.mark_segments_dead(p_project_id, v_dead);
+  perform filestore.release_usage(p_project_id, v_released.bytes, v_released.database_bytes, 0);
 end
 $$;
-comment on function filestore.sweep_scans is
-  'Looks through versions of a project''s file, in order, for segments of erased versions that they need; what is left '
-  'at the end is dead.';
-call filestore.grant_execute('filestore.sweep_scans', 'filestore_admin');
+comment on function filestore.settle_examined is
+  'Some of the segments that a pass is about, once it has looked at all versions up to a position: those that are in '
+  'no version and in no list are dead, and those in a list wait for another pass.';
+call filestore.grant_execute('filestore.settle_examined', 'filestore_admin');
+
+create function filestore.begin_marking(p_project_id uuid) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_most constant integer := 10000;
+  v_due_since constant timestamptz := (
+    select c.due_since from filestore.possibly_unreferenced_segments c
+    where c.project_id = p_project_id and c.due_since is not null order by c.due_since limit 1);
+  v_count integer;
+begin
+  update filestore.possibly_unreferenced_segments c
+  set is_examined = true, is_referenced = false, due_since = coalesce(c.due_since, v_due_since)
+  from (
+    select o.file_id, o.segment_id from filestore.possibly_unreferenced_segments o
+    where o.project_id = p_project_id and not o.is_examined order by o.segment_id limit c_most
+  ) n
+  where c.project_id = p_project_id and c.file_id = n.file_id and c.segment_id = n.segment_id;
+  get diagnostics v_count = row_count;
+  return v_count < c_most;
+end
+$$;
+comment on function filestore.begin_marking is
+  'Notes some of the segments that a pass is to be about; true once these are all of them.';
+call filestore.grant_execute('filestore.begin_marking', 'filestore_admin');
+
+create function filestore.sweep_marks(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_versions constant integer := 2000;
+  v_through bigint;
+  v_end bigint;
+  v_count integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('marks/' || p_project_id, 0)) then return; end if;
+  v_through := (select s.marked_through from filestore.sweeps s where s.project_id = p_project_id);
+  if v_through is null then
+    if not filestore.begin_marking(p_project_id) then return; end if;
+    v_through := 0;
+  end if;
+  v_end := filestore.feed_end(p_project_id);
+  with looked_at as materialized (
+    select v.position, v.segment_ids from filestore.file_versions v
+    where v.project_id = p_project_id and v.position > v_through and v.position <= v_end
+    order by v.position limit c_versions
+  ), referenced as (
+    update filestore.possibly_unreferenced_segments c set is_referenced = true
+    where c.project_id = p_project_id and c.is_examined and not c.is_referenced and c.segment_id = any (array(
+      select distinct s.id from looked_at l cross join unnest(l.segment_ids) s (id)))
+  )
+  select count(*), coalesce(max(l.position), v_through) into v_count, v_through from looked_at l;
+  if v_count < c_versions then
+    perform filestore.settle_examined(p_project_id, v_through);
+    if not exists (
+      select from filestore.possibly_unreferenced_segments c where c.project_id = p_project_id and c.is_examined
+    ) then
+      v_through := null;
+    end if;
+  end if;
+  insert into filestore.sweeps as s (project_id, marked_through) values (p_project_id, v_through)
+  on conflict (project_id) do update set marked_through = excluded.marked_through;
+end
+$$;
+comment on function filestore.sweep_marks is
+  'One slice of a pass over all versions of a project, in the order of their positions, for segments that may be '
+  'unreferenced.';
+call filestore.grant_execute('filestore.sweep_marks', 'filestore_admin');
 
 create function filestore.projects_to_sweep(
   p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
@@ -6795,8 +6843,17 @@ begin
     when 'versions' then
       return query select g.project_id, min(g.due_since) from filestore.purged_files g
       where g.pending_versions > 0 group by g.project_id;
-    when 'scans' then
-      return query select c.project_id, min(c.due_since) from filestore.segment_scans c group by c.project_id;
+    when 'marks' then
+      -- One probe of the index for each project, however many segments it has.
+      return query with recursive projects as (
+        (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
+         where c.due_since is not null order by c.project_id, c.due_since limit 1)
+        union all
+        select n.project_id, n.due_since from projects p cross join lateral (
+          select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
+          where c.due_since is not null and c.project_id > p.project_id
+          order by c.project_id, c.due_since limit 1) n
+      ) select p.project_id, p.due_since from projects p;
     when 'answers' then
       return query select p.id, p.answers_blank_since from filestore.projects p
       where p.answers_blank_through is not null;
@@ -6806,8 +6863,8 @@ begin
 end
 $$;
 comment on function filestore.projects_to_sweep is
-  'The projects with work of a kind, and since when there is some. Reads a row for each purge or scan that is not '
-  'finished, and for each rule of retention.';
+  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
+  'each project with a pass to make, and each rule of retention.';
 call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
 
 create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
@@ -6844,7 +6901,7 @@ begin
   begin
     case p_kind
       when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
-      when 'scans' then perform filestore.sweep_scans(v_project_id);
+      when 'marks' then perform filestore.sweep_marks(v_project_id);
       when 'answers' then perform filestore.sweep_answers(v_project_id);
       when 'retention' then perform filestore.sweep_retention(v_project_id);
     end case;
@@ -6857,7 +6914,7 @@ begin
 end
 $$;
 comment on function public.filestore_sweep_erasures is
-  'One step of one kind, for the project that has waited longest: versions, scans and answers of what was erased, '
+  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
   'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
   'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
 call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
@@ -8746,7 +8803,6 @@ create function public.filestore_verify_unneeded(
 language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
 declare
   v_unneeded uuid[];
-  v_bytes bigint;
   v_removed bigint := 0;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -8763,26 +8819,17 @@ begin
     select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
     where v.project_id = p_project_id and v.position > p_position
     except
-    -- Being looked for by the sweep.
-    select d.segment_id from filestore.doubtful_segments d
-    join filestore.segment_scans c on c.project_id = d.project_id and c.file_id = d.file_id
-    where d.project_id = p_project_id
+    -- The sweep is to find out.
+    select c.segment_id from filestore.possibly_unreferenced_segments c
+    where c.project_id = p_project_id and c.due_since is not null
     order by 1);
-  if p_repairs and cardinality(v_unneeded) > 0 then
-    delete from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = any (v_unneeded);
-    delete from filestore.doubtful_segments d where d.project_id = p_project_id and d.segment_id = any (v_unneeded);
-    with buried as (
-      insert into filestore.dead_segments (segment_id, project_id, stored_on)
-      select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id = any (v_unneeded) order by s.id
-      on conflict do nothing
-      returning segment_id
-    )
-    select coalesce(sum(s.size), 0), count(*) into v_bytes, v_removed
-    from buried b join filestore.segments s on s.id = b.segment_id;
+  if p_repairs then
+    v_removed := cardinality(v_unneeded);
     if exists (select from filestore.projects p where p.id = p_project_id) then
-      perform filestore.release_usage(
-        p_project_id, v_bytes, v_removed * (filestore.limits()).tariff_segment_bytes, 0);
+      -- The sweep looks through the project once more. No file has them: the project stands in its place.
+      perform filestore.examine_segments(p_project_id, p_project_id, v_unneeded);
+    else
+      perform filestore.mark_segments_dead(p_project_id, v_unneeded);
     end if;
   end if;
   return jsonb_build_object('unneeded', cardinality(v_unneeded), 'removed', v_removed);
@@ -8860,8 +8907,8 @@ language sql immutable set search_path = '' as $$
   values
     ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
     ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
-    ('shared_segments', 'project_id, segment_id, file_id'), ('segment_scans', 'project_id, file_id'),
-    ('doubtful_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
+    ('shared_segments', 'project_id, segment_id, file_id'),
+    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
     ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
     ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
     ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),

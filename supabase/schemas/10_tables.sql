@@ -322,36 +322,34 @@ comment on column filestore.purged_files.path_hash is
   'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
   'keys with a prefix, see the receipt of what they saw.';
 comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed; '
-  'at least 1 while segments of earlier versions are.';
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
 comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
 
 create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
 
-create table filestore.segment_scans (
-  project_id uuid not null,
-  file_id uuid not null,
-  scanned_through integer not null default 0,
-  due_since timestamptz not null default filestore.due_since(),
-  primary key (project_id, file_id),
-  foreign key (project_id, file_id) references filestore.files (project_id, id)
-);
-comment on table filestore.segment_scans is
-  'Files of whose erased versions some segments may still be needed by others: these are looked through from the first '
-  'one on, in slices.';
-
-create table filestore.doubtful_segments (
+create table filestore.possibly_unreferenced_segments (
   project_id uuid not null,
   file_id uuid not null,
   segment_id uuid not null,
-  late_since timestamptz,
+  due_since timestamptz,
+  is_examined boolean not null default false,
+  is_referenced boolean not null default false,
   primary key (project_id, file_id, segment_id)
 );
-comment on table filestore.doubtful_segments is
-  'Segments that may be in no version: what compactions put into a file''s list, and of erased versions what none of '
-  'those looked through so far needs. When all are, the ones that the list does not have are dead.';
-comment on column filestore.doubtful_segments.late_since is
-  '`due_since` of one that came while versions were being looked through already: they are once more, for it.';
+comment on table filestore.possibly_unreferenced_segments is
+  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
+  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
+  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
+comment on column filestore.possibly_unreferenced_segments.due_since is
+  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
+comment on column filestore.possibly_unreferenced_segments.is_examined is
+  'Whether the pass under way is about it. Set before that looks at the first version.';
+comment on column filestore.possibly_unreferenced_segments.is_referenced is
+  'Whether the pass has found a version with it.';
+
+create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
+create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
+  where due_since is not null;
 
 create table filestore.retention_passes (
   project_id uuid primary key,
@@ -525,12 +523,15 @@ create table filestore.sweeps (
   swept_through date,
   day date,
   kept integer not null default 0 check (kept >= 0),
-  turns jsonb not null default '{}'
+  turns jsonb not null default '{}',
+  marked_through bigint
 );
 comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
 comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
 comment on column filestore.sweeps.day is 'The day being swept.';
 comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+comment on column filestore.sweeps.marked_through is
+  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 
 create table filestore.edit_turns (

@@ -181,7 +181,7 @@ create policy engine_delete on filestore.idempotency_keys for delete to filestor
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.edit_turns for delete to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.doubtful_segments for delete to filestore_engine
+create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
 -- Of the account's other projects it learns what they were granted, and nothing else.
 create policy engine_select on filestore.account_grants for select to filestore_engine
@@ -223,7 +223,7 @@ begin
   foreach v_table in array array[
     'files', 'rate_windows', 'file_versions', 'segments', 'project_usage',
     'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
-    'doubtful_segments', 'search_queue', 'search_texts',
+    'possibly_unreferenced_segments', 'search_queue', 'search_texts',
     'search_contents', 'search_chunks'
   ] loop
     -- Of a purged file nobody sees a row.
@@ -239,7 +239,7 @@ begin
     -- These never change.
     continue when v_table in (
       'file_versions', 'segments', 'runs', 'run_undos', 'shared_segments',
-      'doubtful_segments');
+      'possibly_unreferenced_segments');
     execute format('grant update on filestore.%I to filestore_engine', v_table);
     execute format(
       'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
@@ -247,7 +247,8 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.doubtful_segments to filestore_engine;
+grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.possibly_unreferenced_segments
+  to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 create policy engine_select on filestore.purged_files for select to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
@@ -284,8 +285,8 @@ declare
   v_table text;
 begin
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files',
+    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
   ] loop
     execute format(
@@ -304,8 +305,8 @@ begin
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files', 'segment_scans',
-    'doubtful_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
+    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files',
+    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys'
   ] loop
     execute format(

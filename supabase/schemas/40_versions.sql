@@ -1,9 +1,9 @@
 -- Commits: every change of a file adds one version to it.
 --
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- the turn at erasing what is shared, the row of a run that begins, a row of the usage. A commit does not wait for a
--- shard or a row of the usage that another commit holds, but takes another one. Near the limit it waits for a shard, and
--- near the quota it takes all rows of the usage, in order.
+-- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
+-- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
+-- another one. Near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 

@@ -39,11 +39,11 @@ begin
   where f.project_id = v_session.project_id and f.id = v_file.id;
   -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
   -- last version says what is in one.
-  delete from filestore.doubtful_segments d
+  delete from filestore.possibly_unreferenced_segments d
   where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
     select v.segment_ids from filestore.file_versions v
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
-  insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+  insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
   select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
   perform filestore.charge_usage(
     v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);

@@ -116,7 +116,6 @@ create function public.filestore_verify_unneeded(
 language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
 declare
   v_unneeded uuid[];
-  v_bytes bigint;
   v_removed bigint := 0;
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
@@ -133,26 +132,17 @@ begin
     select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
     where v.project_id = p_project_id and v.position > p_position
     except
-    -- Being looked for by the sweep.
-    select d.segment_id from filestore.doubtful_segments d
-    join filestore.segment_scans c on c.project_id = d.project_id and c.file_id = d.file_id
-    where d.project_id = p_project_id
+    -- The sweep is to find out.
+    select c.segment_id from filestore.possibly_unreferenced_segments c
+    where c.project_id = p_project_id and c.due_since is not null
     order by 1);
-  if p_repairs and cardinality(v_unneeded) > 0 then
-    delete from filestore.shared_segments h where h.project_id = p_project_id and h.segment_id = any (v_unneeded);
-    delete from filestore.doubtful_segments d where d.project_id = p_project_id and d.segment_id = any (v_unneeded);
-    with buried as (
-      insert into filestore.dead_segments (segment_id, project_id, stored_on)
-      select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id = any (v_unneeded) order by s.id
-      on conflict do nothing
-      returning segment_id
-    )
-    select coalesce(sum(s.size), 0), count(*) into v_bytes, v_removed
-    from buried b join filestore.segments s on s.id = b.segment_id;
+  if p_repairs then
+    v_removed := cardinality(v_unneeded);
     if exists (select from filestore.projects p where p.id = p_project_id) then
-      perform filestore.release_usage(
-        p_project_id, v_bytes, v_removed * (filestore.limits()).tariff_segment_bytes, 0);
+      -- The sweep looks through the project once more. No file has them: the project stands in its place.
+      perform filestore.examine_segments(p_project_id, p_project_id, v_unneeded);
+    else
+      perform filestore.mark_segments_dead(p_project_id, v_unneeded);
     end if;
   end if;
   return jsonb_build_object('unneeded', cardinality(v_unneeded), 'removed', v_removed);

@@ -51,8 +51,8 @@ language sql immutable set search_path = '' as $$
   values
     ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
     ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
-    ('shared_segments', 'project_id, segment_id, file_id'), ('segment_scans', 'project_id, file_id'),
-    ('doubtful_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
+    ('shared_segments', 'project_id, segment_id, file_id'),
+    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
     ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
     ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
     ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),

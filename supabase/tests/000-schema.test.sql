@@ -9,10 +9,10 @@ select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
   'account_deletions', 'account_grants', 'account_windows', 'api_keys', 'console_sessions', 'dead_segments',
-  'doubtful_segments', 'edit_turns', 'file_versions', 'files', 'health',
-  'idempotency_keys', 'link_windows', 'links', 'project_deletions', 'project_usage', 'projects', 'purged_files',
+  'edit_turns', 'file_versions', 'files', 'health', 'idempotency_keys', 'link_windows', 'links',
+  'possibly_unreferenced_segments', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
-  'search_queue', 'search_texts', 'segment_scans', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
+  'search_queue', 'search_texts', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
   'usage_days', 'usage_folds', 'usage_levels'
 ]);
 select is(

@@ -175,7 +175,7 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_admin delete, select(project_id), select(token_hash)",
     "filestore_engine select",
   ),
-  doubtful_segments: table(
+  possibly_unreferenced_segments: table(
     "filestore_admin delete, insert, select, update",
     "filestore_engine delete, insert, select",
   ),
@@ -184,7 +184,6 @@ export const TABLES: Record<string, IntendedTable> = {
   usage_days: table("filestore_account select", "filestore_admin delete, insert, select, update"),
   usage_levels: table("filestore_account select", "filestore_admin delete, insert, select, update"),
   usage_folds: table("filestore_admin delete, insert, select, update"),
-  segment_scans: table("filestore_admin delete, insert, select, update"),
   shared_segments: table("filestore_admin delete, select", "filestore_engine insert, select"),
   dead_segments: table("filestore_admin delete, insert, select, update"),
   file_versions: table(
@@ -286,7 +285,7 @@ const tenantTables = [
   "runs",
   "segments",
   "shared_segments",
-  "doubtful_segments",
+  "possibly_unreferenced_segments",
 ];
 const searchTables = ["search_queue", "search_texts", "search_contents", "search_chunks"];
 /** What an account changes of its project, and what it only reads. */
@@ -305,8 +304,7 @@ const erasureTables = [
   "file_versions",
   "project_usage",
   "purged_files",
-  "segment_scans",
-  "doubtful_segments",
+  "possibly_unreferenced_segments",
   "dead_segments",
   "retention_passes",
   "usage_days",
@@ -368,7 +366,7 @@ export const POLICIES: string[] = [
   ...["files", "account_grants", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
-  ...["doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
+  ...["possibly_unreferenced_segments", "edit_turns", "idempotency_keys"].map((name) =>
     `${name}: filestore_engine delete using ${OWN_ROWS}`
   ),
   `projects: filestore_engine select using ${OPENED}`,

@@ -35,7 +35,7 @@ const TENANT_TABLES = [
   "run_undos",
   "runs",
   "shared_segments",
-  "doubtful_segments",
+  "possibly_unreferenced_segments",
   "purged_files",
   "dead_segments",
   "search_queue",

@@ -218,6 +218,42 @@ test("an edit that was planned before a purge is not made of the file that took 
   assertEquals(content.split("\n").length, 10);
 });
 
+/** Whether the current list of a project's file is not that of its last version. */
+async function isCompacted(own: ProjectFiles): Promise<boolean> {
+  const [file] = await service.sql<{ isCompacted: boolean }>(
+    `select f.segment_ids <> v.segment_ids as "isCompacted" from filestore.files f
+     join filestore.file_versions v on v.file_id = f.id and v.version = f.version
+     where f.project_id = $1 and f.path = 'log'`,
+    [own.project.id],
+  );
+  return file?.isCompacted === true;
+}
+
+test("what a compaction made stays in its file, though a copy that had it in a version was purged", async () => {
+  const own = await files();
+  const admin = await administrator(service, own.project.id);
+  await own.write("log", "line\n");
+  while (!await isCompacted(own)) {
+    await own.put("append", "log", new TextEncoder().encode("line\n"), OCTETS);
+  }
+  const { content } = await own.read("log");
+  await own.copy("log", "copy");
+  await purge(admin, "copy");
+  assert(await isCompacted(own));
+  for (const pass of ["first", "second"]) {
+    await sweepAll(service);
+    assertEquals((await own.read("log")).content, content, pass);
+    await own.copy("log", "copy");
+    await purge(admin, "copy");
+  }
+  await purge(admin, "log");
+  await sweepAll(service);
+  assertEquals(
+    await service.sql("select from storage.objects where name like $1 || '%'", [own.project.id]),
+    [],
+  );
+});
+
 for (
   const [what, pass] of Object.entries({
     "deleted": (own: ProjectFiles) => own.remove("log"),
@@ -233,16 +269,8 @@ for (
     const admin = await administrator(service, own.project.id);
     const canary = secret();
     await own.write("log", canary);
-    const isCompacted = async () => {
-      const [file] = await service.sql<{ isCompacted: boolean }>(
-        `select f.segment_ids <> v.segment_ids as "isCompacted" from filestore.files f
-         join filestore.file_versions v on v.file_id = f.id and v.version = f.version where f.project_id = $1`,
-        [own.project.id],
-      );
-      return file?.isCompacted;
-    };
     // Bytes leave no compaction to the next append.
-    while (!await isCompacted()) await own.put("append", "log", new TextEncoder().encode(canary), OCTETS);
+    while (!await isCompacted(own)) await own.put("append", "log", new TextEncoder().encode(canary), OCTETS);
     await pass(own, admin);
     await purge(admin, "log");
     await sweepAll(service);
@@ -262,8 +290,8 @@ test("segments of trimmed versions that nobody has settled yet go with the file,
     `with trimmed as (
        insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
        select gen_random_uuid(), $1, '2020-01-01', 1, sha256('x'), 0, false, true from generate_series(1, $2) returning id
-     ), doubtful as (
-       insert into filestore.doubtful_segments (project_id, file_id, segment_id)
+     ), noted as (
+       insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
        select $1, f.id, t.id from trimmed t, filestore.files f where f.project_id = $1
      )
      insert into filestore.project_usage (project_id, shard, bytes, database_bytes) values ($1, 63, $2, $2 * $3::bigint)

@@ -165,7 +165,8 @@ const WORK: Record<string, { readonly slices: number; make(): Promise<Victim> }>
       await redact(await administrator(service, own.project.id), "f", [1]);
       return {
         projectId: own.project.id,
-        isDone: `not exists (select from filestore.segment_scans where project_id = $1)
+        isDone:
+          `not exists (select from filestore.possibly_unreferenced_segments where project_id = $1 and due_since is not null)
           and not exists (select from filestore.dead_segments where project_id = $1 and removed_at is null)`,
       };
     },

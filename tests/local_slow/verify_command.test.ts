@@ -216,6 +216,9 @@ test("rows of segments that no version and no list has are counted, and with --r
   assertEquals(await rows("--repair"), [1, 1]);
   assertEquals(await rows("--repair"), [0, 0], "once");
   await storeOn(own.project.id, today);
+  await service.sql("update filestore.segments set stored_on = '2020-01-01' where id = $1", [
+    old.split("/")[2],
+  ]);
   await sweepAll(service);
   assertEquals([old, recent].map(isStored), [false, true]);
   const [left] = await service.sql<{ ids: string[] }>(

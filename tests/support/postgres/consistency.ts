@@ -79,7 +79,7 @@ const INCONSISTENCIES = `
   union all
   select 'a segment that nothing needs: ' || s.id from filestore.segments s
   where s.id not in (select d.segment_id from filestore.dead_segments d)
-    and s.id not in (select d.segment_id from filestore.doubtful_segments d)
+    and s.id not in (select d.segment_id from filestore.possibly_unreferenced_segments d)
     and not exists (select from filestore.purged_files g where g.pending_versions > 0)
     and s.id not in (select unnest(v.segment_ids) from filestore.file_versions v)
     and s.id not in (select unnest(f.segment_ids) from filestore.files f)

@@ -28,7 +28,7 @@ import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
 /** What the sweep finishes in the database: a step of each in each slice. */
-export const SWEEP_KINDS = ["versions", "scans", "answers", "retention", "usage"] as const;
+export const SWEEP_KINDS = ["versions", "marks", "answers", "retention", "usage"] as const;
 export type SweepKind = typeof SWEEP_KINDS[number];
 
 /** How far the sweep of one project has come. Days are `yyyy-mm-dd`, UTC. */
