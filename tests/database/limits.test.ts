@@ -89,8 +89,10 @@ const WRITTEN_OUT = [
 
 /** Names of the constants whose comment has "In SQL", and of those that follow without a comment of their own. */
 async function saidToBeInSql(): Promise<string[]> {
-  const file = new URL("../../supabase/functions/api/limits.ts", import.meta.url);
-  const text = await Deno.readTextFile(file);
+  const files = ["limits.ts", "contract/limits.ts"].map((name) =>
+    Deno.readTextFile(new URL(`../../supabase/functions/api/${name}`, import.meta.url))
+  );
+  const text = (await Promise.all(files)).join("\n");
   const names: string[] = [];
   const documented = /^\/\*\*((?:(?!\*\/)[^])*)\*\/\n((?:export const .*\n)+)/gm;
   for (const [, comment = "", constants = ""] of text.matchAll(documented)) {

@@ -33,14 +33,18 @@ export async function readImports(root: string, without: readonly string[] = [])
   return importGraph(sources);
 }
 
+/** What a source imports, as it is written there: packages and files. */
+export function readSpecifiers(source: string): string[] {
+  return SPECIFIERS.flatMap((pattern) =>
+    [...source.matchAll(pattern)].map(([, specifier = ""]) => specifier)
+  );
+}
+
 /** The graph of these sources. */
 export function importGraph(sources: ReadonlyMap<string, string>): ImportGraph {
   const graph = new Map<string, string[]>();
   for (const [file, source] of sources) {
-    const specifiers = SPECIFIERS.flatMap((pattern) =>
-      [...source.matchAll(pattern)].map(([, path = ""]) => path)
-    );
-    const imported = specifiers.filter((specifier) => specifier.startsWith("."))
+    const imported = readSpecifiers(source).filter((specifier) => specifier.startsWith("."))
       .map((specifier) => normalize(join(dirname(file), specifier)));
     graph.set(file, [...new Set(imported)].filter((path) => sources.has(path)));
   }

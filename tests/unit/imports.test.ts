@@ -9,6 +9,7 @@ import {
   importsBesides,
   reachable,
   readImports,
+  readSpecifiers,
   unplannedRooms,
   upwardImports,
 } from "../support/import_graph.ts";
@@ -46,8 +47,9 @@ const PLANS: readonly Plan[] = [
       "adapters", // the ports over supabase-js
       "ports", // contracts with the database, the storage and the model
       "runtime", // memory, hashes, clocks, the log
-      "errors.ts", // the table of error codes
+      "errors.ts", // how an error is thrown
       "limits.ts", // every bound
+      "contract", // errors and limits that a client sees
       "version.ts",
     ],
     only: { adapters: ["index.ts"] },
@@ -138,6 +140,17 @@ for (const { root, floors, only = {} } of PLANS) {
     assertEquals(circles(graph), []);
   });
 }
+
+Deno.test("functions/api/contract: its files import each other and zod, nothing else", async () => {
+  const folder = join(supabase, "functions/api/contract");
+  const files = await Array.fromAsync(Deno.readDir(folder), ({ name }) => name);
+  assertGreater(files.length, 1);
+  for (const file of files) {
+    const source = await Deno.readTextFile(join(folder, file));
+    const others = readSpecifiers(source).filter((name) => name !== "zod" && !/^\.\/[a-z_]+\.ts$/.test(name));
+    assertEquals(others, [], file);
+  }
+});
 
 Deno.test("tests/acceptance: nothing of the service is imported, by whatever way, and every area is run by a test", async () => {
   const repository = await readImports(join(tests, ".."), ["node_modules", ".temp", ".git"]);

@@ -1,10 +1,10 @@
-/** The bounds that a client can meet, from `limits.ts`. */
-import * as limits from "../../functions/api/limits.ts";
+/** The limits of the contract, each with a row in one of two tables. */
+import * as limits from "../../functions/api/contract/limits.ts";
 import { code, table } from "./markdown.ts";
 
 type Name = keyof typeof limits;
 
-/** In the order of the table. The rest of `limits.ts` is about the inside of the service. */
+/** In the order of the table. */
 const SHOWN: readonly (readonly [Name, string])[] = [
   ["CONTENT_LENGTH_MAX", "`content` of a JSON request; of base64 the encoded text counts"],
   ["BODY_BYTES_MAX", "body of a JSON request"],
@@ -89,6 +89,10 @@ const SHOWN: readonly (readonly [Name, string])[] = [
   ["RETENTION_PREVIEW_FILES", "files that a preview of a rule of retention looks at"],
   ["RETENTION_PREVIEW_VERSIONS", "versions that it counts"],
   ["RETENTION_PREVIEW_SHOWN", "files that it names"],
+  ["KEEP_VERSIONS_MAX", "versions that a rule of retention keeps"],
+  ["KEEP_DAYS_MAX", "days that it keeps versions or deleted files"],
+  ["REDACT_VERSIONS_MAX", "versions of one redaction"],
+  ["REDACT_REMAINING_MAX", "versions that its answer names in `remaining`"],
   ["ENDED_KEYS_KEPT_DAYS", "days that a revoked or expired key is shown"],
   ["NAME_LENGTH_MAX", "name of a project or key, in characters"],
   ["KEY_GRACE_PERIOD_SECONDS_MAX", "grace period of a rotated key"],
@@ -136,6 +140,10 @@ const COUNTED: readonly (readonly [Name, string])[] = [
   ],
   ["RUN_FILES_PER_REQUEST", "files in an answer about a run"],
 ];
+
+const rows = new Set([...SHOWN, ...COUNTED].map(([name]): string => name));
+const unnamed = Object.keys(limits).filter((name) => !rows.has(name));
+if (unnamed.length > 0) throw new Error(`No table has these limits of the contract: ${unnamed}`);
 
 export function countedTable(): string {
   return table(
