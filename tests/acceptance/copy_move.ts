@@ -199,5 +199,5 @@ test("moves at the same time: one source goes to one place, one place takes one 
   ]);
   // One after the other: the second moves back what the first has brought.
   assertEquals(crossing.map(({ status }) => status), [200, 200]);
-  assertEquals((await own.list({ recursive: true })).total, total - 1);
+  assertEquals((await own.list({ recursive: true })).total, Number(total) - 1);
 });

@@ -54,7 +54,7 @@ async function allPages(query: Record<string, string | number | boolean>, limit:
     const page = await own.list({ ...query, limit, offset: paths.length });
     paths.push(...page.files.map(({ path }) => path));
     hasMore = page.hasMore;
-    assertEquals(hasMore, paths.length < page.total);
+    assertEquals(hasMore, paths.length < Number(page.total));
   }
   return paths;
 }
