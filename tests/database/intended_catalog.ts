@@ -108,22 +108,27 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
     "filestore_admin",
     "filestore_engine",
   ),
-  "filestore.account_grants_of_others(p_session filestore.session)": engine,
   "filestore.account_settings(p_account_id uuid)": { ...account, definer: true },
-  "filestore.shared_bytes(p_account_id uuid)": account,
-  "filestore.has_room(p_session filestore.session, p_cost bigint)": engine,
+  "filestore.shared_bytes(p_account_id uuid)": {
+    ...operation("filestore_account"),
+    execute: ["filestore_engine"],
+  },
+  "filestore.add_usage(p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint)":
+    internal(
+      "filestore_admin",
+      "filestore_engine",
+    ),
   "filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean)": internal(
     "filestore_admin",
     "filestore_engine",
   ),
-  "filestore.quota_exceeded(p_session filestore.session)": engine,
   "filestore.directory_counts(p_project_id uuid, p_path text, OUT file_count bigint, OUT subtree_file_count bigint)":
     internal("filestore_account", "filestore_engine"),
   "filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid)": account,
   "filestore.create_project(p_name text, p_id uuid)": account,
   "filestore.current_account_id()": account,
+  "filestore.current_owner_id()": inlined("filestore_account"),
   "filestore.current_project_id()": inlined("filestore_account", "filestore_admin", "filestore_engine"),
-  "filestore.current_owner_id()": inlined("filestore_engine"),
   "filestore.current_key_hash()": inlined("filestore_engine"),
   "filestore.current_path_prefix()": inlined("filestore_engine"),
   "filestore.file_record(p_id uuid, p_path text, p_version integer, p_mime_type text, p_size bigint, p_created_at timestamp with time zone, p_updated_at timestamp with time zone)":
@@ -553,11 +558,6 @@ export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
   project_deletions: table("filestore_account insert", "filestore_admin delete, insert, select, update"),
   account_windows: table("filestore_account insert, select, update"),
-  account_grants: table(
-    "filestore_account select",
-    "filestore_admin delete, select, update",
-    "filestore_engine insert, select, update",
-  ),
   settings: table("filestore_admin select, update", "filestore_engine select"),
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(name), update(path_prefix), update(revoked_at), update(scopes)",
@@ -667,7 +667,6 @@ export const TABLES: Record<string, IntendedTable> = {
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
-const OF_ACCOUNT = "(account_id = filestore.current_owner_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
 /** What a key with a prefix sees and makes of the project's links. */
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
@@ -735,12 +734,6 @@ function isErased(name: string): boolean {
 }
 
 export const POLICIES: string[] = [
-  `account_grants: filestore_account select using ${OWN_ACCOUNT}`,
-  "account_grants: filestore_admin delete using true",
-  "account_grants: filestore_admin select using true",
-  `account_grants: filestore_engine insert check (${OWN_ROWS} AND ${OF_ACCOUNT})`,
-  `account_grants: filestore_engine select using (${OWN_ROWS} OR ${OF_ACCOUNT})`,
-  `account_grants: filestore_engine update using ${OWN_ROWS} check ${OF_ACCOUNT}`,
   "account_deletions: filestore_admin all using true check true",
   `project_deletions: filestore_account insert check ${OWN_ROWS}`,
   "project_deletions: filestore_admin all using true check true",
@@ -772,9 +765,7 @@ export const POLICIES: string[] = [
     `${name}: filestore_admin insert check ${REQUESTS_ROWS}`,
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`,
   ]),
-  ...["files", "account_grants"].map((name) =>
-    `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
-  ),
+  `files: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`,
   ...["directories", "directory_changes", "doubtful_segments", "edit_turns", "idempotency_keys"].map((name) =>
     `${name}: filestore_engine delete using ${OWN_ROWS}`
   ),
@@ -821,6 +812,7 @@ export const POLICIES: string[] = [
     `${name}: filestore_admin update using true check true`,
   ]),
   `projects: filestore_account select using (${OWNED} OR ${OPENED})`,
+  "projects: filestore_account select using (owner_id = filestore.current_owner_id())",
   `projects: filestore_account insert check ${OWNED}`,
   `projects: filestore_account update using ${OPENED} check ${OPENED}`,
   ...[...accountTables, ...readTables].map((name) =>

@@ -31,7 +31,6 @@ const TENANT_TABLES = [
   "directories",
   "directory_changes",
   "project_usage",
-  "account_grants",
   "idempotency_keys",
   "edit_turns",
   "run_undos",
