@@ -120,7 +120,6 @@ create type filestore.limits as (
   lock_timeout_milliseconds integer,
   rate_shards integer,
   usage_shards integer,
-  account_share_bytes integer,
   tariff_file_bytes integer,
   tariff_path_factor integer,
   tariff_directory_bytes integer,
@@ -241,8 +240,6 @@ begin
   v_limits.rate_shards := 64;
   -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
-  -- Of an account's quota, a row of a project's usage is granted this much at a time.
-  v_limits.account_share_bytes := 1048576;
   -- What a project's rows in the database count towards its quota: `filestore.database_cost`.
   v_limits.tariff_file_bytes := 512;
   v_limits.tariff_path_factor := 14;
@@ -763,19 +760,12 @@ create table filestore.project_usage (
   bytes bigint not null default 0,
   database_bytes bigint not null default 0,
   versions bigint not null default 0,
-  granted_bytes bigint not null default 0,
-  limit_bytes bigint,
   primary key (project_id, shard)
 ) with (fillfactor = 50);
 comment on table filestore.project_usage is
   'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
   'rows so that writers do not wait for each other.';
 comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
-comment on column filestore.project_usage.granted_bytes is
-  'Up to so many bytes of both kinds in this row a commit need not look at the others: all grants together stay within '
-  'the quota.';
-comment on column filestore.project_usage.limit_bytes is
-  'The quota that was shared out. A commit under another one counts all rows and shares it out again.';
 
 create table filestore.usage_days (
   project_id uuid not null,
@@ -811,16 +801,6 @@ create table filestore.usage_folds (
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
   'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
-
-create table filestore.account_grants (
-  project_id uuid primary key references filestore.projects (id),
-  account_id uuid not null,
-  granted_bytes bigint not null
-);
-comment on table filestore.account_grants is
-  'How much of its account''s quota each project has used or was granted.';
-
-create index account_grants_by_account on filestore.account_grants (account_id);
 
 create table filestore.idempotency_keys (
   project_id uuid not null,
@@ -1267,8 +1247,8 @@ create function filestore.current_owner_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.account_id', true), '')::uuid;
 comment on function filestore.current_owner_id is
-  'The account that owns the project, where the grants of its other projects are opened; else null.';
-call filestore.grant_execute('filestore.current_owner_id', 'filestore_engine');
+  'The account whose projects are being added up by `shared_bytes`; else null.';
+call filestore.grant_execute('filestore.current_owner_id', 'filestore_account');
 
 create function filestore.current_key_hash() returns bytea
 language sql stable parallel safe
@@ -1324,15 +1304,6 @@ create policy engine_delete on filestore.edit_turns for delete to filestore_engi
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
--- Of the account's other projects it learns what they were granted, and nothing else.
-create policy engine_select on filestore.account_grants for select to filestore_engine
-  using (project_id = filestore.current_project_id() or account_id = filestore.current_owner_id());
-create policy engine_insert on filestore.account_grants for insert to filestore_engine
-  with check (project_id = filestore.current_project_id() and account_id = filestore.current_owner_id());
-create policy engine_update on filestore.account_grants for update to filestore_engine
-  using (project_id = filestore.current_project_id())
-  with check (account_id = filestore.current_owner_id());
-grant select, insert, update on filestore.account_grants to filestore_engine;
 -- By its token, before anything is known; then those of the project, below the key's prefix.
 create policy engine_select on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
@@ -1404,10 +1375,7 @@ grant select on filestore.purged_files to filestore_engine;
 create policy admin_select on filestore.tiers for select to filestore_admin using (true);
 create policy admin_select on filestore.settings for select to filestore_admin using (true);
 create policy admin_update on filestore.settings for update to filestore_admin using (true) with check (true);
-create policy admin_select on filestore.account_grants for select to filestore_admin using (true);
-create policy admin_delete on filestore.account_grants for delete to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
-grant select, delete on filestore.account_grants to filestore_admin;
 create policy admin_all on filestore.links to filestore_admin using (true) with check (true);
 create policy admin_all on filestore.link_windows to filestore_admin using (true) with check (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
@@ -1446,7 +1414,7 @@ begin
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files',
+    'files', 'file_versions', 'project_usage', 'purged_files',
     'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys'
   ] loop
@@ -1484,6 +1452,8 @@ $$;
 create policy account_select on filestore.tiers for select to filestore_account using (true);
 create policy account_select on filestore.projects for select to filestore_account
   using (owner_id = (select filestore.current_account_id()) or id = filestore.current_project_id());
+create policy account_select_shared on filestore.projects for select to filestore_account
+  using (owner_id = filestore.current_owner_id());
 create policy account_insert on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy account_update on filestore.projects for update to filestore_account
@@ -1495,9 +1465,7 @@ create policy account_insert on filestore.account_windows for insert to filestor
   with check (account_id = (select filestore.current_account_id()));
 create policy account_update on filestore.account_windows for update to filestore_account
   using (account_id = (select filestore.current_account_id()));
-create policy account_select on filestore.account_grants for select to filestore_account
-  using (account_id = (select filestore.current_account_id()));
-grant select on filestore.tiers, filestore.account_grants to filestore_account;
+grant select on filestore.tiers to filestore_account;
 grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$
@@ -2175,7 +2143,8 @@ call filestore.grant_execute('filestore.record_at', 'filestore_engine');
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
 -- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
 -- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
--- another one. Near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
+-- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
+-- all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -2228,142 +2197,104 @@ call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
 -- Usage ---------------------------------------------------------------------------------------------------------------
 
-create function filestore.account_grants_of_others(p_session filestore.session) returns bigint
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('filestore.account_id', p_session.account_id::text, true);
-  return (
-    select coalesce(sum(g.granted_bytes), 0) from filestore.account_grants g
-    where g.account_id = p_session.account_id and g.project_id <> p_session.project_id);
-end
-$$;
-comment on function filestore.account_grants_of_others is
-  'What the account''s other projects have used, or were granted, of its quota. Opens these rows for the rest of the '
-  'transaction.';
-call filestore.grant_execute('filestore.account_grants_of_others', 'filestore_engine');
-
-create function filestore.quota_exceeded(p_session filestore.session) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  return filestore.refusal('QUOTA_EXCEEDED', case
-    when p_session.account_bytes - filestore.account_grants_of_others(p_session) < p_session.max_project_bytes
-    then jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true)
-    else jsonb_build_object('limitBytes', p_session.max_project_bytes) end);
-end
-$$;
-comment on function filestore.quota_exceeded is 'The refusal of a commit for which the quota has no room.';
-call filestore.grant_execute('filestore.quota_exceeded', 'filestore_engine');
-
-create function filestore.has_room(p_session filestore.session, p_cost bigint) returns boolean
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_is_granted boolean;
-  v_bytes bigint;
-begin
-  if p_session.max_project_bytes is null then return true; end if;
-  select coalesce(max(u.granted_bytes - u.bytes - u.database_bytes) >= p_cost, false),
-         coalesce(sum(u.bytes + u.database_bytes), 0) + p_cost
-  into v_is_granted, v_bytes from filestore.project_usage u where u.project_id = p_session.project_id;
-  return v_is_granted or v_bytes <= p_session.max_project_bytes and (
-    p_session.account_bytes is null
-    or v_bytes <= p_session.account_bytes - filestore.account_grants_of_others(p_session));
-end
-$$;
-comment on function filestore.has_room is
-  'Whether the quota has room for so many bytes, as far as other commits have ended: a project that has used it up '
-  'is refused before anything is written. What counts is `charge_usage`.';
-call filestore.grant_execute('filestore.has_room', 'filestore_engine');
-
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+create function filestore.add_usage(
+  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
 ) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_shards constant integer := (filestore.limits()).usage_shards;
-  v_quota constant bigint := p_session.max_project_bytes;
-  v_cost constant bigint := p_bytes + p_database_bytes;
-  v_limit bigint := p_session.max_project_bytes;
-  v_used bigint;
-  v_left bigint;
-  v_share bigint;
 begin
-  if v_quota is null then
-    update filestore.project_usage u
-    set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
-        versions = u.versions + p_versions
-    where u.project_id = p_session.project_id and u.shard = (
-      select f.shard from filestore.project_usage f
-      where f.project_id = p_session.project_id order by f.shard limit 1 for update skip locked);
-    if found then return; end if;
-    -- A row that is missing, and that no commit under way is making: else the next one would wait for it.
-    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
-    values (p_session.project_id, coalesce((
-      select f.shard from (
-        select n.shard from generate_series(0, c_shards - 1) n (shard)
-        where not exists (
-          select from filestore.project_usage o where o.project_id = p_session.project_id and o.shard = n.shard)
-        offset 0
-      ) f
-      where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_session.project_id || '/' || f.shard, 0)) limit 1
-    ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
-    on conflict (project_id, shard) do update
-      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
-          versions = u.versions + excluded.versions;
-    return;
+  update filestore.project_usage u
+  set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
+      versions = u.versions + p_versions
+  where u.project_id = p_project_id and u.shard = (
+    select f.shard from filestore.project_usage f
+    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
+  if found then return; end if;
+  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
+  insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
+  values (p_project_id, coalesce((
+    select n.shard from (
+      select g.shard from generate_series(0, c_shards - 1) g (shard)
+      where not exists (
+        select from filestore.project_usage o where o.project_id = p_project_id and o.shard = g.shard)
+      offset 0
+    ) n
+    where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id || '/' || n.shard, 0)) limit 1
+  ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
+  on conflict (project_id, shard) do update
+    set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+        versions = u.versions + excluded.versions;
+end
+$$;
+comment on function filestore.add_usage is
+  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
+  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
+call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
+
+create function filestore.shared_bytes(p_account_id uuid) returns bigint
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant text := coalesce(current_setting('filestore.project_id', true), '');
+  v_project_id uuid;
+  v_bytes bigint := 0;
+begin
+  perform set_config('filestore.account_id', p_account_id::text, true);
+  for v_project_id in
+    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
+    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
+  loop
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_bytes := v_bytes + (
+      select coalesce(sum(u.bytes + u.database_bytes), 0)
+      from filestore.project_usage u where u.project_id = v_project_id);
+  end loop;
+  perform set_config('filestore.project_id', v_opened, true), set_config('filestore.account_id', '', true);
+  return v_bytes;
+end
+$$;
+comment on function filestore.shared_bytes is
+  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
+  'after the other, and then the caller''s project again.';
+call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
+
+create function filestore.charge_usage(
+  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
+  c_unlocked_bytes constant bigint := 1048576;
+  v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
+  v_used bigint;
+begin
+  if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
+    if p_session.account_bytes is not null then
+      perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
+    end if;
+    insert into filestore.project_usage (project_id, shard)
+    select p_session.project_id, n from generate_series(0, (filestore.limits()).usage_shards - 1) n
+    on conflict do nothing;
+    perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
   end if;
-  begin
-    update filestore.project_usage u
-    set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
-        versions = u.versions + p_versions
-    where u.project_id = p_session.project_id and u.shard = (
-      select f.shard from filestore.project_usage f
-      where f.project_id = p_session.project_id and f.granted_bytes - f.bytes - f.database_bytes >= v_cost
-        and not exists (
-          select from filestore.project_usage o
-          where o.project_id = p_session.project_id and o.limit_bytes is distinct from v_quota)
-      order by f.shard limit 1 for update skip locked);
-    if found then return; end if;
-    -- A row that was changed while it was being locked may be locked and not returned: the block releases it.
-    raise sqlstate 'FS001';
-  exception when sqlstate 'FS001' then
-    null;
-  end;
-  -- Near the quota, or after it was changed, commits take turns: with every row locked the sum is exact. The projects
-  -- that share their account's quota take turns whenever one of them asks for more of it.
-  if p_session.account_bytes is not null then
-    perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
-    v_limit := least(v_quota, p_session.account_bytes - filestore.account_grants_of_others(p_session));
-  end if;
-  insert into filestore.project_usage (project_id, shard)
-  select p_session.project_id, n from generate_series(0, c_shards - 1) n on conflict do nothing;
-  perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
+  perform filestore.add_usage(p_session.project_id, p_bytes, p_database_bytes, p_versions);
+  if not v_has_quota then return null; end if;
   select sum(u.bytes + u.database_bytes) into v_used
   from filestore.project_usage u where u.project_id = p_session.project_id;
-  v_left := v_limit - v_cost - v_used;
-  if v_left < 0 and not p_may_exceed then raise sqlstate 'FS002'; end if;
-  -- What is left is shared out, unless shares would be used up at once.
-  v_share := greatest(v_left, 0) / c_shards;
-  v_share := case when v_share < v_cost then 0 else v_share end;
-  if p_session.account_bytes is not null then
-    v_share := least(v_share, (filestore.limits()).account_share_bytes);
-    insert into filestore.account_grants as g (project_id, account_id, granted_bytes)
-    values (p_session.project_id, p_session.account_id, v_used + v_cost + c_shards * v_share)
-    on conflict (project_id) do update set account_id = excluded.account_id, granted_bytes = excluded.granted_bytes;
+  if v_used > p_session.max_project_bytes then
+    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
+  elsif p_session.account_bytes is not null
+    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
+    return filestore.refusal(
+      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
   end if;
-  update filestore.project_usage u
-  set bytes = u.bytes + case when u.shard = 0 then p_bytes else 0 end,
-      database_bytes = u.database_bytes + case when u.shard = 0 then p_database_bytes else 0 end,
-      versions = u.versions + case when u.shard = 0 then p_versions else 0 end,
-      granted_bytes = u.bytes + u.database_bytes + v_share + case when u.shard = 0 then v_cost else 0 end,
-      limit_bytes = v_quota
-  where u.project_id = p_session.project_id and (
-    u.shard = 0 or u.limit_bytes is distinct from v_quota
-    or u.granted_bytes <> u.bytes + u.database_bytes + v_share);
+  return null;
 end
 $$;
 comment on function filestore.charge_usage is
-  'Adds to what the project uses, in a row that nobody holds; raises FS002 where the quota has no room for it. The '
-  'last step of a commit: whoever holds a row of the usage waits for nothing but others of them, in order.';
+  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A commit '
+  'that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the commits '
+  'under way beside it. With p_may_exceed nothing is checked.';
 call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
 
 -- One version of one file ---------------------------------------------------------------------------------------------
@@ -2852,10 +2783,6 @@ begin
     p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
   v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
-  if p_kind <> 'delete' and not filestore.has_room(p_session, v_applied.cost + v_applied.bytes) then
-    v_applied.refusal := filestore.quota_exceeded(p_session);
-    return v_applied;
-  end if;
   v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
   return v_applied;
 end
@@ -2896,10 +2823,6 @@ begin
       + p_change.said_cost;
     v_applied.versions := 2;
   end if;
-  if not filestore.has_room(p_session, v_applied.cost) then
-    v_applied.refusal := filestore.quota_exceeded(p_session);
-    return v_applied;
-  end if;
   if p_kind = 'move' then
     perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
   end if;
@@ -2921,19 +2844,20 @@ declare
   v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
-  v_repeated jsonb;
+  v_result jsonb;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_repeated := filestore.repeated_commit(v_file, p_commit);
-    if v_repeated is not null then return v_repeated; end if;
+    v_result := filestore.repeated_commit(v_file, p_commit);
+    if v_result is not null then return v_result; end if;
     v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
   if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
   if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  v_result := filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
       > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
@@ -2954,22 +2878,23 @@ declare
   v_source filestore.files;
   v_target filestore.files;
   v_applied filestore.applied;
-  v_repeated jsonb;
+  v_result jsonb;
 begin
   -- Of a source that does not exist nothing is locked.
   if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
   end if;
   v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_repeated := filestore.repeated_commit(v_target, p_commit);
-  if v_repeated is not null then return v_repeated; end if;
+  v_result := filestore.repeated_commit(v_target, p_commit);
+  if v_result is not null then return v_result; end if;
   v_change.committed_at := greatest(
     date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
     case when v_target.version > 0 then v_target.updated_at end);
   v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
   if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra');
 end
 $$;
@@ -3070,9 +2995,8 @@ begin
       else v_result := filestore.commit_version(p_session, p_kind, p_commit);
     end case;
     if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
-  exception
-    when sqlstate 'FS002' then v_result := filestore.quota_exceeded(p_session);
-    when sqlstate 'FS003' then null;
+  exception when sqlstate 'FS003' then
+    null;
   end;
   return v_result;
 end
@@ -3210,8 +3134,8 @@ begin
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
   insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
   select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
-  perform filestore.charge_usage(
-    v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
+  perform filestore.add_usage(
+    v_session.project_id, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0);
   return v_session.envelope || jsonb_build_object('value', true);
 end
 $$;
@@ -5075,7 +4999,8 @@ begin
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
   if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
+  v_applied.refusal := filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
+  if v_applied.refusal is not null then return v_applied.refusal; end if;
   return jsonb_build_object('value', jsonb_build_object(
     'file', jsonb_build_object('results', filestore.batch_results(p_session, p_commit))));
 end
@@ -5645,16 +5570,13 @@ begin
     v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.said_cost;
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
-  if not v_is_deletion and not filestore.has_room(p_session, v_cost) then
-    return filestore.quota_exceeded(p_session);
-  end if;
   foreach v_step in array p_plan.steps loop
     v_number := v_number + 1;
     perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
   end loop;
   if v_number > 0 then
     if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-    perform filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
+    return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
   end if;
   return null;
 end
@@ -6192,30 +6114,12 @@ create function filestore.release_usage(
   p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
 ) returns void
 language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_freed constant bigint := p_bytes + p_database_bytes;
 begin
-  -- What was granted goes with it: what other rows, and the account's other projects, count on stays true.
-  update filestore.project_usage u
-  set bytes = u.bytes - p_bytes, database_bytes = u.database_bytes - p_database_bytes,
-      versions = u.versions - p_versions, granted_bytes = u.granted_bytes - v_freed
-  where u.project_id = p_project_id and u.shard = (
-    select f.shard from filestore.project_usage f
-    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
-  if not found then
-    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions, granted_bytes)
-    values (p_project_id, floor(random() * (filestore.limits()).usage_shards)::integer, -p_bytes, -p_database_bytes,
-      -p_versions, -v_freed)
-    on conflict (project_id, shard) do update
-      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
-          versions = u.versions + excluded.versions, granted_bytes = u.granted_bytes + excluded.granted_bytes;
-  end if;
-  update filestore.account_grants g set granted_bytes = greatest(g.granted_bytes - v_freed, 0)
-  where g.project_id = p_project_id;
+  perform filestore.add_usage(p_project_id, -p_bytes, -p_database_bytes, -p_versions);
 end
 $$;
 comment on function filestore.release_usage is
-  'Takes what went from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
+  'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
 call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
@@ -7763,29 +7667,6 @@ comment on function public.filestore_account_create_project is
   'project''s. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
 
-create function filestore.shared_bytes(p_account_id uuid) returns bigint
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_project_id uuid;
-  v_bytes bigint := 0;
-begin
-  for v_project_id in
-    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
-    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
-  loop
-    perform set_config('filestore.project_id', v_project_id::text, true);
-    v_bytes := v_bytes + (
-      select coalesce(sum(u.bytes + u.database_bytes), 0)
-      from filestore.project_usage u where u.project_id = v_project_id);
-  end loop;
-  perform set_config('filestore.project_id', '', true);
-  return v_bytes;
-end
-$$;
-comment on function filestore.shared_bytes is
-  'What the signed-in account''s projects that have the quota of their tier use together, content and rows.';
-call filestore.grant_execute('filestore.shared_bytes', 'filestore_account');
-
 create function public.filestore_account_describe() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -7809,9 +7690,7 @@ begin
       'maxSharedBytes', v_settings -> 'sharedBytes'),
     'usage', jsonb_build_object(
       'requestsThisMinute', (v_entry #>> '{rate,limit}')::integer - (v_entry #>> '{rate,remaining}')::integer,
-      'projects', v_projects, 'sharedBytes', filestore.shared_bytes(v_account_id),
-      'grantedBytes', (
-        select coalesce(sum(g.granted_bytes), 0) from filestore.account_grants g where g.account_id = v_account_id))));
+      'projects', v_projects, 'sharedBytes', filestore.shared_bytes(v_account_id))));
 end
 $$;
 comment on function public.filestore_account_describe is
@@ -8340,10 +8219,6 @@ begin
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
-  if p_changes ? 'owner' or p_changes ? 'tier' then
-    -- Its next commit without room is granted a share anew, of the quota that it has by then.
-    delete from filestore.account_grants g where g.project_id = p_id;
-  end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,
@@ -8915,7 +8790,7 @@ language sql immutable set search_path = '' as $$
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
-    ('account_grants', 'project_id'), ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
+    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
     ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;
 comment on function filestore.tables_of_projects is

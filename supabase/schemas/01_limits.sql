@@ -28,7 +28,6 @@ create type filestore.limits as (
   lock_timeout_milliseconds integer,
   rate_shards integer,
   usage_shards integer,
-  account_share_bytes integer,
   tariff_file_bytes integer,
   tariff_path_factor integer,
   tariff_directory_bytes integer,
@@ -149,8 +148,6 @@ begin
   v_limits.rate_shards := 64;
   -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
-  -- Of an account's quota, a row of a project's usage is granted this much at a time.
-  v_limits.account_share_bytes := 1048576;
   -- What a project's rows in the database count towards its quota: `filestore.database_cost`.
   v_limits.tariff_file_bytes := 512;
   v_limits.tariff_path_factor := 14;

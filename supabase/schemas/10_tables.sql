@@ -389,19 +389,12 @@ create table filestore.project_usage (
   bytes bigint not null default 0,
   database_bytes bigint not null default 0,
   versions bigint not null default 0,
-  granted_bytes bigint not null default 0,
-  limit_bytes bigint,
   primary key (project_id, shard)
 ) with (fillfactor = 50);
 comment on table filestore.project_usage is
   'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
   'rows so that writers do not wait for each other.';
 comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
-comment on column filestore.project_usage.granted_bytes is
-  'Up to so many bytes of both kinds in this row a commit need not look at the others: all grants together stay within '
-  'the quota.';
-comment on column filestore.project_usage.limit_bytes is
-  'The quota that was shared out. A commit under another one counts all rows and shares it out again.';
 
 create table filestore.usage_days (
   project_id uuid not null,
@@ -437,16 +430,6 @@ create table filestore.usage_folds (
 ) with (fillfactor = 85);
 comment on table filestore.usage_folds is
   'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
-
-create table filestore.account_grants (
-  project_id uuid primary key references filestore.projects (id),
-  account_id uuid not null,
-  granted_bytes bigint not null
-);
-comment on table filestore.account_grants is
-  'How much of its account''s quota each project has used or was granted.';
-
-create index account_grants_by_account on filestore.account_grants (account_id);
 
 create table filestore.idempotency_keys (
   project_id uuid not null,

@@ -126,8 +126,8 @@ create function filestore.current_owner_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.account_id', true), '')::uuid;
 comment on function filestore.current_owner_id is
-  'The account that owns the project, where the grants of its other projects are opened; else null.';
-call filestore.grant_execute('filestore.current_owner_id', 'filestore_engine');
+  'The account whose projects are being added up by `shared_bytes`; else null.';
+call filestore.grant_execute('filestore.current_owner_id', 'filestore_account');
 
 create function filestore.current_key_hash() returns bytea
 language sql stable parallel safe
@@ -183,15 +183,6 @@ create policy engine_delete on filestore.edit_turns for delete to filestore_engi
   using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
--- Of the account's other projects it learns what they were granted, and nothing else.
-create policy engine_select on filestore.account_grants for select to filestore_engine
-  using (project_id = filestore.current_project_id() or account_id = filestore.current_owner_id());
-create policy engine_insert on filestore.account_grants for insert to filestore_engine
-  with check (project_id = filestore.current_project_id() and account_id = filestore.current_owner_id());
-create policy engine_update on filestore.account_grants for update to filestore_engine
-  using (project_id = filestore.current_project_id())
-  with check (account_id = filestore.current_owner_id());
-grant select, insert, update on filestore.account_grants to filestore_engine;
 -- By its token, before anything is known; then those of the project, below the key's prefix.
 create policy engine_select on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
@@ -263,10 +254,7 @@ grant select on filestore.purged_files to filestore_engine;
 create policy admin_select on filestore.tiers for select to filestore_admin using (true);
 create policy admin_select on filestore.settings for select to filestore_admin using (true);
 create policy admin_update on filestore.settings for update to filestore_admin using (true) with check (true);
-create policy admin_select on filestore.account_grants for select to filestore_admin using (true);
-create policy admin_delete on filestore.account_grants for delete to filestore_admin using (true);
 grant select, update on filestore.settings to filestore_admin;
-grant select, delete on filestore.account_grants to filestore_admin;
 create policy admin_all on filestore.links to filestore_admin using (true) with check (true);
 create policy admin_all on filestore.link_windows to filestore_admin using (true) with check (true);
 grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
@@ -305,7 +293,7 @@ begin
     execute format('grant insert on filestore.%I to filestore_admin', v_table);
   end loop;
   foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'account_grants', 'purged_files',
+    'files', 'file_versions', 'project_usage', 'purged_files',
     'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
     'idempotency_keys'
   ] loop
@@ -343,6 +331,8 @@ $$;
 create policy account_select on filestore.tiers for select to filestore_account using (true);
 create policy account_select on filestore.projects for select to filestore_account
   using (owner_id = (select filestore.current_account_id()) or id = filestore.current_project_id());
+create policy account_select_shared on filestore.projects for select to filestore_account
+  using (owner_id = filestore.current_owner_id());
 create policy account_insert on filestore.projects for insert to filestore_account
   with check (owner_id = (select filestore.current_account_id()));
 create policy account_update on filestore.projects for update to filestore_account
@@ -354,9 +344,7 @@ create policy account_insert on filestore.account_windows for insert to filestor
   with check (account_id = (select filestore.current_account_id()));
 create policy account_update on filestore.account_windows for update to filestore_account
   using (account_id = (select filestore.current_account_id()));
-create policy account_select on filestore.account_grants for select to filestore_account
-  using (account_id = (select filestore.current_account_id()));
-grant select on filestore.tiers, filestore.account_grants to filestore_account;
+grant select on filestore.tiers to filestore_account;
 grant select, insert, update on filestore.account_windows to filestore_account;
 grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
 do $$

@@ -3,7 +3,8 @@
 -- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
 -- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
 -- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
--- another one. Near the limit it waits for a shard, and near the quota it takes all rows of the usage, in order.
+-- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
+-- all rows of the usage, in order.
 
 -- Segments ------------------------------------------------------------------------------------------------------------
 
@@ -56,142 +57,104 @@ call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
 -- Usage ---------------------------------------------------------------------------------------------------------------
 
-create function filestore.account_grants_of_others(p_session filestore.session) returns bigint
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('filestore.account_id', p_session.account_id::text, true);
-  return (
-    select coalesce(sum(g.granted_bytes), 0) from filestore.account_grants g
-    where g.account_id = p_session.account_id and g.project_id <> p_session.project_id);
-end
-$$;
-comment on function filestore.account_grants_of_others is
-  'What the account''s other projects have used, or were granted, of its quota. Opens these rows for the rest of the '
-  'transaction.';
-call filestore.grant_execute('filestore.account_grants_of_others', 'filestore_engine');
-
-create function filestore.quota_exceeded(p_session filestore.session) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-begin
-  return filestore.refusal('QUOTA_EXCEEDED', case
-    when p_session.account_bytes - filestore.account_grants_of_others(p_session) < p_session.max_project_bytes
-    then jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true)
-    else jsonb_build_object('limitBytes', p_session.max_project_bytes) end);
-end
-$$;
-comment on function filestore.quota_exceeded is 'The refusal of a commit for which the quota has no room.';
-call filestore.grant_execute('filestore.quota_exceeded', 'filestore_engine');
-
-create function filestore.has_room(p_session filestore.session, p_cost bigint) returns boolean
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_is_granted boolean;
-  v_bytes bigint;
-begin
-  if p_session.max_project_bytes is null then return true; end if;
-  select coalesce(max(u.granted_bytes - u.bytes - u.database_bytes) >= p_cost, false),
-         coalesce(sum(u.bytes + u.database_bytes), 0) + p_cost
-  into v_is_granted, v_bytes from filestore.project_usage u where u.project_id = p_session.project_id;
-  return v_is_granted or v_bytes <= p_session.max_project_bytes and (
-    p_session.account_bytes is null
-    or v_bytes <= p_session.account_bytes - filestore.account_grants_of_others(p_session));
-end
-$$;
-comment on function filestore.has_room is
-  'Whether the quota has room for so many bytes, as far as other commits have ended: a project that has used it up '
-  'is refused before anything is written. What counts is `charge_usage`.';
-call filestore.grant_execute('filestore.has_room', 'filestore_engine');
-
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+create function filestore.add_usage(
+  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
 ) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   c_shards constant integer := (filestore.limits()).usage_shards;
-  v_quota constant bigint := p_session.max_project_bytes;
-  v_cost constant bigint := p_bytes + p_database_bytes;
-  v_limit bigint := p_session.max_project_bytes;
-  v_used bigint;
-  v_left bigint;
-  v_share bigint;
 begin
-  if v_quota is null then
-    update filestore.project_usage u
-    set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
-        versions = u.versions + p_versions
-    where u.project_id = p_session.project_id and u.shard = (
-      select f.shard from filestore.project_usage f
-      where f.project_id = p_session.project_id order by f.shard limit 1 for update skip locked);
-    if found then return; end if;
-    -- A row that is missing, and that no commit under way is making: else the next one would wait for it.
-    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
-    values (p_session.project_id, coalesce((
-      select f.shard from (
-        select n.shard from generate_series(0, c_shards - 1) n (shard)
-        where not exists (
-          select from filestore.project_usage o where o.project_id = p_session.project_id and o.shard = n.shard)
-        offset 0
-      ) f
-      where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_session.project_id || '/' || f.shard, 0)) limit 1
-    ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
-    on conflict (project_id, shard) do update
-      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
-          versions = u.versions + excluded.versions;
-    return;
+  update filestore.project_usage u
+  set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
+      versions = u.versions + p_versions
+  where u.project_id = p_project_id and u.shard = (
+    select f.shard from filestore.project_usage f
+    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
+  if found then return; end if;
+  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
+  insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
+  values (p_project_id, coalesce((
+    select n.shard from (
+      select g.shard from generate_series(0, c_shards - 1) g (shard)
+      where not exists (
+        select from filestore.project_usage o where o.project_id = p_project_id and o.shard = g.shard)
+      offset 0
+    ) n
+    where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id || '/' || n.shard, 0)) limit 1
+  ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
+  on conflict (project_id, shard) do update
+    set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+        versions = u.versions + excluded.versions;
+end
+$$;
+comment on function filestore.add_usage is
+  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
+  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
+call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
+
+create function filestore.shared_bytes(p_account_id uuid) returns bigint
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant text := coalesce(current_setting('filestore.project_id', true), '');
+  v_project_id uuid;
+  v_bytes bigint := 0;
+begin
+  perform set_config('filestore.account_id', p_account_id::text, true);
+  for v_project_id in
+    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
+    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
+  loop
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_bytes := v_bytes + (
+      select coalesce(sum(u.bytes + u.database_bytes), 0)
+      from filestore.project_usage u where u.project_id = v_project_id);
+  end loop;
+  perform set_config('filestore.project_id', v_opened, true), set_config('filestore.account_id', '', true);
+  return v_bytes;
+end
+$$;
+comment on function filestore.shared_bytes is
+  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
+  'after the other, and then the caller''s project again.';
+call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
+
+create function filestore.charge_usage(
+  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
+  c_unlocked_bytes constant bigint := 1048576;
+  v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
+  v_used bigint;
+begin
+  if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
+    if p_session.account_bytes is not null then
+      perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
+    end if;
+    insert into filestore.project_usage (project_id, shard)
+    select p_session.project_id, n from generate_series(0, (filestore.limits()).usage_shards - 1) n
+    on conflict do nothing;
+    perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
   end if;
-  begin
-    update filestore.project_usage u
-    set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
-        versions = u.versions + p_versions
-    where u.project_id = p_session.project_id and u.shard = (
-      select f.shard from filestore.project_usage f
-      where f.project_id = p_session.project_id and f.granted_bytes - f.bytes - f.database_bytes >= v_cost
-        and not exists (
-          select from filestore.project_usage o
-          where o.project_id = p_session.project_id and o.limit_bytes is distinct from v_quota)
-      order by f.shard limit 1 for update skip locked);
-    if found then return; end if;
-    -- A row that was changed while it was being locked may be locked and not returned: the block releases it.
-    raise sqlstate 'FS001';
-  exception when sqlstate 'FS001' then
-    null;
-  end;
-  -- Near the quota, or after it was changed, commits take turns: with every row locked the sum is exact. The projects
-  -- that share their account's quota take turns whenever one of them asks for more of it.
-  if p_session.account_bytes is not null then
-    perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
-    v_limit := least(v_quota, p_session.account_bytes - filestore.account_grants_of_others(p_session));
-  end if;
-  insert into filestore.project_usage (project_id, shard)
-  select p_session.project_id, n from generate_series(0, c_shards - 1) n on conflict do nothing;
-  perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
+  perform filestore.add_usage(p_session.project_id, p_bytes, p_database_bytes, p_versions);
+  if not v_has_quota then return null; end if;
   select sum(u.bytes + u.database_bytes) into v_used
   from filestore.project_usage u where u.project_id = p_session.project_id;
-  v_left := v_limit - v_cost - v_used;
-  if v_left < 0 and not p_may_exceed then raise sqlstate 'FS002'; end if;
-  -- What is left is shared out, unless shares would be used up at once.
-  v_share := greatest(v_left, 0) / c_shards;
-  v_share := case when v_share < v_cost then 0 else v_share end;
-  if p_session.account_bytes is not null then
-    v_share := least(v_share, (filestore.limits()).account_share_bytes);
-    insert into filestore.account_grants as g (project_id, account_id, granted_bytes)
-    values (p_session.project_id, p_session.account_id, v_used + v_cost + c_shards * v_share)
-    on conflict (project_id) do update set account_id = excluded.account_id, granted_bytes = excluded.granted_bytes;
+  if v_used > p_session.max_project_bytes then
+    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
+  elsif p_session.account_bytes is not null
+    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
+    return filestore.refusal(
+      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
   end if;
-  update filestore.project_usage u
-  set bytes = u.bytes + case when u.shard = 0 then p_bytes else 0 end,
-      database_bytes = u.database_bytes + case when u.shard = 0 then p_database_bytes else 0 end,
-      versions = u.versions + case when u.shard = 0 then p_versions else 0 end,
-      granted_bytes = u.bytes + u.database_bytes + v_share + case when u.shard = 0 then v_cost else 0 end,
-      limit_bytes = v_quota
-  where u.project_id = p_session.project_id and (
-    u.shard = 0 or u.limit_bytes is distinct from v_quota
-    or u.granted_bytes <> u.bytes + u.database_bytes + v_share);
+  return null;
 end
 $$;
 comment on function filestore.charge_usage is
-  'Adds to what the project uses, in a row that nobody holds; raises FS002 where the quota has no room for it. The '
-  'last step of a commit: whoever holds a row of the usage waits for nothing but others of them, in order.';
+  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A commit '
+  'that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the commits '
+  'under way beside it. With p_may_exceed nothing is checked.';
 call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
 
 -- One version of one file ---------------------------------------------------------------------------------------------
@@ -680,10 +643,6 @@ begin
     p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
   v_applied.bytes := v_plan.new_bytes;
   v_applied.versions := 1;
-  if p_kind <> 'delete' and not filestore.has_room(p_session, v_applied.cost + v_applied.bytes) then
-    v_applied.refusal := filestore.quota_exceeded(p_session);
-    return v_applied;
-  end if;
   v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
   return v_applied;
 end
@@ -724,10 +683,6 @@ begin
       + p_change.said_cost;
     v_applied.versions := 2;
   end if;
-  if not filestore.has_room(p_session, v_applied.cost) then
-    v_applied.refusal := filestore.quota_exceeded(p_session);
-    return v_applied;
-  end if;
   if p_kind = 'move' then
     perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
   end if;
@@ -749,19 +704,20 @@ declare
   v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
   v_file filestore.files;
   v_applied filestore.applied;
-  v_repeated jsonb;
+  v_result jsonb;
 begin
   loop
     v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_repeated := filestore.repeated_commit(v_file, p_commit);
-    if v_repeated is not null then return v_repeated; end if;
+    v_result := filestore.repeated_commit(v_file, p_commit);
+    if v_result is not null then return v_result; end if;
     v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
     if v_applied.refusal is not null then return v_applied.refusal; end if;
     exit when (v_applied.file).id is not null;
   end loop;
   if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
   if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  v_result := filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
     when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
       > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
@@ -782,22 +738,23 @@ declare
   v_source filestore.files;
   v_target filestore.files;
   v_applied filestore.applied;
-  v_repeated jsonb;
+  v_result jsonb;
 begin
   -- Of a source that does not exist nothing is locked.
   if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
     v_source := filestore.lock_file(p_session.project_id, v_path);
   end if;
   v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_repeated := filestore.repeated_commit(v_target, p_commit);
-  if v_repeated is not null then return v_repeated; end if;
+  v_result := filestore.repeated_commit(v_target, p_commit);
+  if v_result is not null then return v_result; end if;
   v_change.committed_at := greatest(
     date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
     case when v_target.version > 0 then v_target.updated_at end);
   v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
   if v_applied.refusal is not null then return v_applied.refusal; end if;
   if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  if v_result is not null then return v_result; end if;
   return filestore.commit_result(v_applied.file, p_commit -> 'extra');
 end
 $$;
@@ -898,9 +855,8 @@ begin
       else v_result := filestore.commit_version(p_session, p_kind, p_commit);
     end case;
     if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
-  exception
-    when sqlstate 'FS002' then v_result := filestore.quota_exceeded(p_session);
-    when sqlstate 'FS003' then null;
+  exception when sqlstate 'FS003' then
+    null;
   end;
   return v_result;
 end

@@ -45,8 +45,8 @@ begin
     where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
   insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
   select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
-  perform filestore.charge_usage(
-    v_session, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0, true);
+  perform filestore.add_usage(
+    v_session.project_id, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0);
   return v_session.envelope || jsonb_build_object('value', true);
 end
 $$;

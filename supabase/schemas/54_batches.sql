@@ -91,7 +91,8 @@ begin
     v_may_exceed := v_may_exceed and v_kind = 'delete';
   end loop;
   if v_change.run_id is not null then perform filestore.begin_run(v_project_id, v_change); end if;
-  perform filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
+  v_applied.refusal := filestore.charge_usage(p_session, v_bytes, v_cost, v_versions, v_may_exceed);
+  if v_applied.refusal is not null then return v_applied.refusal; end if;
   return jsonb_build_object('value', jsonb_build_object(
     'file', jsonb_build_object('results', filestore.batch_results(p_session, p_commit))));
 end

@@ -272,16 +272,13 @@ begin
     v_cost := v_cost + filestore.database_cost(v_file, v_step.path, v_step.next, 0) + v_change.said_cost;
     v_is_deletion := v_is_deletion and (v_step.next).is_deleted;
   end loop;
-  if not v_is_deletion and not filestore.has_room(p_session, v_cost) then
-    return filestore.quota_exceeded(p_session);
-  end if;
   foreach v_step in array p_plan.steps loop
     v_number := v_number + 1;
     perform filestore.put_version(p_session, v_files[v_number], v_step.path, v_step.next, v_change);
   end loop;
   if v_number > 0 then
     if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-    perform filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
+    return filestore.charge_usage(p_session, 0, v_cost, v_number, v_is_deletion);
   end if;
   return null;
 end

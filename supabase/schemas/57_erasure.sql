@@ -11,30 +11,12 @@ create function filestore.release_usage(
   p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
 ) returns void
 language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_freed constant bigint := p_bytes + p_database_bytes;
 begin
-  -- What was granted goes with it: what other rows, and the account's other projects, count on stays true.
-  update filestore.project_usage u
-  set bytes = u.bytes - p_bytes, database_bytes = u.database_bytes - p_database_bytes,
-      versions = u.versions - p_versions, granted_bytes = u.granted_bytes - v_freed
-  where u.project_id = p_project_id and u.shard = (
-    select f.shard from filestore.project_usage f
-    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
-  if not found then
-    insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions, granted_bytes)
-    values (p_project_id, floor(random() * (filestore.limits()).usage_shards)::integer, -p_bytes, -p_database_bytes,
-      -p_versions, -v_freed)
-    on conflict (project_id, shard) do update
-      set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
-          versions = u.versions + excluded.versions, granted_bytes = u.granted_bytes + excluded.granted_bytes;
-  end if;
-  update filestore.account_grants g set granted_bytes = greatest(g.granted_bytes - v_freed, 0)
-  where g.project_id = p_project_id;
+  perform filestore.add_usage(p_project_id, -p_bytes, -p_database_bytes, -p_versions);
 end
 $$;
 comment on function filestore.release_usage is
-  'Takes what went from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
+  'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
 call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint

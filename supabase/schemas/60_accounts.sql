@@ -255,29 +255,6 @@ comment on function public.filestore_account_create_project is
   'project''s. Refusals: PROJECT_NAME_TAKEN, PROJECT_LIMIT_REACHED, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_account_create_project', 'filestore_account', 'authenticated');
 
-create function filestore.shared_bytes(p_account_id uuid) returns bigint
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_project_id uuid;
-  v_bytes bigint := 0;
-begin
-  for v_project_id in
-    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
-    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
-  loop
-    perform set_config('filestore.project_id', v_project_id::text, true);
-    v_bytes := v_bytes + (
-      select coalesce(sum(u.bytes + u.database_bytes), 0)
-      from filestore.project_usage u where u.project_id = v_project_id);
-  end loop;
-  perform set_config('filestore.project_id', '', true);
-  return v_bytes;
-end
-$$;
-comment on function filestore.shared_bytes is
-  'What the signed-in account''s projects that have the quota of their tier use together, content and rows.';
-call filestore.grant_execute('filestore.shared_bytes', 'filestore_account');
-
 create function public.filestore_account_describe() returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -301,9 +278,7 @@ begin
       'maxSharedBytes', v_settings -> 'sharedBytes'),
     'usage', jsonb_build_object(
       'requestsThisMinute', (v_entry #>> '{rate,limit}')::integer - (v_entry #>> '{rate,remaining}')::integer,
-      'projects', v_projects, 'sharedBytes', filestore.shared_bytes(v_account_id),
-      'grantedBytes', (
-        select coalesce(sum(g.granted_bytes), 0) from filestore.account_grants g where g.account_id = v_account_id))));
+      'projects', v_projects, 'sharedBytes', filestore.shared_bytes(v_account_id))));
 end
 $$;
 comment on function public.filestore_account_describe is

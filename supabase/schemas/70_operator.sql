@@ -184,10 +184,6 @@ begin
         when 'true' then coalesce(p.suspended_at, clock_timestamp()) when 'false' then null else p.suspended_at end
   where p.id = p_id and p.deleted_at is null returning * into v_project;
   if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
-  if p_changes ? 'owner' or p_changes ? 'tier' then
-    -- Its next commit without room is granted a share anew, of the quota that it has by then.
-    delete from filestore.account_grants g where g.project_id = p_id;
-  end if;
   if p_changes ? 'tier' then
     update filestore.projects p
     set tier = p_changes ->> 'tier', requests_per_minute = (p_changes ->> 'requestsPerMinute')::integer,

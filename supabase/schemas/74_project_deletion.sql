@@ -59,7 +59,7 @@ language sql immutable set search_path = '' as $$
     ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
-    ('account_grants', 'project_id'), ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
+    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
     ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
 $$;
 comment on function filestore.tables_of_projects is

@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(65);
+select plan(63);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -35,7 +35,7 @@ select table_privs_are('filestore', t.name, 'filestore_engine', t.privileges::te
 from (values
   ('files', '{SELECT,INSERT,UPDATE}'), ('project_usage', '{SELECT,INSERT,UPDATE}'),
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
-  ('account_grants', '{SELECT,INSERT,UPDATE}'), ('settings', '{SELECT}'),
+  ('settings', '{SELECT}'),
   ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
@@ -54,7 +54,7 @@ select is(has_schema_privilege(role, schema, 'create'), false, role || ' creates
 from unnest(array['filestore_engine', 'filestore_admin', 'filestore_account', 'filestore_search']) role, unnest(array['public', 'filestore']) schema;
 select table_privs_are('filestore', t.name, 'filestore_account', t.privileges::text[])
 from (values
-  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT,DELETE}'), ('tiers', '{SELECT}'), ('account_grants', '{SELECT}'), ('settings', '{}'),
+  ('projects', '{SELECT,INSERT}'), ('api_keys', '{SELECT,INSERT}'), ('console_sessions', '{SELECT,INSERT,DELETE}'), ('tiers', '{SELECT}'), ('settings', '{}'),
   ('files', '{SELECT}'), ('file_versions', '{SELECT}'), ('project_usage', '{SELECT}'),
   ('rate_windows', '{SELECT}'), ('segments', '{}'), ('idempotency_keys', '{}'), ('sweeps', '{}'), ('health', '{}')
 ) t (name, privileges);

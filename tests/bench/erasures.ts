@@ -54,8 +54,8 @@ async function makeVersions(
       insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
         select segment_id, '${id}', current_date, 1000, decode(repeat('00', 32), 'hex'), 0, false, false
         from bench_versions;
-      insert into filestore.project_usage (project_id, shard, bytes, versions, granted_bytes)
-        select '${id}', 0, 1000 * count(*), count(*), 1000000000000 from bench_versions`);
+      insert into filestore.project_usage (project_id, shard, bytes, versions)
+        select '${id}', 0, 1000 * count(*), count(*) from bench_versions`);
   });
   await owner.unsafe("analyze filestore.files, filestore.file_versions, filestore.segments");
 }

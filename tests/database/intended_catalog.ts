@@ -79,7 +79,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     "filestore_account",
     ["filestore_engine"],
     `
-    filestore.administer`,
+    filestore.administer filestore.shared_bytes`,
   ),
   ...definers(
     "filestore_admin",
@@ -159,11 +159,6 @@ export const TABLES: Record<string, IntendedTable> = {
   account_deletions: table("filestore_admin delete, insert, select, update"),
   project_deletions: table("filestore_account insert", "filestore_admin delete, insert, select, update"),
   account_windows: table("filestore_account insert, select, update"),
-  account_grants: table(
-    "filestore_account select",
-    "filestore_admin delete, select, update",
-    "filestore_engine insert, select, update",
-  ),
   settings: table("filestore_admin select, update", "filestore_engine select"),
   api_keys: table(
     "filestore_account insert, select, update(expires_at), update(name), update(path_prefix), update(revoked_at), update(scopes)",
@@ -262,7 +257,6 @@ export const TABLES: Record<string, IntendedTable> = {
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
-const OF_ACCOUNT = "(account_id = filestore.current_owner_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
 /** What a key with a prefix sees and makes of the project's links. */
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
@@ -326,12 +320,6 @@ function isErased(name: string): boolean {
 }
 
 export const POLICIES: string[] = [
-  `account_grants: filestore_account select using ${OWN_ACCOUNT}`,
-  "account_grants: filestore_admin delete using true",
-  "account_grants: filestore_admin select using true",
-  `account_grants: filestore_engine insert check (${OWN_ROWS} AND ${OF_ACCOUNT})`,
-  `account_grants: filestore_engine select using (${OWN_ROWS} OR ${OF_ACCOUNT})`,
-  `account_grants: filestore_engine update using ${OWN_ROWS} check ${OF_ACCOUNT}`,
   "account_deletions: filestore_admin all using true check true",
   `project_deletions: filestore_account insert check ${OWN_ROWS}`,
   "project_deletions: filestore_admin all using true check true",
@@ -363,7 +351,7 @@ export const POLICIES: string[] = [
     `${name}: filestore_admin insert check ${REQUESTS_ROWS}`,
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`,
   ]),
-  ...["files", "account_grants", "idempotency_keys"].map((name) =>
+  ...["files", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
   ...["possibly_unreferenced_segments", "edit_turns", "idempotency_keys"].map((name) =>
@@ -412,6 +400,7 @@ export const POLICIES: string[] = [
     `${name}: filestore_admin update using true check true`,
   ]),
   `projects: filestore_account select using (${OWNED} OR ${OPENED})`,
+  "projects: filestore_account select using (owner_id = filestore.current_owner_id())",
   `projects: filestore_account insert check ${OWNED}`,
   `projects: filestore_account update using ${OPENED} check ${OPENED}`,
   ...[...accountTables, ...readTables].map((name) =>

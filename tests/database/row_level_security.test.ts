@@ -29,7 +29,6 @@ const TENANT_TABLES = [
   "file_versions",
   "segments",
   "project_usage",
-  "account_grants",
   "idempotency_keys",
   "edit_turns",
   "run_undos",

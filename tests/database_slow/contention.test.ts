@@ -92,7 +92,8 @@ const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   "a directory that others empty and fill is listed while it has a file": directoriesAreListed,
   "the first commits of a project are made beside each other, and none waits": firstCommitsPass,
   "with a quota, files are written beside a commit that has not ended": quotaPasses,
-  "the quota is exact to the byte under parallel writers": quotaIsExact,
+  "parallel small commits exceed a quota by one each at most": quotaFills,
+  "the quota is exact to the byte under parallel commits of over 1 MiB": quotaIsExact,
   "a quota that is set, lowered, lifted and set again holds exactly": quotaChanges,
 };
 
@@ -189,24 +190,34 @@ async function used({ owner, project }: World): Promise<number> {
   return row?.bytes ?? 0;
 }
 
-async function quotaIsExact(world: World): Promise<void> {
+async function quotaFills(world: World): Promise<void> {
   await setQuota(world, QUOTA);
   let next = 0;
+  const most = QUOTA + 64 * costOf({ newPath: "31/599", stored: 401 });
   const work = async (writer: number) => {
     while (next < 600) {
       const outcome = await write(world, `${writer}/${next}`, 1 + (next++ * 7919) % 401);
       if (outcome !== "written") assertEquals(outcome, "QUOTA_EXCEEDED");
-      assert(await used(world) <= QUOTA);
+      assert(await used(world) <= most);
     }
   };
   await Promise.all(Array.from({ length: 32 }, (_, writer) => work(writer)));
-  const left = QUOTA - await used(world);
-  assert(left < costOf({ newPath: "31/599", stored: 401 }), `${left} bytes were left`);
-  const quota = QUOTA - left + costOf({ newPath: "rest", stored: 100 });
+  const quota = await used(world) + costOf({ newPath: "rest", stored: 100 });
   await setQuota(world, quota);
   assertEquals(await write(world, "more", 101), "QUOTA_EXCEEDED");
   assertEquals([await write(world, "rest", 100), await used(world)], ["written", quota]);
   assertEquals([await write(world, "one", 1), await used(world)], ["QUOTA_EXCEEDED", quota]);
+}
+
+async function quotaIsExact(world: World): Promise<void> {
+  const size = 2 * 1024 * 1024;
+  const cost = costOf({ newPath: "00", stored: size, indexed: 0 });
+  await setQuota(world, 7 * cost + cost - 1);
+  const outcomes = await Promise.all(
+    Array.from({ length: 32 }, (_, file) => write(world, `${10 + file}`, size)),
+  );
+  assertEquals(outcomes.filter((outcome) => outcome === "written").length, 7);
+  assertEquals(await used(world), 7 * cost);
 }
 
 async function quotaChanges(world: World): Promise<void> {

@@ -4,11 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
-import {
-  ACCOUNT_PROJECTS_MAX,
-  ACCOUNT_SHARE_BYTES,
-  USAGE_SHARDS,
-} from "../../supabase/functions/api/limits.ts";
+import { ACCOUNT_PROJECTS_MAX, TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
 import { type Account, claimsOf, signUp } from "../support/client/accounts.ts";
 import { accountRecord, assertRefused, dataOf, rateOf } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
@@ -16,6 +12,7 @@ import { costOf } from "../support/client/tariff.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { service } = await suite();
+const OCTETS = { "content-type": "application/octet-stream" };
 const administration = new Administration(service.stack.backendUrl, service.stack.secretKey);
 
 async function withSettings(changes: Partial<Settings>, work: () => Promise<void>): Promise<void> {
@@ -136,7 +133,7 @@ test("GET /account: makes no project, and costs one call, which is counted", asy
     const { id, email, limits, usage } = dataOf(answer, "get_account", accountRecord);
     assertEquals([id, email], [idOf(account), await emailOf(account)]);
     assertEquals(limits, { requestsPerMinute: 120, maxProjects: 20, maxSharedBytes: 5_368_709_120 });
-    assertEquals(usage, { requestsThisMinute: 1, projects: 0, sharedBytes: 0, grantedBytes: 0 });
+    assertEquals(usage, { requestsThisMinute: 1, projects: 0, sharedBytes: 0 });
     assertEquals([rateOf(answer.headers).limit, rateOf(answer.headers).remaining], [120, 119]);
   });
   assertEquals(calls.map(({ path }) => path.split("/").at(-1)), ["filestore_account_describe"]);
@@ -151,7 +148,7 @@ test("GET /account: with as many projects as an account may have, the reason is 
   assertEquals(await toldAs(account), "anyone false project_limit");
 });
 
-test("GET /account: sharedBytes is what the projects with the quota of their tier use, grantedBytes what no other gets", async () => {
+test("GET /account: sharedBytes is what the projects with the quota of their tier use", async () => {
   const account = await signUp(service);
   await account.projects();
   for (const name of ["Second", "Own quota", "Without"]) await account.createProject(name);
@@ -170,18 +167,18 @@ test("GET /account: sharedBytes is what the projects with the quota of their tie
   await withSettings({ accountBytes: limit }, async () => {
     for (const files of opened) await files.write("10.txt", "x".repeat(1000));
     const { limits, usage } = await account.describe();
-    assertEquals([limits.maxSharedBytes, usage.sharedBytes, usage.grantedBytes], [limit, 2 * cost, 2 * cost]);
+    assertEquals([limits.maxSharedBytes, usage.sharedBytes], [limit, 2 * cost]);
     await two.write("11.txt", "x".repeat(1000));
     const refused = await one.post({ path: "11.txt", content: "x".repeat(1000) });
     assertRefused(refused, "QUOTA_EXCEEDED", "write_file");
-    assertEquals((await account.describe()).usage.grantedBytes, 3 * cost);
+    assertEquals((await account.describe()).usage.sharedBytes, 3 * cost);
   });
   await withSettings({ accountBytes: null }, async () => {
     const { limits, usage } = await account.describe();
     assertEquals([limits.maxSharedBytes, usage.sharedBytes], [null, 3 * cost]);
   });
   const stranger = await signUp(service);
-  assertEquals((await stranger.describe()).usage.grantedBytes, 0);
+  assertEquals((await stranger.describe()).usage.sharedBytes, 0);
 });
 
 /** An account with two free projects. */
@@ -196,38 +193,23 @@ async function withTwoProjects(): Promise<{ readonly first: Files; readonly seco
   return { first, second };
 }
 
-test("413 QUOTA_EXCEEDED, details.account: the projects of an account share its quota, exactly", async () => {
+test("413 QUOTA_EXCEEDED, details.account: the projects of an account share its quota, exactly above 1 MiB", async () => {
   const { first, second } = await withTwoProjects();
-  const cost = costOf({ newPath: "10.txt", stored: 1000 });
-  // Shares of less than a commit are not given out, so that what each project has is what it used.
-  await withSettings({ accountBytes: 10 * cost + cost - 1 }, async () => {
-    const answers = await Promise.all(
-      Array.from(
-        { length: 16 },
-        (_, index) =>
-          (index % 2 ? first : second).post({ path: `${10 + index}.txt`, content: "x".repeat(1000) }),
-      ),
-    );
-    assertEquals(answers.filter(({ status }) => status === 200).length, 10);
+  const size = 1_100_000;
+  const cost = costOf({ newPath: "10.bin", stored: size, listed: 2, indexed: 0 }) + TARIFF_SEGMENT_BYTES;
+  const limitBytes = 5 * cost + cost - 1;
+  await withSettings({ accountBytes: limitBytes }, async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => {
+      const path = `${10 + index}.bin`;
+      return (index % 2 ? first : second).post(new Uint8Array(size), OCTETS, { path });
+    }));
+    assertEquals(answers.filter(({ status }) => status === 200).length, 5);
     for (const answer of answers.filter(({ status }) => status !== 200)) {
       const details = assertRefused(answer, "QUOTA_EXCEEDED", "write_file");
-      assertEquals(details, { limitBytes: 10 * cost + cost - 1, account: true });
+      assertEquals(details, { limitBytes, account: true });
     }
     const stranger = await withTwoProjects();
     assertEquals((await stranger.first.write("10.txt", "x".repeat(1000))).size, 1000);
-  });
-});
-
-test("what one project was granted and does not use is at most 64 MiB of its account's quota", async () => {
-  const { first, second } = await withTwoProjects();
-  const most = ACCOUNT_SHARE_BYTES * USAGE_SHARDS;
-  await withSettings({ accountBytes: 2 * most }, async () => {
-    await first.write("a.txt", "a");
-    await second.write("b.txt", "b");
-    const grants = await service.sql<{ bytes: number }>(
-      `select g.granted_bytes::integer as bytes from filestore.account_grants g order by granted_bytes desc limit 2`,
-    );
-    assert(grants.every(({ bytes }) => bytes <= most + 10_000), JSON.stringify(grants));
   });
 });
 

@@ -248,11 +248,6 @@ export const RATE_SHARDS = 64;
 /** Commits of one project that add to its usage at the same time without waiting for each other. In SQL. */
 export const USAGE_SHARDS = 64;
 /**
- * Of an account's quota, a row of a project's usage is granted at most this much at a time: up to 64 times as much of it
- * may be out of use in each of its projects. In SQL.
- */
-export const ACCOUNT_SHARE_BYTES = 1024 * 1024;
-/**
  * The tariff: what a project's rows in the database count towards its quota, beside its stored bytes. This much for each
  * file, deleted or not. In SQL.
  */

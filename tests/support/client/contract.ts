@@ -293,7 +293,6 @@ export const accountRecord = z.strictObject({
     requestsThisMinute: size,
     projects: size,
     sharedBytes: size,
-    grantedBytes: size,
   }),
 });
 

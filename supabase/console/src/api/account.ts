@@ -16,7 +16,6 @@ const accountSchema = z.object({
     requestsThisMinute: z.number(),
     projects: z.number(),
     sharedBytes: z.number(),
-    grantedBytes: z.number(),
   }),
 });
 export type Account = z.infer<typeof accountSchema>;

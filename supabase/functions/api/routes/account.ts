@@ -34,11 +34,6 @@ const account = z.object({
     sharedBytes: count.meta({
       description: "Of `maxSharedBytes`: content and records, as `bytes` and `databaseBytes` of a project.",
     }),
-    grantedBytes: count.meta({
-      description:
-        "Of `maxSharedBytes`: what is used up or set aside for a project's next writes. What is left of the limit " +
-        "is what another project can still be granted.",
-    }),
   }),
 }).meta({ id: "Account" });
 

@@ -60,7 +60,6 @@ function Makers({ account }: { readonly account: Account }) {
 function ofAccount(
   { limits: { requestsPerMinute, maxProjects, maxSharedBytes }, usage }: Account,
 ): readonly Limit[] {
-  const setAside = usage.grantedBytes - usage.sharedBytes;
   return [
     {
       name: "Projects",
@@ -76,9 +75,6 @@ function ofAccount(
         ? "Each project may use the storage that it has by itself."
         : "Your projects that have the storage of their tier use it together, and none more than its own. When it is " +
           "used up, writes to them are refused and everything stays readable. " +
-          (setAside > 0
-            ? `${formatBytes(setAside)} of the rest are set aside for the next writes of some. `
-            : "") +
           "Whoever runs this service raises it for all accounts with deno task projects account-quota, or gives a " +
           "project storage of its own, which takes nothing from it.",
     },
