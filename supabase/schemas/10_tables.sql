@@ -517,18 +517,6 @@ comment on column filestore.sweeps.marked_through is
   'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
 comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
 
-create table filestore.edit_turns (
-  project_id uuid not null references filestore.projects (id),
-  path text collate "C" not null check (octet_length(path) between 1 and 1024),
-  holder uuid not null,
-  asked_at timestamptz not null,
-  expires_at timestamptz not null,
-  primary key (project_id, path, holder)
-);
-comment on table filestore.edit_turns is
-  'Isolates that want to edit the same file, in the order in which they asked: the first one has the turn. Saves '
-  'uploads in vain; nothing depends on it. Empty where edits do not meet.';
-
 -- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
 -- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
 

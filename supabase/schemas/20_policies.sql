@@ -179,8 +179,6 @@ create policy engine_select on filestore.console_sessions for select to filestor
   using (token_hash = filestore.current_key_hash());
 create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.edit_turns for delete to filestore_engine
-  using (project_id = filestore.current_project_id());
 create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
   using (project_id = filestore.current_project_id());
 -- By its token, before anything is known; then those of the project, below the key's prefix.
@@ -213,7 +211,7 @@ declare
 begin
   foreach v_table in array array[
     'files', 'rate_windows', 'file_versions', 'segments', 'project_usage',
-    'idempotency_keys', 'edit_turns', 'runs', 'run_undos', 'shared_segments',
+    'idempotency_keys', 'runs', 'run_undos', 'shared_segments',
     'possibly_unreferenced_segments', 'search_queue', 'search_texts',
     'search_contents', 'search_chunks'
   ] loop
@@ -238,7 +236,7 @@ begin
   end loop;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.edit_turns, filestore.possibly_unreferenced_segments
+grant delete on filestore.idempotency_keys, filestore.possibly_unreferenced_segments
   to filestore_engine;
 grant select, usage on sequence filestore.positions to filestore_engine;
 create policy engine_select on filestore.purged_files for select to filestore_engine
@@ -275,7 +273,7 @@ begin
   foreach v_table in array array[
     'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files',
     'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
-    'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts'
+    'idempotency_keys', 'search_queue', 'search_texts'
   ] loop
     execute format(
       'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows);
@@ -287,7 +285,7 @@ begin
       execute format('grant delete on filestore.%I to filestore_admin', v_table);
     end if;
     continue when v_table in (
-      'shared_segments', 'idempotency_keys', 'edit_turns', 'search_queue', 'search_texts');
+      'shared_segments', 'idempotency_keys', 'search_queue', 'search_texts');
     execute format(
       'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows);
     execute format('grant insert on filestore.%I to filestore_admin', v_table);

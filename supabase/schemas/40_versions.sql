@@ -152,9 +152,9 @@ begin
 end
 $$;
 comment on function filestore.charge_usage is
-  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A commit '
-  'that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the commits '
-  'under way beside it. With p_may_exceed nothing is checked.';
+  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
+  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
+  'commits under way beside it. With p_may_exceed nothing is checked.';
 call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
 
 -- One version of one file ---------------------------------------------------------------------------------------------

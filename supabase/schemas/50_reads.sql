@@ -138,7 +138,6 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_stored jsonb;
-  v_result jsonb;
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
   if p_idempotency is not null then
@@ -154,17 +153,12 @@ begin
         || jsonb_build_object('value', jsonb_build_object('storedResponse', v_stored -> 'value' -> 'file'));
     end if;
   end if;
-  v_result := v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
-  if p_idempotency is not null and v_result ? 'value'
-    and filestore.is_edited_in_turns(v_session.project_id, p_path) then
-    v_result := jsonb_set(v_result, '{value,takesTurns}', 'true');
-  end if;
-  return v_result;
+  return v_session.envelope || filestore.find_version(v_session, p_path, p_version, p_at, true);
 end
 $$;
 comment on function public.filestore_content is
   'The file record and the segments of its content. With p_idempotency, for a write that reads first (an empty object '
-  'if it has no key): the stored response to its first request, if there was one, and whether edits take turns. '
+  'if it has no key): the stored response to its first request, if there was one. '
   'Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, IDEMPOTENCY_KEY_REUSED.';
 call filestore.publish('public.filestore_content', 'filestore_engine', 'service_role');
 

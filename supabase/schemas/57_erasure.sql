@@ -16,7 +16,8 @@ begin
 end
 $$;
 comment on function filestore.release_usage is
-  'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a commit.';
+  'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a '
+  'commit.';
 call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
 
 create function filestore.version_cost(p_version filestore.file_versions) returns bigint
@@ -234,7 +235,6 @@ begin
   -- After the path: whoever is storing its text has ended, or sees that there is none.
   delete from filestore.search_queue q where q.project_id = v_project_id and q.file_id = v_file_id;
   delete from filestore.search_texts t where t.project_id = v_project_id and t.file_id = v_file_id;
-  delete from filestore.edit_turns t where t.project_id = v_project_id and t.path = (p_file).path;
   perform filestore.blank_answers(v_project_id);
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(

@@ -56,7 +56,7 @@ language sql immutable set search_path = '' as $$
     ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
     ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
     ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
-    ('idempotency_keys', 'project_id, caller_id, key'), ('edit_turns', 'project_id, path, holder'),
+    ('idempotency_keys', 'project_id, caller_id, key'),
     ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
     ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
     ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),

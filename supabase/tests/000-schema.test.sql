@@ -1,6 +1,6 @@
 -- The schema is there, row-level security is on for every table, and the functions run as whom they should.
 begin;
-select plan(98);
+select plan(95);
 
 select has_schema('filestore');
 select has_role('filestore_engine');
@@ -9,7 +9,7 @@ select has_role('filestore_account');
 select has_role('filestore_search');
 select tables_are('filestore', array[
   'account_deletions', 'account_windows', 'api_keys', 'console_sessions', 'dead_segments',
-  'edit_turns', 'file_versions', 'files', 'health', 'idempotency_keys', 'link_windows', 'links',
+  'file_versions', 'files', 'health', 'idempotency_keys', 'link_windows', 'links',
   'possibly_unreferenced_segments', 'project_deletions', 'project_usage', 'projects', 'purged_files',
   'rate_windows', 'retention_passes', 'run_undos', 'runs', 'search_chunks', 'search_contents',
   'search_queue', 'search_texts', 'segments', 'settings', 'shared_segments', 'sweeps', 'tiers',
@@ -35,7 +35,7 @@ select is(
 
 -- The engine never owns what it works on, and no role of ours can log in or pass by the policies.
 select table_owner_is('filestore', t.name, current_user, t.name || ' belongs to the migrating role')
-from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('edit_turns'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
+from (values ('account_deletions'), ('project_deletions'), ('account_windows'), ('settings'), ('api_keys'), ('console_sessions'), ('file_versions'), ('files'), ('health'), ('idempotency_keys'), ('link_windows'), ('links'), ('project_usage'),
              ('projects'), ('rate_windows'), ('run_undos'), ('runs'), ('search_chunks'), ('search_contents'), ('search_queue'), ('search_texts'), ('segments'), ('sweeps'), ('tiers')) t (name);
 select is(
   (select r.rolcanlogin or r.rolsuper or r.rolbypassrls or r.rolcreaterole or r.rolcreatedb
@@ -63,7 +63,6 @@ select policies_are('filestore', 'project_deletions', array['admin_all', 'accoun
 select policies_are('filestore', 'runs', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert'], 'runs is never changed');
 select policies_are('filestore', 'run_undos', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert'], 'run_undos is never changed');
 select policies_are('filestore', 'sweeps', array['admin_delete', 'admin_select', 'admin_insert', 'admin_update']);
-select policies_are('filestore', 'edit_turns', array['admin_select', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete']);
 select policies_are('filestore', 'idempotency_keys', array['admin_select', 'admin_update', 'admin_delete', 'engine_select', 'engine_insert', 'engine_update', 'engine_delete']);
 select policies_are('filestore', 'projects', array[
   'admin_delete', 'engine_select', 'admin_select', 'admin_insert', 'admin_update', 'account_select', 'account_select_shared', 'account_insert', 'account_update']);

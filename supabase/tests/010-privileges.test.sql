@@ -1,6 +1,6 @@
 -- Whoever holds the publishable key can call nothing, and signed in what is done with accounts; nobody reads a table.
 begin;
-select plan(63);
+select plan(62);
 
 select schema_privs_are('filestore', role, array[]::text[], role || ' does not enter the schema')
 from unnest(array['anon', 'authenticated', 'service_role']) role;
@@ -37,7 +37,6 @@ from (values
   ('rate_windows', '{SELECT,INSERT,UPDATE}'), ('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('settings', '{SELECT}'),
   ('links', '{SELECT,INSERT,DELETE}'), ('link_windows', '{SELECT,INSERT,UPDATE,DELETE}'),
-  ('edit_turns', '{SELECT,INSERT,UPDATE,DELETE}'),
   ('file_versions', '{SELECT,INSERT}'), ('segments', '{SELECT,INSERT}'),
   ('search_queue', '{SELECT,INSERT,UPDATE}'), ('search_texts', '{SELECT}'), ('search_contents', '{SELECT}'), ('search_chunks', '{SELECT}'),
   ('projects', '{SELECT}'), ('api_keys', '{SELECT}'), ('tiers', '{SELECT}')

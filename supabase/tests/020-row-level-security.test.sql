@@ -1,6 +1,6 @@
 -- The policies alone: as the engine, with one project's setting, each table shows and takes that project's rows only.
 begin;
-select plan(55);
+select plan(50);
 
 insert into filestore.projects (id, name, tier) values
   ('a0000000-0000-4000-8000-000000000000', 'pgtap a', 'enterprise'),
@@ -17,7 +17,6 @@ select p.id, p.id, '2026-11-20', 1, sha256(''), 0, false, true from filestore.pr
 insert into filestore.project_usage (project_id, shard) select p.id, 0 from filestore.projects p where p.name like 'pgtap _';
 insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
 select p.id, 'k', sha256(''), now() from filestore.projects p where p.name like 'pgtap _';
-insert into filestore.edit_turns select p.id, 'same.txt', p.id, now(), now() from filestore.projects p where p.name like 'pgtap _';
 
 insert into filestore.search_texts (project_id, file_id, version, path, mime_type, content, bytes, json_bytes, words)
 select p.id, p.id, 1, 'same.txt', 'text/plain', 'text', 4, 6, '' from filestore.projects p where p.name like 'pgtap _';
@@ -29,7 +28,7 @@ select p.id, p.id, p.id, 1, 1, 0, 4 from filestore.projects p where p.name like 
 create temporary table tenant_tables (name text);
 insert into tenant_tables values
   ('rate_windows'), ('files'), ('file_versions'), ('segments'), ('project_usage'), ('idempotency_keys'),
-  ('edit_turns'), ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
+  ('search_queue'), ('search_texts'), ('search_contents'), ('search_chunks');
 
 create function pg_temp.visible(p_table text, p_column text default 'project_id') returns uuid[]
 language plpgsql as $$
@@ -86,9 +85,7 @@ from unnest(array[
     values (gen_random_uuid(), 'b0000000-0000-4000-8000-000000000000', now(), 1, sha256(''), 0, false, true)$$,
   $$insert into filestore.project_usage (project_id, shard) values ('b0000000-0000-4000-8000-000000000000', 1)$$,
   $$insert into filestore.idempotency_keys (project_id, key, fingerprint, created_at)
-    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$,
-  $$insert into filestore.edit_turns
-    values ('b0000000-0000-4000-8000-000000000000', 'x', 'b0000000-0000-4000-8000-000000000000', now(), now())$$
+    values ('b0000000-0000-4000-8000-000000000000', 'x', sha256(''), now())$$
 ]) statement;
 
 select set_config('filestore.project_id', '', true), set_config('filestore.key_hash', '', true);

@@ -44,8 +44,7 @@ declare
   v_all text := '';
 begin
   foreach v_table in array array[
-    'api_keys', 'rate_windows', 'files', 'file_versions', 'segments', 'project_usage', 'idempotency_keys',
-    'edit_turns'
+    'api_keys', 'rate_windows', 'files', 'file_versions', 'segments', 'project_usage', 'idempotency_keys'
   ] loop
     execute format('select string_agg(t::text, %L order by t::text) from filestore.%I t where project_id = %L',
       E'\n', v_table, 'b0000000-0000-4000-8000-000000000000') into v_rows;

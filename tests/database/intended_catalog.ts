@@ -31,7 +31,7 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
     public.filestore_administer public.filestore_authorize public.filestore_changes
     public.filestore_commit public.filestore_commit_many public.filestore_compact
     public.filestore_content public.filestore_create_link public.filestore_diff
-    public.filestore_diff_files public.filestore_edit_turn public.filestore_export
+    public.filestore_diff_files public.filestore_export
     public.filestore_link_authorize public.filestore_link_commit public.filestore_link_content
     public.filestore_list public.filestore_list_links public.filestore_plan public.filestore_purge
     public.filestore_record public.filestore_redact public.filestore_revoke_link public.filestore_run
@@ -193,7 +193,6 @@ export const TABLES: Record<string, IntendedTable> = {
     "filestore_search select",
   ),
   health: table("filestore_admin insert, select, update"),
-  edit_turns: table("filestore_admin delete, select", "filestore_engine delete, insert, select, update"),
   idempotency_keys: table(
     "filestore_admin delete, select, update(names)",
     "filestore_engine delete, insert, select, update",
@@ -271,7 +270,7 @@ const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
 const OPENED = "(id = filestore.current_project_id())";
 
-const changingTables = ["edit_turns", "idempotency_keys", "project_usage", "rate_windows"];
+const changingTables = ["idempotency_keys", "project_usage", "rate_windows"];
 const tenantTables = [
   ...changingTables,
   "file_versions",
@@ -310,7 +309,6 @@ const erasable = [
   "files",
   "shared_segments",
   "idempotency_keys",
-  "edit_turns",
   "search_queue",
   "search_texts",
 ];
@@ -354,7 +352,7 @@ export const POLICIES: string[] = [
   ...["files", "idempotency_keys"].map((name) =>
     `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
   ),
-  ...["possibly_unreferenced_segments", "edit_turns", "idempotency_keys"].map((name) =>
+  ...["possibly_unreferenced_segments", "idempotency_keys"].map((name) =>
     `${name}: filestore_engine delete using ${OWN_ROWS}`
   ),
   `projects: filestore_engine select using ${OPENED}`,

@@ -298,15 +298,6 @@ export const calls: readonly Call[] = [
     "an idempotency key that the other used",
     `null, 'notes/a.txt', null, '{"key": "again", "fingerprint": "${FINGERPRINT}"}'`,
   ),
-  ...["notes/a.txt", "only/secret.txt"].flatMap((path) =>
-    [5, 0].map((seconds) =>
-      call(
-        "filestore_edit_turn",
-        `${path}, ${seconds} s`,
-        `null, '${path}', '${segmentId(OWN, 920)}', ${seconds}, '{}'`,
-      )
-    )
-  ),
   call("filestore_versions", "a path that both have", "null, 'notes/a.txt', 100, 0"),
   call("filestore_versions", "a path that the other has", "null, 'only/secret.txt', 100, 0"),
   call("filestore_diff", "a path that both have", "null, 'notes/a.txt'"),

@@ -30,7 +30,6 @@ const TENANT_TABLES = [
   "segments",
   "project_usage",
   "idempotency_keys",
-  "edit_turns",
   "run_undos",
   "runs",
   "shared_segments",

@@ -2,7 +2,6 @@
 import type { Gate } from "./auth/gate.ts";
 import type { RequestCounts } from "./auth/request_counts.ts";
 import type { ChangeWatch } from "./changes/change_watch.ts";
-import type { EditTurns } from "./files/edit_turns.ts";
 import type { HealthProbe } from "./maintenance/health_probe.ts";
 import type { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import type { PendingCompactions } from "./files/pending_compactions.ts";
@@ -37,7 +36,7 @@ export interface Context {
   readonly usedLinks: LruCache<KeyHash, true>;
   readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
-  readonly editTurns: EditTurns;
+  readonly editTurns: Turns;
   /** At commits to one file. */
   readonly commitTurns: Turns;
   /** Requests that wait for changes. */

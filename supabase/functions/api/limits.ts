@@ -291,18 +291,10 @@ export const NOTICE_INTERVAL_SECONDS = 60;
 export const BACKEND_TRIES_MAX = 3;
 /** First pause between tries; it doubles, with jitter. */
 export const BACKEND_BACKOFF_MILLISECONDS = 100;
-/** Tries of an edit whose file keeps changing. */
-export const EDIT_CONFLICT_TRIES_MAX = 5;
-/** After an edit met those of another isolate, the file's edits take turns with it for this long … */
-export const SHARED_EDIT_TURN_MILLISECONDS = 10_000;
-/** … and so many of them before they hand the turn on. */
-export const EDIT_TURN_EDITS_MAX = 8;
-/** How long an isolate has the turn, or its place, unless it asks again: it may have ended. */
-export const EDIT_TURN_SECONDS = 5;
-/** How often an isolate asks whether it has the turn. */
-export const EDIT_TURN_POLL_MILLISECONDS = 50;
-/** Files of which an isolate remembers that others edit them. */
-export const SHARED_EDIT_TURNS_MAX = 256;
+/** An edit that was overtaken is tried again after a random time of up to this, and of up to twice as much each time … */
+export const EDIT_CONFLICT_PAUSE_MILLISECONDS = 25;
+/** … but no more than this, until the request's deadline. */
+export const EDIT_CONFLICT_PAUSE_MILLISECONDS_MAX = 1_000;
 /** `Retry-After` of a 503, in seconds. */
 export const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
 /** The value of the rate headers where there is no limit. */

@@ -5,7 +5,6 @@ import { MinuteCounts } from "./auth/minute_counts.ts";
 import { busyAccount } from "./auth/refusals.ts";
 import { RequestCounts } from "./auth/request_counts.ts";
 import { ChangeWatch } from "./changes/change_watch.ts";
-import { EditTurns } from "./files/edit_turns.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
 import { PendingCompactions } from "./files/pending_compactions.ts";
 import { HealthProbe } from "./maintenance/health_probe.ts";
@@ -105,7 +104,7 @@ export function createServices(parts: Parts) {
     usedLinks: new LruCache<KeyHash, true>(KEYS_REMEMBERED_MAX),
     pendingCompactions: new PendingCompactions(),
     inFlightCompactions: new InFlightCompactions(),
-    editTurns: new EditTurns(),
+    editTurns: new Turns(1),
     changeWatch: new ChangeWatch(
       () => parts.connect(new Deadline(CHANGES_POLL_DEADLINE_MILLISECONDS, clock)).metadata,
       clock,

@@ -16,7 +16,6 @@ import {
   type FileRecord,
   type ListPage,
   type Side,
-  type TurnTaken,
   VERSION_OPERATIONS,
   type VersionOrigin,
   type VersionPage,
@@ -228,14 +227,8 @@ export const batchCommitted = z.object({
 
 export const editBase = z.union([
   z.object({ storedResponse: committedRecord }),
-  content.extend({ takesTurns: z.boolean().optional() }),
-]) satisfies z.ZodType<
-  EditBase
->;
-
-export const editTurn = z.union([z.object({ isTaken: z.literal(true) }), editBase]) satisfies z.ZodType<
-  EditBase | TurnTaken
->;
+  content,
+]) satisfies z.ZodType<EditBase>;
 
 const side = z.object({
   size: z.number(),

@@ -1,7 +1,6 @@
 /** Metadata over supabase-js: each method calls one SQL function. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
-import { EDIT_TURN_SECONDS } from "../limits.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { Answer, Caller } from "../ports/answer.ts";
 import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "../ports/commit.ts";
@@ -22,7 +21,6 @@ import type {
   FileRecord,
   ListPage,
   ListQuery,
-  TurnTaken,
   VersionPage,
 } from "../ports/files.ts";
 import type {
@@ -48,7 +46,6 @@ import {
   deadSegments,
   deletedProject,
   editBase,
-  editTurn,
   fileRecord,
   folderAnswer,
   link,
@@ -93,21 +90,6 @@ export class SupabaseMetadata implements Metadata {
       { p_path: path, p_idempotency: idempotency ?? {} },
       editBase,
     );
-  }
-
-  editTurn(
-    caller: Caller,
-    path: string,
-    holder: string,
-    idempotency: Idempotency | undefined,
-  ): Promise<Answer<EditBase | TurnTaken>> {
-    const turn = { p_holder: holder, p_seconds: EDIT_TURN_SECONDS, p_idempotency: idempotency ?? {} };
-    return this.call("filestore_edit_turn", caller, { p_path: path, ...turn }, editTurn);
-  }
-
-  async endEditTurn(caller: Caller, path: string, holder: string): Promise<void> {
-    const turn = { p_path: path, p_holder: holder, p_seconds: 0, p_idempotency: {} };
-    await this.call("filestore_edit_turn", caller, turn, z.unknown());
   }
 
   comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>> {

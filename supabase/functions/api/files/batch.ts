@@ -5,7 +5,6 @@ import { idempotency } from "../http/conditions.ts";
 import {
   BATCH_UPLOADS_AT_ONCE,
   COSTLY_REST_MILLISECONDS,
-  EDIT_CONFLICT_TRIES_MAX,
   OPERATIONS_PER_REQUEST,
   WORK_UNITS_PER_REQUEST,
 } from "../limits.ts";
@@ -24,6 +23,7 @@ import { type Edit, editWork, TextEditor } from "./edit_text.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { detectMediaType } from "./media_type.ts";
 import { ensureEditable } from "./presentation.ts";
+import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 import { discard, storeContent } from "./upload.ts";
 
 /** One operation, as the client sent it. */
@@ -150,7 +150,7 @@ class OpenBatch {
     const { context } = this;
     const isStale = code === "VERSION_CONFLICT" && details["failed"] !== true;
     if (code !== "SEGMENT_LIST_FULL" && !isStale) return false;
-    if (tries >= EDIT_CONFLICT_TRIES_MAX || context.deadline.remainingMilliseconds <= 0) return false;
+    if (!await mayTryAgainAfterPause(context.deadline, tries)) return false;
     await discard(context.segments, this.edited.splice(0).flat());
     if (!isStale) await this.makeRoom(Number(details["index"]), segments ?? []);
     return true;

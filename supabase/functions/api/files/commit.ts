@@ -9,8 +9,6 @@ import { compactSegments } from "./compact.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import type { EndTurn, Turns } from "../runtime/turns.ts";
-import { segmentListMax } from "./compaction_plan.ts";
-import type { EditTurns } from "./edit_turns.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
 import type { PendingCompactions } from "./pending_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
@@ -24,7 +22,6 @@ export interface Committer extends Uploader, SegmentSource {
   readonly inFlightCompactions: InFlightCompactions;
   /** At commits to one file: more of them at a time would only wait in the database, and hold its connections. */
   readonly commitTurns: Turns;
-  readonly editTurns: Pick<EditTurns, "isBusy">;
   readonly deadline: Deadline;
   readonly log: Pick<Log, "backgroundFault">;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
@@ -119,17 +116,14 @@ async function followUp(committer: Committer, committed: Committed, mayDefer: bo
 }
 
 async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
-  const { pendingCompactions, inFlightCompactions, commitTurns, editTurns } = committer;
-  const { segments, file: { id, path, version, size } } = committed;
+  const { pendingCompactions, inFlightCompactions, commitTurns } = committer;
+  const { segments, file: { id, path, version } } = committed;
   const file = fileKey(committer, path);
   pendingCompactions.forgetOlderThan(file, version);
   if (!segments || inFlightCompactions.has(file)) return;
-  // What is appended meanwhile has to have segments of its own, or an edit is made in vain; a short list can wait for it.
-  const isEdited = editTurns.isBusy(file);
-  if (isEdited && segments.length < segmentListMax(size) / 2) return;
   // Where others are about to commit, the version would not be the latest any more.
   const isAlone = !commitTurns.isBusy(file);
-  if (mayDefer && isAlone && !isEdited && pendingCompactions.defer(file, id, version, segments)) return;
+  if (mayDefer && isAlone && pendingCompactions.defer(file, id, version, segments)) return;
   const compact = () => compactSegments(committer, path, segments, false);
   await inFlightCompactions.run(file, segments, compact, committer.deadline);
 }

@@ -1,34 +1,34 @@
 /**
- * Editing a file, one edit after the other. The version that was read is edited and committed against; what is appended
- * meanwhile is kept, and if the file was rewritten it is read again.
+ * Editing a file. The version that was read is edited, and committed on condition that it is still the latest; if it is not,
+ * the file is read again. The edits of one isolate queue, so that they do not overtake each other.
  */
 import type { Gate } from "../auth/gate.ts";
 import { ensurePreconditions } from "../http/conditions.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import type { Piece } from "./rewrite.ts";
-import { unavailable } from "../errors.ts";
-import { EDIT_CONFLICT_TRIES_MAX, EDIT_TURN_POLL_MILLISECONDS } from "../limits.ts";
 import type { Answer } from "../ports/answer.ts";
-import type { Committed, Idempotency } from "../ports/commit.ts";
+import type { Committed } from "../ports/commit.ts";
 import type { Content, EditBase } from "../ports/files.ts";
 import type { Segment } from "../ports/segments.ts";
 import { type Committer, fileKey, throwCommitRefusal, tryCommit } from "./commit.ts";
 import { type CommitBasis, commitBasis, type CommitRequest } from "./commit_request.ts";
 import { diffTexts, ensureDiffable, readSide } from "./diff.ts";
 import { type Edit, editWork, TextEditor } from "./edit_text.ts";
-import type { EditTurns } from "./edit_turns.ts";
 import { ensureEditable } from "./presentation.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { sha256Hex } from "../runtime/sha256.ts";
+import type { Turns } from "../runtime/turns.ts";
 import { Work } from "../runtime/work.ts";
+import { mayTryAgainAfterPause } from "./conflict_pause.ts";
 
 /** Units of work for each character that is escaped, encoded and hashed. */
 const FINGERPRINT_UNITS = 6;
 
 export interface EditContext extends Committer {
   readonly gate: Gate;
-  readonly metadata: Pick<Metadata, "editBase" | "editTurn" | "endEditTurn" | "commit" | "compact">;
-  readonly editTurns: EditTurns;
+  readonly metadata: Pick<Metadata, "editBase" | "commit" | "compact">;
+  /** Of one at a time for each file. */
+  readonly editTurns: Turns;
   readonly request: { readonly signal: AbortSignal };
 }
 
@@ -76,10 +76,7 @@ export async function editFile(
   return await changeFile(context, changing, first);
 }
 
-/**
- * Changes the latest version, when it is this change's turn, and again if the file is rewritten meanwhile all the same.
- * What is appended meanwhile is kept.
- */
+/** Changes the latest version, and again where it was overtaken, until the deadline; then it is VERSION_CONFLICT. */
 export async function changeFile(
   context: EditContext,
   changing: Changing,
@@ -94,12 +91,9 @@ export async function changeFile(
   const file = fileKey(context, path);
   const isFirst = !editTurns.isBusy(file);
   const endTurn = await editTurns.take(file, context.deadline, context.request.signal);
-  const shared = new SharedTurn(context, path, file);
-  const isUsable = isFirst && known && !SharedTurn.isNeeded(known);
   try {
-    return await changeInTurn(context, changing, basis, shared, isUsable ? known : undefined);
+    return await changeInTurn(context, changing, basis, isFirst ? known : undefined);
   } finally {
-    await shared.handOn();
     endTurn();
   }
 }
@@ -118,17 +112,17 @@ async function fingerprints({ edits, ifVersion }: EditRequest): Promise<unknown[
 
 async function changeInTurn(
   context: EditContext,
-  { change }: Changing,
+  { request, change }: Changing,
   basis: CommitBasis,
-  shared: SharedTurn,
   known: Answer<EditBase> | undefined,
 ): Promise<Committed> {
-  const { gate } = context;
+  const { gate, metadata } = context;
   const work = editWork();
   for (let tries = 1;; tries++) {
     const unitsBefore = work.units;
     const isKnown = known !== undefined && tries === 1;
-    const base = gate.unwrap(isKnown ? known : await shared.readBase(basis.idempotency));
+    const read = isKnown ? known : await metadata.editBase(gate.caller, request.path, basis.idempotency);
+    const base = gate.unwrap(read);
     if ("storedResponse" in base) return { file: base.storedResponse, segments: null, isReplayed: true };
     const commit = {
       kind: "edit",
@@ -137,63 +131,13 @@ async function changeInTurn(
       commitId: crypto.randomUUID(),
       baseFileId: base.file.id,
       baseVersion: base.file.version,
-      baseSegmentIds: base.segments.map(({ id }) => id),
     } as const;
     const result = await tryCommit(context, commit);
     if ("committed" in result) return result.committed;
     // All tries together are one request's work.
-    const mayTryAgain = result.refusal.code === "VERSION_CONFLICT" && tries < EDIT_CONFLICT_TRIES_MAX &&
-      !work.exceedsWith(work.units - unitsBefore);
+    const mayTryAgain = result.refusal.code === "VERSION_CONFLICT" &&
+      !work.exceedsWith(work.units - unitsBefore) && await mayTryAgainAfterPause(context.deadline, tries);
     if (!mayTryAgain) throwCommitRefusal(context, commit, result.refusal);
-    shared.meetOthers();
-  }
-}
-
-/** One edit's turn among those of all isolates, which the database gives where they are known to meet. */
-class SharedTurn {
-  private holder: string | undefined;
-
-  constructor(
-    private readonly context: EditContext,
-    private readonly path: string,
-    /** Its key among the files of all projects. */
-    private readonly file: string,
-  ) {}
-
-  meetOthers(): void {
-    this.context.editTurns.meetOthers(this.file, this.context.now());
-  }
-
-  static isNeeded(read: Answer<EditBase>): boolean {
-    return read.ok && "takesTurns" in read.value && read.value.takesTurns === true;
-  }
-
-  /** Reads the file, once it is this isolate's turn. Throws 503 where that takes too long. */
-  async readBase(idempotency: Idempotency | undefined): Promise<Answer<EditBase>> {
-    const { context: { gate, metadata, editTurns, deadline, now }, path } = this;
-    this.holder = editTurns.holder(this.file, now()) ?? this.holder;
-    if (this.holder === undefined) {
-      const answer = await metadata.editBase(gate.caller, path, idempotency);
-      if (!SharedTurn.isNeeded(answer)) return answer;
-      this.meetOthers();
-      this.holder = editTurns.holder(this.file, now());
-      if (this.holder === undefined) return answer;
-    }
-    for (;;) {
-      const answer = gate.observe(await metadata.editTurn(gate.caller, path, this.holder, idempotency));
-      if (!answer.ok) return answer;
-      if (!("isTaken" in answer.value)) return { ...answer, value: answer.value };
-      this.meetOthers();
-      if (deadline.remainingMilliseconds <= 0) throw unavailable("Others are editing this file. Try again.");
-      await deadline.count(() => deadline.pause(EDIT_TURN_POLL_MILLISECONDS));
-    }
-  }
-
-  /** Whether the edit was made or not. If this fails, the turn expires. */
-  async handOn(): Promise<void> {
-    const { context: { gate, metadata, editTurns }, path } = this;
-    if (this.holder === undefined || !editTurns.isOver(this.file)) return;
-    await metadata.endEditTurn(gate.caller, path, this.holder).catch(() => {});
   }
 }
 

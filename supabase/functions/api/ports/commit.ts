@@ -25,8 +25,7 @@ export interface Preconditions {
  * - `overwrite`: the same for a file that exists; its type is unchanged.
  * - `append`: adds the new segments at the end of the latest content. Never reads content, never loses an append.
  * - `edit`: `segmentIds` lists ids, of segments of `baseVersion` and of new ones, in order. VERSION_CONFLICT when
- *   `baseVersion` is no longer the latest; with `baseSegmentIds`, its segment list as it was read, only when more was
- *   done since than adding to its end: what was added is kept.
+ *   `baseVersion` is no longer the latest, or its segments were compacted since.
  * - `delete`: the version is a tombstone. - `restore`: content and type of an earlier version, also of a deleted file.
  * - `copy`: the content of `path` becomes the next version of `destination`. - `move`: and `path` gets a tombstone.
  */
@@ -52,7 +51,6 @@ export type Commit =
       readonly baseFileId: string;
       readonly baseVersion: number;
       readonly segmentIds: readonly string[];
-      readonly baseSegmentIds?: readonly string[] | undefined;
     }
     | { readonly kind: "delete" }
     | { readonly kind: "restore"; readonly version: number }

@@ -22,17 +22,7 @@ export interface Content {
 }
 
 /** The file to be edited, or the stored answer of an earlier request with the same idempotency key. */
-export type EditBase =
-  | Content & {
-    /** Edits of several isolates take turns at the file: ask for one. */
-    readonly takesTurns?: boolean | undefined;
-  }
-  | { readonly storedResponse: FileRecord };
-
-/** Other isolates asked earlier for the turn to edit the file. */
-export interface TurnTaken {
-  readonly isTaken: true;
-}
+export type EditBase = Content | { readonly storedResponse: FileRecord };
 
 /** What made a version. */
 export const VERSION_OPERATIONS = [

@@ -12,16 +12,7 @@ import type {
   Undo,
 } from "./commit_many.ts";
 import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "./changes.ts";
-import type {
-  Comparison,
-  Content,
-  EditBase,
-  FileRecord,
-  ListPage,
-  ListQuery,
-  TurnTaken,
-  VersionPage,
-} from "./files.ts";
+import type { Comparison, Content, EditBase, FileRecord, ListPage, ListQuery, VersionPage } from "./files.ts";
 import type { Purge, Purged, Redacted, Redaction } from "./erasure.ts";
 import type { Link, NewLink, OpenedLink } from "./links.ts";
 import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
@@ -82,18 +73,6 @@ export interface Metadata {
   content(caller: Caller, path: string, version?: number, at?: string): Promise<Answer<Content>>;
   /** The latest content, for an edit; or the stored answer of its idempotency key. */
   editBase(caller: Caller, path: string, idempotency: Idempotency | undefined): Promise<Answer<EditBase>>;
-  /**
-   * The same, once `holder` (a UUID) has the turn to edit the file: those who asked earlier come first. The turn, or the
-   * place, expires after EDIT_TURN_SECONDS unless it is asked for again.
-   */
-  editTurn(
-    caller: Caller,
-    path: string,
-    holder: string,
-    idempotency: Idempotency | undefined,
-  ): Promise<Answer<EditBase | TurnTaken>>;
-  /** Hands the turn on. */
-  endEditTurn(caller: Caller, path: string, holder: string): Promise<void>;
   /** Two versions; `to` is by default the latest and `from` the one before `to`. */
   comparison(caller: Caller, path: string, from?: number, to?: number): Promise<Answer<Comparison>>;
   /** Version `from` of one file and `to` of another, by default the latest of each. */

@@ -71,8 +71,8 @@ export const edit = defineRoute({
     id: "editFile",
     summary: "Replace old strings by new ones",
     description:
-      "Edits of one file take turns. What is appended meanwhile is kept; a file that is rewritten " +
-      "meanwhile is edited again, and after some tries it is VERSION_CONFLICT.",
+      "Replaces the version that it read. If another write comes first, the edit is repeated with the version of that, " +
+      "until the request's deadline of 20 seconds; then it is VERSION_CONFLICT.",
     body: editBody,
     headers: WRITE_HEADERS,
     answer: z.union([editRecord, preview]),

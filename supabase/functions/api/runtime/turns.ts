@@ -29,11 +29,6 @@ export class Turns {
     return this.#lines.has(key);
   }
 
-  /** Whether somebody awaits a turn. */
-  isAwaited(key: string): boolean {
-    return (this.#lines.get(key)?.waiting.length ?? 0) > 0;
-  }
-
   /**
    * Takes a turn once everyone who came earlier has had theirs or given up. Throws the error of `late`, by default 503
    * `SERVICE_UNAVAILABLE`, when the deadline is over first, at once where too many wait, and the signal's reason when it aborts.
