@@ -681,6 +681,10 @@ call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
+declare
+  -- A version that comes while the one before is being indexed waits this long, so that a growing file is not indexed
+  -- without pause.
+  c_rest constant interval := interval '1 second';
 begin
   -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
   -- each statement.)
@@ -689,8 +693,8 @@ begin
   values (new.project_id, new.id, new.version, new.path, new.size, clock_timestamp())
   on conflict (project_id, file_id) do update
     set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
-        -- Without a claim the file keeps its place: it is due already, or its next indexing is deferred.
-        due_at = case when q.claim_id is null then greatest(q.due_at, excluded.due_at) else excluded.due_at end;
+        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at + c_rest)
+          else excluded.due_at + c_rest end;
   return null;
 end
 $$;

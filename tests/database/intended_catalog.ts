@@ -377,7 +377,13 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "filestore.search_query_lexemes(p_words text)": internal("filestore_engine", "filestore_search"),
   "filestore.search_split(p_text text)": internal("filestore_engine", "filestore_search"),
   "filestore.search_store_text(p_text jsonb, p_model text)": search,
-  "filestore.search_turn(p_stage integer, p_after uuid, p_projects integer, p_now timestamp with time zone, OUT projects uuid[], OUT last uuid)":
+  "filestore.search_store_chunks(p_project_id uuid, p_file_id uuid, p_version integer, p_content text, p_chunks jsonb)":
+    search,
+  "filestore.search_waiting_projects(p_stage integer, p_projects integer, p_due timestamp with time zone)":
+    search,
+  "filestore.search_take(p_claim_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamp with time zone)":
+    search,
+  "filestore.search_chunks_to_embed(p_project_id uuid, p_file_id uuid, p_version integer, p_model text, p_chunks integer)":
     search,
   "filestore.search_rank_candidates(p_project_id uuid, p_query jsonb)": searchCandidates,
   "filestore.search_pattern_candidates(p_project_id uuid, p_query jsonb)": searchCandidates,
@@ -447,7 +453,7 @@ export const FUNCTIONS: Record<string, IntendedFunction> = {
   "public.filestore_compact(p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb)":
     fileOperation,
   "public.filestore_search(p_key_hash text, p_request_id uuid, p_query jsonb)": fileOperation,
-  "public.filestore_search_claim(p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text, p_after uuid, p_claim_bytes bigint, p_is_light boolean, p_begun timestamp with time zone)":
+  "public.filestore_search_claim(p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer, p_model text, p_begun timestamp with time zone)":
     {
       ...searchIndexing,
       settings: 'search_path="", enable_seqscan=off, enable_hashjoin=off, enable_mergejoin=off',
