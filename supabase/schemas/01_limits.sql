@@ -93,13 +93,7 @@ create type filestore.limits as (
   search_word_matches_max integer,
   search_exact_chunks_max integer,
   search_path_splits_max integer,
-  search_ranked_max integer,
-  reindex_debounce_milliseconds integer,
-  reindex_debounce_microseconds_per_byte integer,
-  search_turn_projects_max integer,
-  search_large_texts_at_once integer,
-  search_tries_max integer,
-  search_retry_seconds integer
+  search_ranked_max integer
 );
 comment on type filestore.limits is 'The bounds that the database and the edge function (`limits.ts`) share.';
 
@@ -250,16 +244,6 @@ begin
   v_limits.search_exact_chunks_max := 10000;
   -- Files ranked by words, and chunks ranked by meaning.
   v_limits.search_ranked_max := 200;
-  -- The least time between two indexings of a text: this long, and longer for each byte; 9.4 s for 1 MiB.
-  v_limits.reindex_debounce_milliseconds := 1000;
-  v_limits.reindex_debounce_microseconds_per_byte := 8;
-  -- Projects that one claim of the search index looks at, in search of those with a file due.
-  v_limits.search_turn_projects_max := 200;
-  -- Texts that are larger than what a claim takes of small ones, by all isolates together.
-  v_limits.search_large_texts_at_once := 1;
-  -- A file that could not be indexed is tried so often, alone, after so many seconds and twice as many each time.
-  v_limits.search_tries_max := 3;
-  v_limits.search_retry_seconds := 2;
   return v_limits;
 end
 $$;

@@ -10,7 +10,6 @@ create table filestore.search_queue (
   due_at timestamptz not null,
   attempts integer not null default 0,
   claim_id uuid,
-  claimed_at timestamptz,
   primary key (project_id, file_id)
 ) with (fillfactor = 70);
 comment on table filestore.search_queue is
@@ -18,15 +17,12 @@ comment on table filestore.search_queue is
 comment on column filestore.search_queue.stage is
   '1: the text is to be stored. 2: the text is stored, and chunks are to be embedded.';
 comment on column filestore.search_queue.due_at is
-  'When it may be claimed: immediately, or once the claim that holds it has expired.';
+  'When it may be claimed: immediately, or, once it is claimed, after the lease.';
 comment on column filestore.search_queue.attempts is
   'Claims of this version that were not finished. After the first one it is claimed by itself.';
-comment on column filestore.search_queue.claimed_at is
-  'When its text was last claimed; a newer version may have taken that claim away since.';
 
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
-create index search_queue_claimed on filestore.search_queue (claimed_at) where claim_id is not null;
 
 create table filestore.search_contents (
   project_id uuid not null,

@@ -543,16 +543,21 @@ call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
 
 create function filestore.queue_for_search() returns trigger
 language plpgsql volatile set search_path = '' as $$
+declare
+  -- From one indexing of a file to the next, so that a growing file is not indexed without pause: 9.4 s for 1 MiB.
+  c_rest constant interval := interval '1 second' + new.size * interval '8 microseconds';
 begin
   -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
   -- each statement.)
   if new.version = 0 or new.path is null then return null; end if;
   insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
-  values (new.project_id, new.id, new.version, new.path, new.size, clock_timestamp())
+  values (new.project_id, new.id, new.version, new.path, new.size, greatest(clock_timestamp(), (
+    select t.indexed_at + c_rest from filestore.search_texts t
+    where t.project_id = new.project_id and t.file_id = new.id)))
   on conflict (project_id, file_id) do update
     set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
-        -- Without a claim the file keeps its place: it is due already, or its next indexing is deferred.
-        due_at = case when q.claim_id is null then greatest(q.due_at, excluded.due_at) else excluded.due_at end;
+        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at)
+          else greatest(excluded.due_at, clock_timestamp() + c_rest) end;
   return null;
 end
 $$;

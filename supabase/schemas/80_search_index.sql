@@ -139,174 +139,161 @@ create trigger release_content_on_update after update of content_hash on filesto
   for each row when (old.content_hash is not null and old.content_hash is distinct from new.content_hash)
   execute function filestore.search_release_content();
 
-create function filestore.search_turn(
-  p_stage integer, p_after uuid, p_projects integer, p_now timestamptz, out projects uuid[], out last uuid
-)
-language plpgsql stable set search_path = '' as $$
+create function filestore.search_waiting_projects(p_stage integer, p_projects integer, p_due timestamptz)
+returns uuid[]
+language plpgsql volatile set search_path = '' as $$
 declare
-  v_start constant uuid := coalesce(p_after, gen_random_uuid());
+  -- Projects that one claim looks at; the next claim begins somewhere else.
+  c_looks constant integer := 200;
+  v_start constant uuid := gen_random_uuid();
   v_project_id uuid := v_start;
   v_due_at timestamptz;
-  v_is_wrapped boolean := false;
+  v_is_round boolean := false;
+  v_projects uuid[] := '{}';
 begin
-  projects := '{}';
-  -- One probe of the index for each project, however many files it has waiting.
-  for v_probe in 1 .. (filestore.limits()).search_turn_projects_max loop
+  -- One probe of the index for each project, however many of its files wait.
+  for v_look in 1 .. c_looks loop
     select q.project_id, q.due_at into v_project_id, v_due_at from filestore.search_queue q
     where q.stage = p_stage and q.project_id > v_project_id order by q.project_id, q.due_at limit 1;
-    if not found and not v_is_wrapped then
-      v_is_wrapped := true;
-      select q.project_id, q.due_at into v_project_id, v_due_at from filestore.search_queue q
-      where q.stage = p_stage order by q.project_id, q.due_at limit 1;
+    if not found then
+      exit when v_is_round;
+      v_is_round := true;
+      v_project_id := '00000000-0000-0000-0000-000000000000';
+      continue;
     end if;
-    if v_project_id is null or v_is_wrapped and v_project_id > v_start then return; end if;
-    if v_due_at <= p_now then projects := projects || v_project_id; end if;
-    exit when cardinality(projects) = p_projects;
+    exit when v_is_round and v_project_id > v_start;
+    if v_due_at <= p_due then v_projects := v_projects || v_project_id; end if;
+    exit when cardinality(v_projects) = p_projects;
   end loop;
-  last := v_project_id;
+  return v_projects;
 end
 $$;
-comment on function filestore.search_turn is
-  'The projects whose turn it is: those with a file due, at most so many, in the order of their ids from the one after '
-  'p_after, round and round. Where there may be more, also the last one that was looked at.';
-call filestore.grant_execute('filestore.search_turn', 'filestore_search');
+comment on function filestore.search_waiting_projects is
+  'Up to p_projects projects that have a file due, from a random place on, so that each project has its turn.';
+call filestore.grant_execute('filestore.search_waiting_projects', 'filestore_search');
+
+create function filestore.search_take(
+  p_claim_id uuid, p_stage integer, p_files integer, p_bytes bigint, p_lease_seconds integer, p_due timestamptz
+) returns table (project_id uuid, file_id uuid)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_of_one_project constant integer := 25;
+  v_text_bytes_max constant integer := (filestore.limits()).search_text_bytes_max;
+  v_projects constant uuid[] := filestore.search_waiting_projects(p_stage, p_files, p_due);
+begin
+  return query
+  with due as materialized (
+    select q.*, p.place
+    from (select w.id, row_number() over (order by random()) as place from unnest(v_projects) w (id)) p
+    cross join lateral (
+      -- A text that is too large to be indexed is not read.
+      select q.project_id, q.file_id, q.due_at, q.attempts,
+             case when q.bytes <= v_text_bytes_max then q.bytes else 0 end as bytes
+      from filestore.search_queue q
+      where q.stage = p_stage and q.project_id = p.id and q.due_at <= p_due
+      order by q.due_at limit least(c_files_of_one_project, p_files / greatest(cardinality(v_projects), 1))
+      for update of q skip locked
+    ) q
+  ), ordered as (
+    select d.*, row_number() over w = 1 as is_first, first_value(d.attempts) over w > 0 as is_retry,
+           sum(d.bytes) over (order by d.bytes, d.place, d.due_at, d.file_id) as bytes_so_far
+    from due d window w as (order by d.place, d.due_at, d.file_id)
+  )
+  update filestore.search_queue q
+  set claim_id = p_claim_id, attempts = q.attempts + 1,
+      due_at = clock_timestamp() + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
+  from ordered o
+  where q.project_id = o.project_id and q.file_id = o.file_id
+    and (o.is_first or not o.is_retry and o.attempts = 0 and o.bytes_so_far <= p_bytes)
+  returning q.project_id, q.file_id;
+end
+$$;
+comment on function filestore.search_take is
+  'Leases files that are due: equal numbers of each project, at most 25 of one. The first file may have any size; '
+  'others are taken while all together have at most p_bytes, small files first. A file that was tried before is taken '
+  'alone, since it may end the isolate. After the lease a file is due again; each lease is twice as long as the one '
+  'before.';
+call filestore.grant_execute('filestore.search_take', 'filestore_search');
+
+create function filestore.search_chunks_to_embed(
+  p_project_id uuid, p_file_id uuid, p_version integer, p_model text, p_chunks integer
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'hash', k.hash, 'text', substr(coalesce(t.content, c.content), k.start + 1, k.length))), '[]')
+    from (
+      select k.hash, k.start, k.length from filestore.search_chunks k
+      where k.project_id = p_project_id and k.file_id = p_file_id and k.version = p_version
+        and k.model is distinct from p_model
+      order by k.start limit p_chunks
+    ) k
+    join filestore.search_texts t on t.project_id = p_project_id and t.file_id = p_file_id
+    left join filestore.search_contents c on c.project_id = p_project_id and c.hash = t.content_hash);
+end
+$$;
+comment on function filestore.search_chunks_to_embed is 'The first chunks of a text that p_model has not embedded.';
+call filestore.grant_execute('filestore.search_chunks_to_embed', 'filestore_search');
 
 create function public.filestore_search_claim(
   p_stage integer, p_files integer, p_bytes bigint, p_chunks integer, p_lease_seconds integer,
-  p_model text default null, p_after uuid default null, p_claim_bytes bigint default null,
-  p_is_light boolean default false, p_begun timestamptz default null
+  p_model text default null, p_begun timestamptz default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = ''
 -- fence: the queue is mostly empty, so a plan that was made then would read all of it when it is long.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  v_now constant timestamptz := clock_timestamp();
-  -- A sweep takes what was due when it began. (A client's clock may leave out what is less than a millisecond.)
-  v_due constant timestamptz := least(v_now, p_begun + interval '1 millisecond');
   v_claim_id constant uuid := gen_random_uuid();
-  v_projects uuid[];
-  v_after uuid;
-  v_claim_bytes constant bigint := coalesce(p_claim_bytes, p_bytes);
-  v_is_light boolean := p_is_light;
   v_project_ids uuid[];
   v_file_ids uuid[];
-  v_claimed jsonb;
+  v_files jsonb;
   v_next_due bigint;
-  v_debounce constant interval := (filestore.limits()).reindex_debounce_milliseconds * interval '1 millisecond';
-  v_debounce_per_byte constant interval :=
-    (filestore.limits()).reindex_debounce_microseconds_per_byte * interval '1 microsecond';
 begin
   perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- Whoever finds that others are at large texts takes small ones, so that these need not wait.
-  if p_stage = 1 and not v_is_light then
-    v_is_light := (
-      select count(*) from filestore.search_queue q
-      where q.claim_id is not null and q.claimed_at > v_now - p_lease_seconds * interval '1 second' and q.stage = 1
-        and q.bytes > v_claim_bytes and q.bytes <= p_bytes
-    ) >= (filestore.limits()).search_large_texts_at_once;
-  end if;
-  select t.projects, t.last into v_projects, v_after from filestore.search_turn(p_stage, p_after, p_files, v_due) t;
-  with due as materialized (
-    select w.place, q.*
-    from unnest(v_projects) with ordinality w (id, place)
-    cross join lateral (
-      select q.project_id, q.file_id, q.bytes, q.due_at, q.attempts, q.claimed_at
-      from filestore.search_queue q
-      where q.stage = p_stage and q.project_id = w.id and q.due_at <= v_due
-      order by q.due_at limit p_files / greatest(cardinality(v_projects), 1) for update of q skip locked
-    ) q
-  ), eligible as (
-    select d.*, case when p_stage = 1 and d.bytes <= p_bytes
-             then greatest(t.indexed_at, d.claimed_at) + v_debounce + d.bytes * v_debounce_per_byte end as eligible_at
-    from due d left join filestore.search_texts t on t.project_id = d.project_id and t.file_id = d.file_id
-  ), deferred as (
-    update filestore.search_queue q set due_at = e.eligible_at, claim_id = null
-    from eligible e
-    where q.project_id = e.project_id and q.file_id = e.file_id and e.eligible_at > v_now
-  ), dealt as (
-    -- Files that are too large to be indexed count as 0 bytes.
-    select e.project_id, e.file_id, e.place, e.attempts, case when e.bytes > p_bytes then 0 else e.bytes end as bytes,
-           row_number() over (partition by e.place order by e.due_at, e.file_id) as round
-    from eligible e
-    where (e.eligible_at is null or e.eligible_at <= v_now)
-      and not (v_is_light and e.bytes between v_claim_bytes + 1 and p_bytes)
-  ), ranked as (
-    select d.*, row_number() over (order by d.round, d.place) = 1 as is_first,
-           first_value(d.attempts) over (order by d.round, d.place) > 0 as is_retry
-    from dealt d
-  ), taken as (
-    -- The first one always. One that was tried before is taken alone, since it may fail again; otherwise others come
-    -- along while they fit, small ones first.
-    select r.project_id, r.file_id, r.place, r.is_first or not r.is_retry and r.attempts = 0 and
-             sum(r.bytes) filter (where r.attempts = 0 and not r.is_first)
-               over (order by r.round, r.bytes, r.place rows unbounded preceding) <= v_claim_bytes as is_taken
-    from ranked r
-  ), claimed as (
-    update filestore.search_queue q
-    -- Each attempt that is not finished doubles the wait for the next one.
-    set claim_id = v_claim_id, claimed_at = v_now, attempts = q.attempts + 1,
-        due_at = v_now + p_lease_seconds * power(2, least(q.attempts, 10)) * interval '1 second'
-    from taken t
-    where q.project_id = t.project_id and q.file_id = t.file_id and t.is_taken
-    returning q.project_id, q.file_id
-  )
-  select array_agg(c.project_id), array_agg(c.file_id),
-    -- The next claim begins with the first project that got nothing now, else with the next one.
-    coalesce(
-      (select v_projects[min(u.place) - 1] from (
-        select t.place from taken t group by t.place having not bool_or(t.is_taken)) u),
-      v_after, v_projects[1])
-  into v_project_ids, v_file_ids, v_after from claimed c;
+  select array_agg(t.project_id), array_agg(t.file_id) into v_project_ids, v_file_ids
+  from filestore.search_take(
+    v_claim_id, p_stage, p_files, p_bytes, p_lease_seconds,
+    -- A client's clock may leave out what is less than a millisecond.
+    least(clock_timestamp(), p_begun + interval '1 millisecond')) t;
   -- A separate statement, for a new snapshot: the rows locked above may be newer than the snapshot of their statement,
   -- and files read in it would be older. No commit can come in between: it would wait for the queue's row.
   select jsonb_agg(jsonb_build_object(
-    'projectId', c.project_id, 'fileId', c.file_id, 'version', c.version, 'path', f.path, 'mimeType', f.mime_type,
-    'size', f.size, 'isDeleted', f.is_deleted, 'tries', c.attempts,
-    'segments', case when p_stage = 1 and not f.is_deleted and f.size <= p_bytes
-      then filestore.segment_list(c.project_id, f.segment_ids) else '[]'::jsonb end,
-    'chunks', case when p_stage = 2 then (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'hash', k.hash, 'text', substr(coalesce(t.content, x.content), k.start + 1, k.length))), '[]')
-      from (
-        select k.hash, k.start, k.length from filestore.search_chunks k
-        where k.project_id = c.project_id and k.file_id = c.file_id and k.version = c.version
-          and k.model is distinct from p_model
-        order by k.start limit greatest(p_chunks / cardinality(v_file_ids), 1)
-      ) k join filestore.search_texts t on t.project_id = c.project_id and t.file_id = c.file_id
-      left join filestore.search_contents x on x.project_id = c.project_id and x.hash = t.content_hash
-    ) else '[]'::jsonb end))
-  into v_claimed
+    'projectId', q.project_id, 'fileId', q.file_id, 'version', q.version, 'path', f.path, 'mimeType', f.mime_type,
+    'size', f.size, 'isDeleted', f.is_deleted, 'tries', q.attempts,
+    'segments', case when p_stage = 1 and not f.is_deleted and f.size <= (filestore.limits()).search_text_bytes_max
+      then filestore.segment_list(q.project_id, f.segment_ids) else '[]'::jsonb end,
+    'chunks', case when p_stage = 2 then filestore.search_chunks_to_embed(
+      q.project_id, q.file_id, q.version, p_model, greatest(p_chunks / cardinality(v_file_ids), 1))
+      else '[]'::jsonb end))
+  into v_files
   from unnest(v_project_ids, v_file_ids) i (project_id, file_id)
-  join filestore.search_queue c on c.project_id = i.project_id and c.file_id = i.file_id
-  join filestore.files f on f.project_id = c.project_id and f.id = c.file_id;
+  join filestore.search_queue q on q.project_id = i.project_id and q.file_id = i.file_id
+  join filestore.files f on f.project_id = q.project_id and f.id = q.file_id;
   select greatest(extract(epoch from q.due_at - clock_timestamp()) * 1000, 0)::bigint into v_next_due
   from filestore.search_queue q where q.stage = p_stage and q.claim_id is null order by q.due_at limit 1;
   return jsonb_build_object(
-    'claimId', v_claim_id, 'files', coalesce(v_claimed, '[]'), 'after', v_after,
-    'nextDueMilliseconds', v_next_due);
+    'claimId', v_claim_id, 'files', coalesce(v_files, '[]'), 'nextDueMilliseconds', v_next_due);
 end
 $$;
 comment on function public.filestore_search_claim is
-  'Claims files from the queue for a while, at most so many files and p_claim_bytes of text, besides one file of any '
-  'size (none over p_claim_bytes where p_is_light, or while another claim has one): stage 1 with the segments of their '
-  'text, stage 2 with p_chunks chunks that p_model has not embedded. Projects take turns, from the one after p_after; '
-  'the next claim is to begin after the project that is returned. A file that is not finished in time is claimed '
-  'again, alone. A file is indexed again at the earliest 1 second and 8 microseconds per byte (9.4 s for 1 MiB) after '
-  'the last time. With p_begun only what was due by then. Also returns when the next file is due.';
+  'Claims files that are due, for a while: stage 1 with the segments of their text, stage 2 with p_chunks chunks that '
+  'p_model has not embedded. With p_begun only what was due by then: so a sweep ends, whatever others write. Also '
+  'returns when the next file is due that nobody has claimed.';
 call filestore.publish('public.filestore_search_claim', 'filestore_search', 'service_role');
 
 create function public.filestore_search_fail(p_claim_id uuid, p_files jsonb) returns integer
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  c_retry_seconds constant integer := 2;
   v_count integer;
 begin
-  perform set_config('lock_timeout', v_limits.lock_timeout_milliseconds::text, true);
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
   update filestore.search_queue q
   set claim_id = case when f.is_fault then null else q.claim_id end,
-      attempts = case when f.is_fault then q.attempts else least(q.attempts, v_limits.search_tries_max - 1) end,
+      attempts = q.attempts - case when f.is_fault then 0 else 1 end,
       due_at = case when f.is_fault
-        then clock_timestamp() + v_limits.search_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
+        then clock_timestamp() + c_retry_seconds * power(2, q.attempts - 1) * interval '1 second'
         else q.due_at end
   from jsonb_to_recordset(p_files) f (project_id uuid, file_id uuid, is_fault boolean)
   where q.project_id = f.project_id and q.file_id = f.file_id and q.claim_id = p_claim_id;
@@ -315,17 +302,50 @@ begin
 end
 $$;
 comment on function public.filestore_search_fail is
-  'Notes which files of a claim could not be indexed. Where it is the fault of the file, it is tried again soon, by '
-  'itself. Where something was out of reach, it is claimed again after the claim has expired, and is not given up for '
-  'that. Returns how many claims were still valid.';
+  'Notes which files of a claim could not be indexed. Where it is the fault of the file, it is due again soon, later '
+  'each time. Where something was out of reach, that is no try, and it is due again after its lease. Returns how many '
+  'claims were still valid.';
 call filestore.publish('public.filestore_search_fail', 'filestore_search', 'service_role');
 
-create function filestore.search_store_text(p_text jsonb, p_model text) returns boolean
+create function filestore.search_store_chunks(
+  p_project_id uuid, p_file_id uuid, p_version integer, p_content text, p_chunks jsonb
+) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
   -- In characters. Postgres finds a character by counting from the first one, so chunks are cut out of parts of the
   -- text; cut out of the whole text, the chunks of 1 MB took 3 s.
   c_part constant integer := 20000;
+begin
+  with chunks as materialized (
+    select (c.value ->> 0)::integer as first_line, (c.value ->> 1)::integer as start, (c.value ->> 2)::integer as length
+    from jsonb_array_elements(p_chunks) c
+  ), parts as materialized (
+    select n.number, substr(p_content, n.number * c_part + 1, c_part + m.longest) as content
+    from (select max(c.start) as last_start, max(c.length) as longest from chunks c) m
+    cross join lateral generate_series(0, m.last_start / c_part) as n (number)
+  )
+  insert into filestore.search_chunks as k (project_id, file_id, hash, version, first_line, start, length)
+  -- A chunk that occurs twice in a text is embedded once.
+  select distinct on (h.hash) p_project_id, p_file_id, h.hash, p_version, h.first_line, h.start, h.length
+  from (
+    select c.first_line, c.start, c.length, md5(substr(p.content, c.start % c_part + 1, c.length))::uuid as hash
+    from chunks c join parts p on p.number = c.start / c_part
+  ) h
+  order by h.hash, h.start
+  on conflict (project_id, file_id, hash) do update
+    set version = excluded.version, first_line = excluded.first_line, start = excluded.start, length = excluded.length
+    where k.version < excluded.version;
+  delete from filestore.search_chunks k
+  where k.project_id = p_project_id and k.file_id = p_file_id and k.version < p_version;
+end
+$$;
+comment on function filestore.search_store_chunks is
+  'Stores the chunks of a text, [first line, start, length] each, in place of those of an older version.';
+call filestore.grant_execute('filestore.search_store_chunks', 'filestore_search');
+
+create function filestore.search_store_text(p_text jsonb, p_model text) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
   v_project_id constant uuid := p_text ->> 'projectId';
   v_file_id constant uuid := p_text ->> 'fileId';
   v_version constant integer := p_text ->> 'version';
@@ -364,27 +384,7 @@ begin
         json_bytes = excluded.json_bytes, words = excluded.words, is_cut = excluded.is_cut,
         indexed_at = excluded.indexed_at, model = null
     where t.version < excluded.version or t.version = excluded.version and t.skipped = 'not_indexable';
-  with chunks as materialized (
-    select (c.value ->> 0)::integer as first_line, (c.value ->> 1)::integer as start, (c.value ->> 2)::integer as length
-    from jsonb_array_elements(p_text -> 'chunks') c
-  ), parts as materialized (
-    select n.number, substr(v_content, n.number * c_part + 1, c_part + m.longest) as content
-    from (select max(c.start) as last_start, max(c.length) as longest from chunks c) m
-    cross join lateral generate_series(0, m.last_start / c_part) as n (number)
-  )
-  insert into filestore.search_chunks as k (project_id, file_id, hash, version, first_line, start, length)
-  -- A chunk that occurs twice in a text is embedded once.
-  select distinct on (h.hash) v_project_id, v_file_id, h.hash, v_version, h.first_line, h.start, h.length
-  from (
-    select c.first_line, c.start, c.length, md5(substr(p.content, c.start % c_part + 1, c.length))::uuid as hash
-    from chunks c join parts p on p.number = c.start / c_part
-  ) h
-  order by h.hash, h.start
-  on conflict (project_id, file_id, hash) do update
-    set version = excluded.version, first_line = excluded.first_line, start = excluded.start, length = excluded.length
-    where k.version < excluded.version;
-  delete from filestore.search_chunks k
-  where k.project_id = v_project_id and k.file_id = v_file_id and k.version < v_version;
+  perform filestore.search_store_chunks(v_project_id, v_file_id, v_version, v_content, p_text -> 'chunks');
   if p_model is null then return true; end if;
   if exists (
     select from filestore.search_chunks k

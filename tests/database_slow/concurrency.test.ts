@@ -378,8 +378,6 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
   };
   assertEquals(await store(await claim()), 3);
   await owner`delete from filestore.search_texts where file_id = ${unknown}`;
-  // None of them rests.
-  await owner`update filestore.search_texts set indexed_at = '-infinity' where project_id = ${project.id}`;
   for (const id of pathOf.keys()) valueOf(await append(clients, id));
   const claimed = await claim();
 

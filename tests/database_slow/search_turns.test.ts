@@ -10,10 +10,8 @@ import {
   SEARCH_CLAIM_EMBEDDED_FILES,
   SEARCH_CLAIM_FILES,
   SEARCH_LEASE_SECONDS,
-  SEARCH_RETRY_SECONDS,
   SEARCH_TEXT_BYTES_MAX,
   SEARCH_TRIES_MAX,
-  SEARCH_TURN_PROJECTS_MAX,
 } from "../../supabase/functions/api/limits.ts";
 import { connectNotingPlans, explainEverything, rowsRead } from "../support/postgres/plans.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
@@ -32,13 +30,10 @@ interface ClaimedFile {
 interface Claim {
   readonly claimId: string;
   readonly files: readonly ClaimedFile[];
-  readonly after: string | null;
   readonly nextDueMilliseconds: number | null;
 }
 
 interface ClaimOptions {
-  readonly after?: string | null;
-  readonly isLight?: boolean;
   readonly stage?: 1 | 2;
   readonly begun?: string | null;
 }
@@ -53,13 +48,12 @@ Deno.test.afterAll(async () => {
 
 /** As the function claims. */
 async function claim(
-  { after = null, isLight = false, stage = 1, begun = null }: ClaimOptions = {},
+  { stage = 1, begun = null }: ClaimOptions = {},
 ): Promise<Claim> {
   const files = stage === 1 ? SEARCH_CLAIM_FILES : SEARCH_CLAIM_EMBEDDED_FILES;
   const [row] = await sql<{ claim: Claim }[]>`
-    select public.filestore_search_claim(${stage}, ${files}, ${SEARCH_TEXT_BYTES_MAX}, ${SEARCH_CLAIM_CHUNKS},
-      ${SEARCH_LEASE_SECONDS}, ${stage === 1 ? null : "m"}, ${after}::uuid,
-      ${stage === 1 ? SEARCH_CLAIM_BYTES : null}::bigint, ${isLight}, ${begun}::timestamptz) as claim`;
+    select public.filestore_search_claim(${stage}, ${files}, ${SEARCH_CLAIM_BYTES}, ${SEARCH_CLAIM_CHUNKS},
+      ${SEARCH_LEASE_SECONDS}, ${stage === 1 ? null : "m"}, ${begun}::timestamptz) as claim`;
   return existing(row).claim;
 }
 
@@ -92,10 +86,10 @@ function test(name: string, body: () => Promise<void>): void {
 }
 
 /** Stores what was claimed, as an index that takes any text; with a model each text has a chunk to be embedded. */
-async function finish({ claimId, files }: Claim, model: string | null = null): Promise<void> {
+async function finish({ claimId, files }: Claim, model: string | null = null, version = 1): Promise<void> {
   const texts = files.map((file) => ({
     ...file,
-    version: 1,
+    version,
     mimeType: "text/plain",
     content: "x",
     skipped: null,
@@ -143,58 +137,39 @@ test("a sweep takes what waited when it began, embeddings included, and so ends 
   assertEquals((await claim()).files.length > 0, true, "what came later is there for the next one");
 });
 
-test("with more projects than a claim takes files each has its turn, round and round", async () => {
-  const ids = [];
-  for (let n = 0; n < SEARCH_CLAIM_FILES + 20; n++) ids.push(await waiting(5));
-  const counts = new Map<string, number>();
-  let after: string | null = null;
-  for (let claims = 0; claims < 7; claims++) {
-    const taken: Claim = await claim({ after });
-    after = taken.after;
-    assertEquals(taken.files.length, SEARCH_CLAIM_FILES);
-    for (const [id, files] of shares(taken)) counts.set(id, (counts.get(id) ?? 0) + files);
+/** More claims than it takes for one of `projects` to be the first of one, but for once in 10^9 times. */
+const enoughClaims = (projects: number) => Math.ceil(21 * projects);
+
+test("with more projects than a claim takes files each has its turn", async () => {
+  const ids = new Set<string>();
+  for (let n = 0; n < SEARCH_CLAIM_FILES + 20; n++) ids.add(await waiting(1));
+  const sizes = [];
+  for (let claims = 0; claims < enoughClaims(SEARCH_CLAIM_FILES + 20) && ids.size > 0; claims++) {
+    const { files } = await claim();
+    sizes.push(files.length);
+    for (const { projectId } of files) ids.delete(projectId);
   }
-  assertEquals([...counts.values()], Array(ids.length).fill(5));
+  assertEquals([ids.size, sizes[0]], [0, SEARCH_CLAIM_FILES]);
 });
 
 test("large texts have their turn, too, among many small ones", async () => {
   const large = await waiting(3, SEARCH_TEXT_BYTES_MAX);
-  for (let n = 0; n < 10; n++) await waiting(200, 20_000);
-  let after: string | null = null;
+  for (let n = 0; n < 10; n++) await waiting(2_000, 20_000);
   let taken = 0;
-  for (let claims = 0; claims < 33; claims++) {
-    const found: Claim = await claim({ after });
-    after = found.after;
+  for (let claims = 0; claims < 3 * enoughClaims(11) && taken < 3; claims++) {
+    const found: Claim = await claim();
     taken += shares(found).get(large) ?? 0;
-    await finish(found);
   }
-  assertEquals(taken, 3, "one in 11 claims");
+  assertEquals(taken, 3);
 });
 
-test("a light claim takes no large text, and what is found by name only comes along", async () => {
-  const large = await waiting(30, SEARCH_CLAIM_BYTES + 1);
-  const small = await waiting(1, SEARCH_CLAIM_BYTES);
+test("a claim has one large text at most, and what is found by its name alone comes along", async () => {
+  await waiting(30, SEARCH_TEXT_BYTES_MAX);
+  await waiting(30, SEARCH_TEXT_BYTES_MAX);
   const named = await waiting(1, SEARCH_TEXT_BYTES_MAX + 1);
-  assertEquals(
-    shares(await claim({ isLight: true })),
-    new Map([[small, 1], [named, 1]].sort() as [string, number][]),
-  );
-  assertEquals(shares(await claim()), new Map([[large, 1]]));
-});
-
-test("while one claim has a large text, others take small ones only, until it ends or expires", async () => {
-  await waiting(4, SEARCH_TEXT_BYTES_MAX);
-  const largeOf = ({ files }: Claim) => files.filter(({ size }) => size > SEARCH_CLAIM_BYTES).length;
-  const first = await claim();
-  const small = await waiting(1);
-  const second = await claim();
-  assertEquals([largeOf(first), largeOf(second), shares(second)], [1, 0, new Map([[small, 1]])]);
-  await finish(first);
-  const third = await claim();
-  assertEquals(largeOf(third), 1);
-  assertEquals(largeOf(await claim()), 0);
-  await sql`update filestore.search_queue set claimed_at = claimed_at - ${SEARCH_LEASE_SECONDS} * interval '1 second'`;
-  assertEquals(largeOf(await claim()), 1);
+  const { files } = await claim();
+  assertEquals(files.filter(({ projectId }) => projectId === named).length, 1);
+  assertLessOrEqual(files.length, 2);
 });
 
 test("a claim reads as many rows of a queue of 20,000 as of one of 1,000", async () => {
@@ -217,35 +192,56 @@ test("a claim reads as many rows of a queue of 20,000 as of one of 1,000", async
   assertLessOrEqual(many, few + 10);
 });
 
-test("of projects that have nothing due a claim looks at a bounded number, and the next one at the others", async () => {
-  for (let n = 0; n < SEARCH_TURN_PROJECTS_MAX + 10; n++) await waiting(1);
+test("a file is found behind hundreds of projects that have nothing due", async () => {
+  for (let n = 0; n < 300; n++) await waiting(1);
   await sql`update filestore.search_queue set due_at = now() + interval '1 hour'`;
   const single = await waiting(1);
-  const lowest = "00000000-0000-0000-0000-000000000000";
   let found = 0;
-  let after: string | null = lowest;
-  for (let claims = 0; claims < 2; claims++) {
-    const taken: Claim = await claim({ after });
-    after = taken.after;
-    found += shares(taken).get(single) ?? 0;
+  for (let claims = 0; claims < enoughClaims(2) && found === 0; claims++) {
+    found = shares(await claim()).get(single) ?? 0;
   }
   assertEquals(found, 1);
 });
 
-test("files of a claim that was not finished are claimed again one by one, and new ones beside them", async () => {
+test("a claim that was not finished is a lease: its files are due again after it, one by one", async () => {
   const id = await waiting(5);
   assertEquals((await claim()).files.length, 5);
-  await sql`update filestore.search_queue set due_at = now(), claimed_at = null`;
+  assertEquals((await claim()).files, []);
+  await sql`update filestore.search_queue set due_at = due_at - ${SEARCH_LEASE_SECONDS} * interval '1 second'`;
   const fresh = await waiting(3);
-  const claims = [];
-  let after: string | null = null;
-  for (let n = 0; n < 7; n++) {
-    const taken: Claim = await claim({ after });
-    after = taken.after;
-    claims.push(...shares(taken));
+  const ones: string[] = [];
+  const together: number[] = [];
+  for (let n = 0; n < enoughClaims(2) && ones.length + together.length < 6; n++) {
+    for (const [project, files] of shares(await claim())) {
+      if (project === id) ones.push(...Array(files).fill(project));
+      else together.push(files);
+      assert(project === fresh || files === 1, `${files} of a project that failed before`);
+    }
   }
-  assertEquals(claims.filter(([project]) => project === id), Array(5).fill([id, 1]));
-  assertEquals(claims.filter(([project]) => project === fresh), [[fresh, 3]]);
+  assertEquals([ones.length, together], [5, [3]]);
+});
+
+test("a version that comes while the one before is being indexed waits for a second, and one that waits keeps its place", async () => {
+  const id = await waiting(1);
+  const { claimId } = await claim();
+  const due = async () => {
+    const [row] = await sql<{ ms: number; claim: string | null }[]>`
+      select extract(epoch from due_at - clock_timestamp())::float * 1000 as ms, claim_id as claim
+      from filestore.search_queue where project_id = ${id}`;
+    return existing(row);
+  };
+  const commit = (version: number) =>
+    sql`update filestore.files set version = ${version} where project_id = ${id}`;
+  assertEquals((await due()).claim, claimId);
+  await commit(2);
+  const { ms, claim: lost } = await due();
+  assert(lost === null && ms > 0 && ms <= 1_000, `${ms} ms`);
+  await sql`update filestore.search_queue set due_at = now() - interval '1 minute'`;
+  await commit(3);
+  assert((await due()).ms <= -60_000);
+  await finish(await claim(), null, 3);
+  const { files, nextDueMilliseconds } = await claim();
+  assertEquals([files, nextDueMilliseconds], [[], null], "nobody comes again for nothing");
 });
 
 test("a file at fault is tried again soon, by itself, and less and less often; a new version begins anew", async () => {
@@ -261,9 +257,9 @@ test("a file at fault is tried again soon, by itself, and less and less often; a
     const [row] = await sql<{ seconds: number }[]>`
       select extract(epoch from due_at - clock_timestamp())::float as seconds from filestore.search_queue
       where file_id = ${file.fileId}`;
-    const expected = SEARCH_RETRY_SECONDS * 2 ** n;
+    const expected = 2 ** (n + 1);
     assert(row && row.seconds <= expected && row.seconds > expected - 1, `${row?.seconds} s`);
-    await sql`update filestore.search_queue set due_at = now(), claimed_at = null where file_id = ${file.fileId}`;
+    await sql`update filestore.search_queue set due_at = now() where file_id = ${file.fileId}`;
     ({ claimId, files } = await claim());
     assertEquals(files.map(({ fileId }) => fileId), [file.fileId]);
   }
@@ -271,7 +267,7 @@ test("a file at fault is tried again soon, by itself, and less and less often; a
   await sql`update filestore.files set version = 2 where project_id = ${id} and id = ${
     files[0]?.fileId ?? ""
   }`;
-  await sql`update filestore.search_queue set due_at = now(), claimed_at = null where version = 2`;
+  await sql`update filestore.search_queue set due_at = now() where version = 2`;
   assertEquals((await claim()).files.map((file) => file.tries), [1]);
 });
 
@@ -284,7 +280,7 @@ test("an outage is nobody's fault: however long it lasts, no file comes to its l
     await sql`select public.filestore_search_fail(${claimId}, ${
       sql.json([{ project_id: file.projectId, file_id: file.fileId, is_fault: false }])
     })`;
-    await sql`update filestore.search_queue set due_at = now(), claimed_at = null`;
+    await sql`update filestore.search_queue set due_at = now()`;
   }
 });
 

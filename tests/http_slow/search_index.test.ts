@@ -1,8 +1,6 @@
 /** The index follows writes by itself, loses none, and does nothing twice. */
-import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual } from "@std/assert";
+import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
 import {
-  REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE,
-  REINDEX_DEBOUNCE_MILLISECONDS,
   SEARCH_CLAIM_BYTES,
   SEARCH_GIVEN_UP_SECONDS,
   SEARCH_INDEX_DELAY_MILLISECONDS,
@@ -79,33 +77,6 @@ test("a write makes no call more before its answer, and its answer waits for no 
   }
   await indexed(service);
   assertEquals(await textsOf(own.projectId), ["f.txt 5 two"]);
-});
-
-test("a large text under steady appends rests between two indexings, and is then indexed by itself", async () => {
-  const own = await files();
-  const large = "a line of a log\n".repeat(12_000);
-  const inIndex = async () => {
-    const [row] = await service.sql<{ version: number; at: string }>(
-      `select version, extract(epoch from indexed_at) * 1e6 as at from filestore.search_texts where project_id = $1`,
-      [own.projectId],
-    );
-    return { version: row?.version ?? 0, microseconds: Number(row?.at) };
-  };
-  await own.write("log.txt", large);
-  await eventually("it is indexed", async () => (await inIndex()).version === 1);
-  const before = await inIndex();
-  for (let n = 0; n < 5; n++) await own.append("log.txt", `line ${n}\n`);
-  await eventually("all appends are indexed", async () => (await inIndex()).version === 6);
-  const after = await inIndex();
-  assertGreaterOrEqual(
-    after.microseconds - before.microseconds,
-    REINDEX_DEBOUNCE_MILLISECONDS * 1000 + large.length * REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE,
-  );
-  await indexed(service);
-  const [claim] = await service.sql<{ next: string | null }>(
-    `select public.filestore_search_claim(1, 1, 1, 1, 1, null) ->> 'nextDueMilliseconds' as next`,
-  );
-  assertEquals(claim?.next, null, "nobody comes again for nothing");
 });
 
 test("append, overwrite, edit, delete, restore, copy, move: what is found is what is there", async () => {

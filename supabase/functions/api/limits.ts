@@ -377,25 +377,16 @@ export const SEARCH_CLAIM_BYTES = 128 * 1024;
 export const SEARCH_READS_AT_ONCE = 4;
 /** … and how long that may take, so that there is time left to store what was read. */
 export const SEARCH_READ_DEADLINE_MILLISECONDS = 12_000;
-/** Projects that one claim looks at, in search of those with a file due. In SQL. */
-export const SEARCH_TURN_PROJECTS_MAX = 200;
-/** Texts of more than SEARCH_CLAIM_BYTES that are indexed at a time, by all isolates together. In SQL. */
-export const SEARCH_LARGE_TEXTS_AT_ONCE = 1;
 /** Chunks that one claim takes for embedding. */
 export const SEARCH_CLAIM_CHUNKS = 16;
 /** Files that one claim takes for embedding. */
 export const SEARCH_CLAIM_EMBEDDED_FILES = 4;
 /** How long a claim is valid; a file whose indexing was interrupted is claimed again after that. */
 export const SEARCH_LEASE_SECONDS = 30;
-/** A file that could not be indexed is tried so many times: after the first alone. In SQL. */
+/** A file that could not be indexed is tried this often: after the first time alone. */
 export const SEARCH_TRIES_MAX = 3;
-/** It is tried again after this long, and twice as long each time. In SQL. */
-export const SEARCH_RETRY_SECONDS = 2;
 /** Then it is found by its name, and the sweep has it tried again after this long. */
 export const SEARCH_GIVEN_UP_SECONDS = 3_600;
-/** A file is re-indexed at most once in this time, plus a time per byte: every 9.4 s at 1 MiB. In SQL. */
-export const REINDEX_DEBOUNCE_MILLISECONDS = 1_000;
-export const REINDEX_DEBOUNCE_MICROSECONDS_PER_BYTE = 8;
 /** Delay from a commit to its indexing: consecutive commits are indexed together, and responses have priority. */
 export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 /**
@@ -405,9 +396,7 @@ export const SEARCH_INDEX_DELAY_MILLISECONDS = 300;
 export const SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT = 100;
 export const SEARCH_INDEX_PAUSE_FACTOR = 9;
 /** … and no longer than this. */
-export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 10_000;
-/** In a longer pause it looks this often for texts of up to SEARCH_CLAIM_BYTES: no small text waits for large ones. */
-export const SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS = 500;
+export const SEARCH_INDEX_PAUSE_MILLISECONDS_MAX = 2_000;
 /** Claims of one background run, unless commits arrive meanwhile; the rest is left to the next run and the sweep. */
 export const SEARCH_CLAIMS_PER_RUN = 128;
 /** Files that one slice of the sweep queues for a new embedding model. */

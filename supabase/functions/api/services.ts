@@ -41,11 +41,11 @@ import { Deadline } from "./runtime/deadline.ts";
 import { LruCache } from "./runtime/lru_cache.ts";
 import type { Log } from "./runtime/log.ts";
 import { Turns } from "./runtime/turns.ts";
-import { ChunkEmbedder } from "./search/chunk_embedder.ts";
+import { embedClaim } from "./search/chunk_embedder.ts";
 import { IndexWatch } from "./search/index_watch.ts";
 import { LiveReads } from "./search/live_reads.ts";
 import { IndexScheduler } from "./search/index_scheduler.ts";
-import { indexBacklog, type SearchParts, TextIndexer } from "./search/indexer.ts";
+import { indexBacklog, indexClaim, type SearchParts } from "./search/indexer.ts";
 
 /** Database, storage and model, for whoever waits for them until the same deadline. */
 export interface Backend {
@@ -135,14 +135,12 @@ function scheduleIndexing(
   { background, log, clock }: Parts,
   searchParts: (deadline: Deadline) => SearchParts,
 ): { committed(): void; start(): void } {
-  const texts = new TextIndexer(log);
-  const chunks = new ChunkEmbedder(log);
   const connect = () => searchParts(new Deadline(INDEX_DEADLINE_MILLISECONDS, clock));
-  const embedding = new IndexScheduler(() => chunks.embed(connect()), background, log);
+  const embedding = new IndexScheduler(() => embedClaim(connect(), log), background, log);
   const indexing = new IndexScheduler(
-    async (isLight) => {
+    async () => {
       const parts = connect();
-      const taken = await texts.index(parts, isLight);
+      const taken = await indexClaim(parts, log);
       if (taken.files > 0 && parts.embedder) embedding.start();
       return taken;
     },

@@ -33,8 +33,8 @@ export interface LogLines {
 
 /** Nothing is queued: indexing has tests of its own. */
 const EMPTY_INDEX: SearchIndex = {
-  claimTexts: () => Promise.resolve({ claimId: "", files: [], after: null, nextDueMilliseconds: null }),
-  claimChunks: () => Promise.resolve({ claimId: "", files: [], after: null, nextDueMilliseconds: null }),
+  claimTexts: () => Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: null }),
+  claimChunks: () => Promise.resolve({ claimId: "", files: [], nextDueMilliseconds: null }),
   storeTexts: () => Promise.resolve(),
   noteFailures: () => Promise.resolve(),
   storeEmbeddings: () => Promise.resolve(),

@@ -1,11 +1,11 @@
 /** When an isolate claims files to be indexed. */
-import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
+import { assert, assertEquals, assertGreaterOrEqual, assertLessOrEqual } from "@std/assert";
 import { IndexScheduler } from "../../../supabase/functions/api/search/index_scheduler.ts";
 import {
   SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
-  SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS,
   SEARCH_INDEX_PAUSE_FACTOR,
+  SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
 } from "../../../supabase/functions/api/limits.ts";
 import { consoleLog } from "../../../supabase/functions/api/runtime/log.ts";
@@ -24,14 +24,14 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
   let claims = 0;
   let left = files;
   let told = 0;
-  const asked: ((isLight: boolean) => void)[] = [];
-  const claim = async (isLight: boolean) => {
+  const asked: (() => void)[] = [];
+  const claim = async () => {
     claims++;
-    asked.shift()?.(isLight);
+    asked.shift()?.();
     const isTaken = left > 0;
     if (isTaken) left--;
     const nextDueMilliseconds = isTaken ? null : nextDue[told++] ?? null;
-    if (milliseconds > 0 && !isLight) await sleep(milliseconds);
+    if (milliseconds > 0) await sleep(milliseconds);
     return { files: isTaken ? 1 : 0, nextDueMilliseconds };
   };
   const runs: Promise<unknown>[] = [];
@@ -39,8 +39,8 @@ function indexing({ files = 0, milliseconds = 0, nextDue = [] }: Waiting = {}) {
     indexing: new IndexScheduler(claim, (run) => runs.push(run), consoleLog),
     runs,
     claims: () => claims,
-    /** The next claim, and whether it is a light one. */
-    asked: () => new Promise<boolean>((resolve) => asked.push(resolve)),
+    /** The next claim. */
+    asked: () => new Promise<void>((resolve) => asked.push(resolve)),
   };
 }
 
@@ -68,7 +68,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler continues by itself when a debounced file is due",
+  "IndexScheduler continues by itself when a file is due",
   underFakeClock(async () => {
     const { indexing: it, runs, claims } = indexing({ nextDue: [1, 1] });
     it.start();
@@ -78,7 +78,7 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler sleeping until a debounced file is due is woken by new work",
+  "IndexScheduler sleeping until a file is due is woken by new work",
   underFakeClock(async () => {
     const { indexing: it, runs, claims, asked } = indexing({ nextDue: [3_600_000] });
     const first = asked();
@@ -131,7 +131,7 @@ Deno.test(
   }),
 );
 
-/** Time from the first claim of any size to the second, with `times` calls of `what` during the first. */
+/** Time from the first claim to the second, with `times` calls of `what` during the first. */
 async function betweenClaims(
   waiting: Required<Pick<Waiting, "files" | "milliseconds">>,
   times: number,
@@ -143,7 +143,7 @@ async function betweenClaims(
   await first;
   const started = performance.now();
   for (let n = 0; n < times; n++) it[what]();
-  while (await asked()) { /* A light one. */ }
+  await asked();
   const milliseconds = performance.now() - started;
   await Promise.all(runs);
   return milliseconds;
@@ -187,22 +187,18 @@ Deno.test(
 );
 
 Deno.test(
-  "IndexScheduler looks for small texts all the time, however long the large ones take and whoever keeps writing",
+  "IndexScheduler claims every few seconds, however long claims take and however many commits come",
   underFakeClock(async () => {
     const milliseconds = 1_000;
-    const { indexing: it, runs, asked } = indexing({ files: 100, milliseconds });
+    const { indexing: it, runs, asked } = indexing({ files: 10, milliseconds });
     it.committed();
-    let ended = performance.now();
-    let full = 0;
-    for (let claims = 0; claims < 50; claims++) {
-      const isLight = await asked();
-      const waited = performance.now() - ended;
-      assert(waited <= SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS, `${waited} ms without a claim`);
+    await asked();
+    for (let claims = 0; claims < 10; claims++) {
+      const ended = performance.now() + milliseconds;
       for (let n = 0; n < 100; n++) it.committed();
-      if (!isLight) full++;
-      ended = performance.now() + (isLight ? 0 : milliseconds);
+      await asked();
+      assertLessOrEqual(performance.now() - ended, SEARCH_INDEX_PAUSE_MILLISECONDS_MAX);
     }
-    assertEquals(full, 2, "the large ones have their rest");
     await Promise.all(runs);
   }),
 );

@@ -295,7 +295,6 @@ export const searchPage = z.object({
 
 export const claim = z.object({
   claimId: z.string(),
-  after: z.string().nullable(),
   nextDueMilliseconds: z.number().nullable(),
   files: z.array(z.object({
     projectId: z.string(),

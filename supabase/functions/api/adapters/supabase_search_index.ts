@@ -8,13 +8,11 @@ import {
   SEARCH_GIVEN_UP_SECONDS,
   SEARCH_LEASE_SECONDS,
   SEARCH_REQUEUED_FILES,
-  SEARCH_TEXT_BYTES_MAX,
 } from "../limits.ts";
 import type {
   ChunkEmbedding,
   Claim,
   ClaimedFile,
-  ClaimOptions,
   FailedFile,
   IndexedText,
   SearchIndex,
@@ -30,12 +28,12 @@ const STAGES = { texts: 1, chunks: 2 } as const;
 export class SupabaseSearchIndex implements SearchIndex {
   constructor(private readonly client: () => SupabaseClient, private readonly parts: CallParts) {}
 
-  claimTexts(options: ClaimOptions): Promise<Claim> {
-    return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null, options);
+  claimTexts(begun?: string): Promise<Claim> {
+    return this.claim(STAGES.texts, SEARCH_CLAIM_FILES, null, begun);
   }
 
-  claimChunks(model: string, options: Omit<ClaimOptions, "isLight">): Promise<Claim> {
-    return this.claim(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model, { ...options, isLight: false });
+  claimChunks(model: string, begun?: string): Promise<Claim> {
+    return this.claim(STAGES.chunks, SEARCH_CLAIM_EMBEDDED_FILES, model, begun);
   }
 
   async storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void> {
@@ -81,19 +79,16 @@ export class SupabaseSearchIndex implements SearchIndex {
     stage: number,
     files: number,
     model: string | null,
-    { after, isLight, begun }: ClaimOptions,
+    begun?: string,
   ): Promise<Claim> {
     return claim.parse(
       await this.call("filestore_search_claim", {
         p_stage: stage,
         p_files: files,
-        p_bytes: SEARCH_TEXT_BYTES_MAX,
+        p_bytes: SEARCH_CLAIM_BYTES,
         p_chunks: SEARCH_CLAIM_CHUNKS,
         p_lease_seconds: SEARCH_LEASE_SECONDS,
         p_model: model,
-        p_after: after,
-        p_claim_bytes: stage === STAGES.texts ? SEARCH_CLAIM_BYTES : null,
-        p_is_light: isLight,
         p_begun: begun ?? null,
       }),
     );

@@ -157,20 +157,8 @@ export interface ClaimedFile {
 export interface Claim {
   readonly claimId: string;
   readonly files: readonly ClaimedFile[];
-  /** The project after which the next claim is to begin; null where none had a file due. */
-  readonly after: string | null;
   /** When the next unclaimed file is due, at the earliest; null where there is none. */
   readonly nextDueMilliseconds: number | null;
-}
-
-/** Whose turn it is, and how much may be taken. */
-export interface ClaimOptions {
-  /** `after` of the claim before; null begins anywhere. */
-  readonly after: string | null;
-  /** Takes no text over SEARCH_CLAIM_BYTES. */
-  readonly isLight: boolean;
-  /** An ISO time: takes what was due by then. */
-  readonly begun?: string | undefined;
 }
 
 /** A claimed file that could not be indexed. */
@@ -200,10 +188,10 @@ export interface IndexedText
  * repeated. All throw `ApiError("SERVICE_UNAVAILABLE")` when the back end stays out of reach.
  */
 export interface SearchIndex {
-  /** Claims files whose text is to be stored. */
-  claimTexts(options: ClaimOptions): Promise<Claim>;
-  /** Claims files with chunks that the model has not embedded. */
-  claimChunks(model: string, options: Omit<ClaimOptions, "isLight">): Promise<Claim>;
+  /** Claims files whose text is to be stored; with `begun`, an ISO time, of those that were due by then. */
+  claimTexts(begun?: string): Promise<Claim>;
+  /** Likewise files with chunks that the model has not embedded. */
+  claimChunks(model: string, begun?: string): Promise<Claim>;
   /** Stores texts of a claim. Files that the claim no longer holds are left alone. */
   storeTexts(claimId: string, texts: readonly IndexedText[], model: string | null): Promise<void>;
   /** Stores embeddings by chunk hash and releases the file. */
@@ -213,7 +201,7 @@ export interface SearchIndex {
     model: string,
     embeddings: readonly ChunkEmbedding[],
   ): Promise<void>;
-  /** Notes which files of a claim could not be indexed, so that they are tried again, each by itself. */
+  /** Notes which files of a claim could not be indexed. They are tried again, each by itself. */
   noteFailures(claimId: string, files: readonly FailedFile[]): Promise<void>;
   /** Queues files that the model has not embedded, and files that were given up long ago; returns how many. */
   requeue(model: string | null): Promise<number>;

@@ -5,7 +5,6 @@
 import {
   SEARCH_CLAIMS_PER_RUN,
   SEARCH_INDEX_DELAY_MILLISECONDS,
-  SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS,
   SEARCH_INDEX_PAUSE_FACTOR,
   SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
   SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
@@ -16,24 +15,18 @@ import type { TakenFiles } from "./taken_files.ts";
 
 /**
  * One per isolate and kind of work, with at most one run at a time: it continues while there is work, and sleeps while
- * some will be due. Commits have priority: while many keep coming, indexing is limited to a fixed share of the time,
- * however much is queued. In the pauses that large texts make necessary, small ones are indexed all the same, within a
- * share of their own: nobody's note waits for somebody's large files.
+ * some will be due. Commits have priority: while many keep coming, the run pauses after each claim.
  */
 export class IndexScheduler {
   private isRunning = false;
   private isRequestedAgain = false;
   /** Since the last claim ended. */
   private commits = 0;
-  /** Since the last claim ended that was not light. */
-  private commitsSinceFull = 0;
-  /** Until then only light claims. */
-  private restUntil = 0;
   private wake: (() => void) | null = null;
 
   constructor(
-    /** Claims some files, and indexes them; the light ones alone, or all. */
-    private readonly claim: (isLight: boolean) => Promise<TakenFiles>,
+    /** Claims some files, and indexes them. */
+    private readonly claim: () => Promise<TakenFiles>,
     private readonly background: (work: Promise<unknown>) => void,
     private readonly log: Log,
   ) {}
@@ -41,7 +34,6 @@ export class IndexScheduler {
   /** To be called after a commit: its file is queued, and more commits may follow. */
   committed(): void {
     this.commits++;
-    this.commitsSinceFull++;
     this.start();
   }
 
@@ -61,20 +53,15 @@ export class IndexScheduler {
       await sleep(SEARCH_INDEX_DELAY_MILLISECONDS);
       // The first claim covers the commits so far; only those that follow compete with this run.
       this.commits = 0;
-      this.commitsSinceFull = 0;
       for (let claims = 1;; claims++) {
         if (this.isRequestedAgain) claims = 1;
         this.isRequestedAgain = false;
         const started = performance.now();
-        const isLight = started < this.restUntil;
-        const { files, nextDueMilliseconds } = await this.claim(isLight);
-        const pause = this.pauseAfter(performance.now() - started, isLight, files > 0);
-        if (isLight && files === 0) {
-          // Large texts may be left: it goes on.
-        } else if (files === 0 && nextDueMilliseconds !== null && !this.isRequestedAgain) {
-          await this.sleepUntilDue(nextDueMilliseconds);
-        } else if (!this.isRequestedAgain && (files === 0 || claims >= SEARCH_CLAIMS_PER_RUN)) {
-          break;
+        const { files, nextDueMilliseconds } = await this.claim();
+        const pause = this.pauseAfter(performance.now() - started, files > 0);
+        if (!this.isRequestedAgain) {
+          if (files > 0 ? claims >= SEARCH_CLAIMS_PER_RUN : nextDueMilliseconds === null) break;
+          if (files === 0 && nextDueMilliseconds !== null) await this.sleepUntilDue(nextDueMilliseconds);
         }
         await sleep(pause);
       }
@@ -87,21 +74,18 @@ export class IndexScheduler {
 
   /**
    * How long the database is left to commits that keep coming, in milliseconds: little for a few of them, and nothing
-   * when there are none and the queue has more. A longer pause after a claim of any size is for large texts only.
+   * when there are none and the queue has more.
    */
-  private pauseAfter(tookMilliseconds: number, isLight: boolean, isMoreLikely: boolean): number {
-    const commits = isLight ? this.commits : this.commitsSinceFull;
+  private pauseAfter(tookMilliseconds: number, isMoreLikely: boolean): number {
+    const { commits } = this;
     this.commits = 0;
-    if (!isLight) this.commitsSinceFull = 0;
     if (commits === 0 && isMoreLikely) return 0;
     const pause = Math.min(
       commits * SEARCH_INDEX_PAUSE_MILLISECONDS_PER_COMMIT,
       tookMilliseconds * SEARCH_INDEX_PAUSE_FACTOR,
       SEARCH_INDEX_PAUSE_MILLISECONDS_MAX,
     );
-    if (!isLight) this.restUntil = performance.now() + pause;
-    const rest = isLight && !isMoreLikely ? this.restUntil - performance.now() : pause;
-    return Math.max(Math.min(rest, SEARCH_INDEX_LIGHT_PAUSE_MILLISECONDS), SEARCH_INDEX_DELAY_MILLISECONDS);
+    return Math.max(pause, SEARCH_INDEX_DELAY_MILLISECONDS);
   }
 
   /** Sleeps that long, or until `start` is called. */

@@ -22,7 +22,7 @@ import type { Deadline } from "../runtime/deadline.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import type { Log } from "../runtime/log.ts";
 import { splitChunks } from "./chunks.ts";
-import { ChunkEmbedder } from "./chunk_embedder.ts";
+import { embedClaim } from "./chunk_embedder.ts";
 import { NUL_STAND_IN } from "./snippet.ts";
 import type { TakenFiles } from "./taken_files.ts";
 
@@ -32,22 +32,11 @@ export interface SearchParts extends SegmentSource {
   readonly embedder: Embedder | null;
 }
 
-/** Indexes claims of texts, and remembers whose turn is next. */
-export class TextIndexer {
-  private after: string | null = null;
-  private afterLight: string | null = null;
-
-  constructor(private readonly log: Log) {}
-
-  /** Indexes one claim. `isLight`: no text over SEARCH_CLAIM_BYTES. With `begun` only what was due by then. */
-  async index(parts: SearchParts, isLight = false, begun?: string): Promise<TakenFiles> {
-    const after = isLight ? this.afterLight : this.after;
-    const claim = await parts.index.claimTexts({ after, isLight, begun });
-    if (isLight) this.afterLight = claim.after ?? after;
-    else this.after = claim.after ?? after;
-    if (claim.files.length > 0) await indexFiles(parts, claim, this.log);
-    return { files: claim.files.length, nextDueMilliseconds: claim.nextDueMilliseconds };
-  }
+/** Indexes one claim of texts. With `begun`, an ISO time, only what was due by then. */
+export async function indexClaim(parts: SearchParts, log: Log, begun?: string): Promise<TakenFiles> {
+  const claim = await parts.index.claimTexts(begun);
+  if (claim.files.length > 0) await indexFiles(parts, claim, log);
+  return { files: claim.files.length, nextDueMilliseconds: claim.nextDueMilliseconds };
 }
 
 /**
@@ -62,22 +51,20 @@ export async function indexBacklog(
   deadline: Deadline,
   begun?: string,
 ): Promise<number> {
-  const texts = new TextIndexer(log);
-  const chunks = new ChunkEmbedder(log);
   let taken = 0;
   for (let claims = 0; claims < SEARCH_CLAIMS_PER_RUN; claims++) {
-    const { files } = await texts.index(parts, false, begun);
-    const embedded = await chunks.embed(parts, begun);
-    if (files + embedded.files === 0) break;
-    taken += files + embedded.files;
+    const indexed = await indexClaim(parts, log, begun);
+    const embedded = await embedClaim(parts, log, begun);
+    if (indexed.files + embedded.files === 0) break;
+    taken += indexed.files + embedded.files;
     if (deadline.remainingMilliseconds < SWEEP_RESERVED_MILLISECONDS) break;
   }
   return taken > 0 ? taken : await parts.index.requeue(parts.embedder?.model ?? null);
 }
 
 /**
- * Stores the texts of a claim: small ones first and together, since others may wait for them; each large one by itself.
- * What fails fails alone, and is noted.
+ * Stores the texts of a claim: the small ones first, in one call, since other projects wait for them; then each large
+ * one by itself. A text that cannot be stored keeps no other one out of the index.
  */
 async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Log): Promise<void> {
   const failed: FailedFile[] = [];
@@ -98,7 +85,7 @@ async function indexFiles(parts: SearchParts, { claimId, files }: Claim, log: Lo
       await store([text]);
     } catch (error) {
       log.backgroundFault("index", error);
-      // That the database takes this note says that it is there: then the text is at fault. Else it throws.
+      // If the database takes this note, it is in reach, so the text is at fault. If not, this throws.
       await parts.index.noteFailures(claimId, [{ ...text, isFault: true }]);
     }
   };
