@@ -94,6 +94,7 @@ const UNTAGGED: readonly (readonly [string, number])[] = [
   ["/diff/short.txt", 200],
   ["/project", 200],
   ["/openapi.json", 200],
+  ["/llms.txt", 200],
   ["/files/none.txt", 404],
   ["/files?limit=0", 400],
 ];

@@ -23,6 +23,7 @@ const WRONG_METHODS = [
   ["PATCH", "/files/edit/a", "GET, HEAD, PUT"],
   ["POST", "/health", "GET, HEAD"],
   ["PUT", "/openapi.json", "GET, HEAD"],
+  ["POST", "/llms.txt", "GET, HEAD"],
 ] as const;
 
 for (const [method, path, allowed] of WRONG_METHODS) {
@@ -69,6 +70,7 @@ test("health, documents, preflights, 404 and 405 show the address's window and n
     const [method, path] of [
       ["GET", "/health"],
       ["GET", "/openapi.json"],
+      ["GET", "/llms.txt"],
       ["OPTIONS", "/files"],
       ["GET", "/nothing"],
       ["DELETE", "/files"],

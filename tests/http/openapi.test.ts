@@ -276,8 +276,10 @@ for (const [path, method, codes] of KEYED) {
   });
 }
 
-test("GET /health and GET /openapi.json are documented as open to anyone", () => {
-  for (const path of ["/health", "/openapi.json"]) assertEquals(operationAt(path, "get").security, []);
+test("GET /health and the documents are documented as open to anyone", () => {
+  for (const path of ["/health", "/openapi.json", "/llms.txt"]) {
+    assertEquals(operationAt(path, "get").security, []);
+  }
 });
 
 test("each documented route exists: it answers something else than 404 ROUTE_NOT_FOUND and 405", async () => {

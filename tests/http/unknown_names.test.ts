@@ -16,7 +16,7 @@ const account = await owner(service);
 const { key: admin } = await account.createKey({ scopes: ["read", "write", "admin"] });
 
 /** Routes that take any parameter, by pattern, and bodies that have readers of their own. */
-const OPEN_ROUTES = ["/health", "/l/:token", "/l/:token", "/openapi.json"];
+const OPEN_ROUTES = ["/health", "/l/:token", "/l/:token", "/llms.txt", "/openapi.json"];
 const OPEN_BODIES = ["/mcp", "/memory"];
 
 /** What tells a list in JSON Schema. */
@@ -58,7 +58,9 @@ test("the routes and bodies that take what they do not know are these alone", as
   const open = ROUTES.filter((route) => !isStrict(route)).map(({ pattern }) => pattern);
   assertEquals(open.toSorted(), OPEN_ROUTES);
   assertEquals((await service.request(null, "GET", `/health?${TYPO}`)).status, 200);
-  assertEquals((await service.request(null, "GET", `/openapi.json?${TYPO}`)).status, 200);
+  for (const path of ["/openapi.json", "/llms.txt"]) {
+    assertEquals((await service.request(null, "GET", `${path}?${TYPO}`)).status, 200);
+  }
   assertEquals((await service.request(null, "GET", `/l/none?${TYPO}`)).status, 404);
   const own = await files();
   const input = { command: "create", path: "/memories/a", file_text: "a", [TYPO]: 1 };

@@ -123,6 +123,7 @@ const SENDINGS: readonly Sending[] = [
   { method: "GET", path: "/health" },
   { method: "GET", path: "/health?deep" },
   { method: "GET", path: "/openapi.json" },
+  { method: "GET", path: "/llms.txt" },
   { method: "OPTIONS", path: "/files" },
   { method: "POST", path: "/sweep" },
   { method: "POST", path: "/sweep", headers: { authorization: `Bearer ${MARK}` } },

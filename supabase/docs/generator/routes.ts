@@ -1,6 +1,7 @@
 /** The tables of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
 import { ROUTES } from "../../functions/api/routes/mod.ts";
 import { type Route, scopesOf } from "../../functions/api/route.ts";
+import { pathOf } from "../../functions/api/openapi/document.ts";
 import { describeScope, SCOPES } from "../../functions/api/openapi/scopes.ts";
 import { code, table, wrap } from "./markdown.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
@@ -21,11 +22,11 @@ interface Described {
 
 function groupOf({ pattern }: Route): Group {
   if (/^\/(project|account)/.test(pattern)) return "accounts";
-  return /^\/(health|mcp|sweep|openapi\.json)$/.test(pattern) ? "service" : "files";
+  return /^\/(health|mcp|sweep|openapi\.json|llms\.txt)$/.test(pattern) ? "service" : "files";
 }
 
 function describe(route: Route): Described {
-  const path = route.pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
+  const path = pathOf(route);
   const operation = PATHS[path]?.[route.method.toLowerCase()];
   if (!operation) throw new Error(`the OpenAPI document lacks ${route.method} ${path}`);
   return { address: `${route.method} ${path}`, route, operation };

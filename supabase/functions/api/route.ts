@@ -60,7 +60,7 @@ export interface Route extends RouteProperties {
 }
 
 /** Routes with a protocol or readers of their own, who may add parameters that are not ours to judge. */
-const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|l)(\/|$)/;
+const TAKES_ANY_PARAMETER = /^\/(oauth|health|openapi\.json|llms\.txt|l)(\/|$)/;
 
 /** Whether the route refuses query parameters that it does not know. */
 export function isStrict({ pattern }: Pick<Route, "pattern">): boolean {

@@ -454,6 +454,8 @@ export function assertInvariants(answer: Answer, circumstances: Circumstances): 
   }
   // The bytes of a file, of whatever type.
   if (headers.has("accept-ranges")) return;
+  // Only /llms.txt; which route may answer with text is compared with the OpenAPI document.
+  if (status === 200 && headers.get("content-type") === "text/plain; charset=utf-8") return;
   assertEquals(headers.get("content-type"), "application/json; charset=utf-8");
   assertEquals(headers.has("www-authenticate"), status === 401);
   assertEquals(headers.has("allow"), status === 405);

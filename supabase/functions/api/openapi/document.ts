@@ -10,7 +10,7 @@ import type { ResponseHeader, Route } from "../route.ts";
 import { describeScope, SCOPES } from "./scopes.ts";
 
 /** Tag → its routes by the first segment of their path; the last one has the rest. */
-const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
+export const TAGS: readonly { name: string; segments: readonly string[]; description: string }[] = [
   { name: "Files", segments: ["files", "diff"], description: "Write, read, list, edit, history." },
   {
     name: "Changes",
@@ -25,9 +25,14 @@ const TAGS: readonly { name: string; segments: readonly string[]; description: s
   { name: "Service", segments: [], description: "The service itself." },
 ];
 
-function tagOf({ pattern }: Route): string {
+export function tagOf({ pattern }: Route): string {
   const segment = pattern.split("/")[1] ?? "";
   return TAGS.find(({ segments }) => segments.includes(segment))?.name ?? "Service";
+}
+
+/** The path as a template, such as `/files/append/{path}`. */
+export function pathOf({ pattern }: Route): string {
+  return pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
 }
 
 /** The accepted credentials: any one of these. */
@@ -156,7 +161,7 @@ function responsesOf(route: Route, failures: FailureResponses): Json {
   const bytes = { "*/*": { schema: { ...BYTES, description: "The file's bytes, with its own type." } } };
   const headers = responseHeaders([...particular, ...ofWrite, ...returnsRaw ? RAW_HEADERS : []]);
   const json = mediaType
-    ? { [mediaType]: { schema: BYTES } }
+    ? { [mediaType]: { schema: mediaType.startsWith("text/") ? { type: "string" } : BYTES } }
     : returnsRaw !== "only" && { "application/json": jsonContent(route) };
   const others = statuses.map((status) => [status, {
     description: "Not so",
@@ -205,7 +210,7 @@ function protocolResponses(route: Route, failures: FailureResponses): Json {
 
 const DESCRIPTION = `Every write makes a new numbered version; earlier versions stay readable.
 
-Each answer but those of \`/health\` and of this document is in an envelope: \`{success: true, data, operation, message}\`,
+Each answer but those of \`/health\`, \`/llms.txt\` and of this document is in an envelope: \`{success: true, data, operation, message}\`,
 or \`{success: false, error: {code, message}}\` with \`operation\` and \`details\` where there are any. HEAD is answered
 wherever GET is. Any other path is 404 \`ROUTE_NOT_FOUND\`, any other method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`.
 Fields may be added to answers; clients ignore what they do not know.`;
@@ -215,7 +220,7 @@ export function openapiDocument(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {};
   const failures = new FailureResponses();
   for (const route of routes) {
-    const path = route.pattern.replace(/\/\*$/, "/{path}").replaceAll(/:(\w+)/g, "{$1}");
+    const path = pathOf(route);
     const item = paths[path] ??= {};
     const { id, summary, description = summary } = route.openapi;
     item[route.method.toLowerCase()] = {

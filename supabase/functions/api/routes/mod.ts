@@ -13,6 +13,7 @@ import { exportFiles } from "./export.ts";
 import { health } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
+import { llmsRoute } from "./llms.ts";
 import { mcp } from "./mcp.ts";
 import { memory } from "./memory.ts";
 import { move } from "./move.ts";
@@ -81,6 +82,7 @@ export const ROUTES: readonly Route[] = [
   mcp,
   sweep,
   openapiRoute(() => ROUTES),
+  llmsRoute(() => ROUTES),
 ];
 
 /** The methods of a path, for the `Allow` header; empty for an unknown route. */

@@ -4,6 +4,9 @@ import { json } from "../http/respond.ts";
 import { serverUrl } from "../http/server_url.ts";
 import { defineRoute, noParameters, type Route } from "../route.ts";
 
+/** Not `public`: a document names the host of its request, so a shared cache must not pass it on. */
+export const DOCUMENT_CACHE = { "Cache-Control": "private, max-age=300" } as const;
+
 /** `routes` is called with the first request: the table includes this route itself. */
 export function openapiRoute(routes: () => readonly Route[]): Route {
   let document: Promise<Record<string, unknown>> | undefined;
@@ -19,8 +22,7 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
       const { openapi, info, ...rest } = await document;
       const servers = [{ url: serverUrl(request), description: "This deployment" }];
       const response = json({ openapi, info, servers, ...rest });
-      // Not `public`: the document names the host that the request came by, and no cache in between may pass it on.
-      response.headers.set("Cache-Control", "private, max-age=300");
+      response.headers.set("Cache-Control", DOCUMENT_CACHE["Cache-Control"]);
       return response;
     },
     openapi: {
