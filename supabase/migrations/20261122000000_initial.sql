@@ -89,6 +89,18 @@ end
 $$;
 comment on procedure filestore.publish(regproc, text, text[]) is
   'Makes a function run as p_owner (it is `security definer`) and callable by these roles alone.';
+
+create procedure filestore.pin_plan(p_function regproc)
+language plpgsql as $$
+begin
+  execute format(
+    'alter function %s set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
+    'set enable_sort = off set jit = off', p_function::regprocedure);
+end
+$$;
+comment on procedure filestore.pin_plan(regproc) is
+  'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
+  'statistics say.';
 -- 01_limits.sql ======================================================================================================
 -- Bounds that the edge function depends on, too, or that are used in several places.
 
@@ -352,743 +364,9 @@ $$;
 comment on function filestore.vector_sizes is
   'Dimensions of embeddings that have an index; others are compared one by one.';
 call filestore.grant_execute('filestore.vector_sizes', 'filestore_engine', 'filestore_search');
--- 10_tables.sql ======================================================================================================
--- The tables of projects, keys and files.
-
-create table filestore.tiers (
-  name text primary key,
-  requests_per_minute integer check (requests_per_minute > 0),
-  max_file_bytes bigint check (max_file_bytes > 0),
-  max_project_bytes bigint check (max_project_bytes > 0)
-);
-comment on table filestore.tiers is 'Limits of a tier; null means no limit. A project''s own limits take precedence.';
-
-insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_project_bytes) values
-  ('free', 100, 10485760, 1073741824),
-  ('pro', 1000, 104857600, null),
-  ('enterprise', null, null, null);
-
-create table filestore.settings (
-  is_the_row boolean primary key default true check (is_the_row),
-  project_makers text[],
-  account_bytes bigint default 5368709120 check (account_bytes > 0)
-);
-comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
-comment on column filestore.settings.project_makers is
-  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
-  'projects; null: nothing was decided yet, which is the same.';
-comment on column filestore.settings.account_bytes is
-  'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
-
-insert into filestore.settings default values;
-
-create table filestore.projects (
-  id uuid primary key default gen_random_uuid(),
-  owner_id uuid,
-  name text not null check (char_length(name) between 1 and 100),
-  tier text not null references filestore.tiers (name),
-  requests_per_minute integer check (requests_per_minute > 0),
-  max_file_bytes bigint check (max_file_bytes > 0),
-  max_project_bytes bigint check (max_project_bytes > 0),
-  created_at timestamptz(3) not null default now(),
-  suspended_at timestamptz(3),
-  deleted_at timestamptz(3),
-  cursor_key bytea not null default uuid_send(gen_random_uuid()),
-  retention jsonb check (jsonb_typeof(retention) = 'object'),
-  retention_set_at timestamptz,
-  answers_blank_through timestamptz,
-  answers_blank_since timestamptz,
-  unique nulls not distinct (owner_id, name)
-);
-comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
-comment on column filestore.projects.owner_id is
-  'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
-  'banned or gone, the project is as suspended; the operator can give it to another one.';
-comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
-comment on column filestore.projects.deleted_at is
-  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
-comment on column filestore.projects.retention is
-  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
-comment on column filestore.projects.answers_blank_through is
-  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
-  'removed what they named, which it has had to do since answers_blank_since.';
-comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
-
-create index projects_by_owner on filestore.projects (owner_id, created_at);
-create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
-
-create table filestore.api_keys (
-  id uuid primary key default gen_random_uuid(),
-  project_id uuid not null references filestore.projects (id),
-  name text not null default '' check (char_length(name) <= 100),
-  key_hash bytea unique check (octet_length(key_hash) = 32),
-  prefix text not null check (prefix ~ '^[0-9A-Za-z_]{0,16}$'),
-  environment text not null default 'development' check (environment in ('development', 'production')),
-  scopes text[] not null default '{read,write}'
-    check (scopes <@ array['read', 'write', 'admin'] and cardinality(scopes) between 1 and 3),
-  path_prefix text collate "C"
-    check (octet_length(path_prefix) between 1 and 1024 and cardinality(string_to_array(path_prefix, '/')) <= 32
-      and path_prefix !~ '^/|/$|//'),
-  created_at timestamptz(3) not null default now(),
-  expires_at timestamptz(3),
-  revoked_at timestamptz(3),
-  last_used_at timestamptz(3),
-  has_written boolean not null default false,
-  unique (project_id, id),
-  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
-);
-comment on table filestore.api_keys is
-  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
-comment on column filestore.api_keys.key_hash is
-  'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
-comment on column filestore.api_keys.has_written is
-  'Whether versions may name it. Set by its first request to write, before that locks a file.';
-comment on column filestore.api_keys.scopes is
-  'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
-comment on column filestore.api_keys.path_prefix is
-  'A directory: the key reads and writes only what lies below it. Null: everything.';
-
-create index api_keys_by_project on filestore.api_keys (project_id, created_at);
-create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
-
-create table filestore.console_sessions (
-  token_hash bytea primary key check (octet_length(token_hash) = 32),
-  project_id uuid not null references filestore.projects (id),
-  account_id uuid not null,
-  session_id uuid,
-  aal text,
-  expires_at timestamptz(3) not null
-);
-comment on table filestore.console_sessions is
-  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
-  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
-  'Auth, and when the project gets another owner.';
-comment on column filestore.console_sessions.session_id is
-  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
-comment on column filestore.console_sessions.aal is
-  'The assurance level that the access token states: aal2 with a second factor.';
-
-create index console_sessions_by_project on filestore.console_sessions (project_id);
-
-create unlogged table filestore.account_windows (
-  account_id uuid primary key,
-  window_start timestamptz not null,
-  request_count integer not null
-) with (fillfactor = 50);
-comment on table filestore.account_windows is
-  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
-
--- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
-create unlogged table filestore.rate_windows (
-  project_id uuid not null references filestore.projects (id),
-  shard integer not null,
-  window_start timestamptz not null default '-infinity',
-  request_count integer not null default 0,
-  request_id uuid,
-  primary key (project_id, shard)
-) with (fillfactor = 10);
-comment on table filestore.rate_windows is
-  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
-  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
-  'a crash the counts of that minute are gone.';
-comment on column filestore.rate_windows.request_id is
-  'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
-
--- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
-create domain filestore.file_path as text collate "C"
-  check (octet_length(value) between 1 and 1024 and cardinality(string_to_array(value, '/')) <= 32
-    -- No character that changes the direction of text.
-    and value !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
-comment on domain filestore.file_path is 'The path of a file. Paths compare byte for byte.';
-
-create table filestore.files (
-  id uuid not null default gen_random_uuid(),
-  project_id uuid not null,
-  path filestore.file_path,
-  directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
-  version integer not null,
-  mime_type text not null,
-  size bigint not null,
-  is_deleted boolean not null default false,
-  is_text boolean not null default true,
-  segment_ids uuid[] not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  primary key (project_id, id),
-  unique (project_id, path)
-) with (fillfactor = 85);
-comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
-comment on column filestore.files.path is
-  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
-  'it.';
-comment on column filestore.files.version is
-  'With the size, as in the row of that version, which checks them. 0: a path that a commit of several files has '
-  'taken, before it gives it content. Never seen by another transaction.';
-comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
-comment on column filestore.files.segment_ids is
-  'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
-alter table filestore.files alter column segment_ids set storage external;
-
-create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
-create index files_deleted on filestore.files (project_id, path) where is_deleted;
--- A directory as it was.
-create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
--- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
--- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
-create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
-create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
-create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
--- With files_by_updated_at: what was written last, deletions included.
-create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
-
-create type filestore.operation as enum (
-  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
-comment on type filestore.operation is 'What made a version.';
-
-create sequence filestore.positions;
-comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
-
-create table filestore.file_versions (
-  project_id uuid not null,
-  file_id uuid not null,
-  version integer not null,
-  mime_type text not null,
-  size bigint not null,
-  is_deleted boolean not null default false,
-  is_text boolean not null default true,
-  segment_ids uuid[] not null,
-  commit_id uuid not null,
-  position bigint not null default nextval('filestore.positions'),
-  operation filestore.operation not null default 'write',
-  key_id uuid,
-  run_id text collate "C",
-  actor text collate "C",
-  note text,
-  source_file_id uuid,
-  source_version integer,
-  undone_run_id text collate "C",
-  created_at timestamptz(3) not null,
-  redacted_at timestamptz(3),
-  redacted_segment_ids uuid[],
-  primary key (file_id, version),
-  foreign key (project_id, file_id) references filestore.files (project_id, id),
-  -- One constraint, since each costs a statement 3 microseconds, whatever it checks.
-  check (version > 0 and size >= 0)
-);
-comment on table filestore.file_versions is
-  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
-  'insert and select.';
-comment on column filestore.file_versions.commit_id is
-  'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
-comment on column filestore.file_versions.position is
-  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
-  'has passed.';
-comment on column filestore.file_versions.run_id is
-  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
-comment on column filestore.file_versions.source_file_id is
-  'With source_version: where the content of a copy, move, restore or undo is from.';
-comment on column filestore.file_versions.redacted_at is
-  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
-comment on column filestore.file_versions.redacted_segment_ids is
-  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
-comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
-alter table filestore.file_versions alter column segment_ids set storage external;
-create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
--- The change feed.
-create index file_versions_by_position on filestore.file_versions (project_id, position);
--- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
--- same run. The columns at the end save a list of runs from reading the versions.
-create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
-  include (position, created_at, actor) where run_id is not null;
--- What a run moved: an undo asks whether both halves go back.
-create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
-  where run_id is not null and operation = 'move';
-
-create table filestore.runs (
-  project_id uuid not null,
-  run_id text collate "C" not null check (octet_length(run_id) between 1 and 128),
-  first_position bigint not null,
-  primary key (project_id, run_id)
-);
-comment on table filestore.runs is
-  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
-
-create index runs_by_age on filestore.runs (project_id, first_position);
-
-create table filestore.run_undos (
-  project_id uuid not null,
-  undone_run_id text collate "C" not null,
-  run_id text collate "C" not null,
-  primary key (project_id, undone_run_id, run_id)
-);
-comment on table filestore.run_undos is 'Which runs have undone which.';
-
-create table filestore.segments (
-  id uuid primary key,
-  project_id uuid not null,
-  stored_on date not null,
-  size integer not null,
-  sha256 bytea not null,
-  newlines integer not null,
-  ends_with_newline boolean not null,
-  is_text boolean not null,
-  check (size > 0 and octet_length(sha256) = 32 and newlines >= 0)
-);
-comment on table filestore.segments is
-  'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
-
-create table filestore.shared_segments (
-  project_id uuid not null,
-  segment_id uuid not null,
-  file_id uuid not null,
-  primary key (project_id, segment_id, file_id)
-);
-comment on table filestore.shared_segments is
-  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
-  'of one file becomes a version of another; of all other segments one file alone has versions.';
-
-create function filestore.due_since() returns timestamptz
-language plpgsql volatile set search_path = '' as $$
-begin
-  return coalesce(nullif(current_setting('filestore.due_since', true), '')::timestamptz, clock_timestamp());
-end
-$$;
-comment on function filestore.due_since is
-  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
-  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
-call filestore.grant_execute('filestore.due_since', 'filestore_admin');
-
-create table filestore.purged_files (
-  project_id uuid not null,
-  file_id uuid not null,
-  path_hash bytea not null,
-  place_hashes bytea[] not null,
-  versions bigint not null,
-  bytes bigint not null,
-  pending_versions bigint not null,
-  first_pending_versions bigint not null,
-  purged_at timestamptz not null,
-  due_since timestamptz not null default filestore.due_since(),
-  primary key (project_id, file_id)
-);
-comment on table filestore.purged_files is
-  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
-comment on column filestore.purged_files.path_hash is
-  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
-  'keys with a prefix, see the receipt of what they saw.';
-comment on column filestore.purged_files.versions is
-  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
-comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
-
-create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
-
-create table filestore.possibly_unreferenced_segments (
-  project_id uuid not null,
-  file_id uuid not null,
-  segment_id uuid not null,
-  due_since timestamptz,
-  is_examined boolean not null default false,
-  is_referenced boolean not null default false,
-  primary key (project_id, file_id, segment_id)
-);
-comment on table filestore.possibly_unreferenced_segments is
-  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
-  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
-  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
-comment on column filestore.possibly_unreferenced_segments.due_since is
-  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
-comment on column filestore.possibly_unreferenced_segments.is_examined is
-  'Whether the pass under way is about it. Set before that looks at the first version.';
-comment on column filestore.possibly_unreferenced_segments.is_referenced is
-  'Whether the pass has found a version with it.';
-
-create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
-create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
-  where due_since is not null;
-
-create table filestore.retention_passes (
-  project_id uuid primary key,
-  after_file uuid,
-  position bigint not null,
-  started_at timestamptz not null,
-  applied_at timestamptz not null default '-infinity'
-);
-comment on table filestore.retention_passes is
-  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
-comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
-comment on column filestore.retention_passes.position is
-  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
-comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
-
-create table filestore.dead_segments (
-  segment_id uuid primary key,
-  project_id uuid not null,
-  stored_on date not null,
-  removed_at timestamptz,
-  due_since timestamptz not null default filestore.due_since()
-);
-comment on table filestore.dead_segments is
-  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
-  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
-  'usage.';
-comment on column filestore.dead_segments.removed_at is
-  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
-  'attempt at the commit that brought it, repeated so late, finds the id taken.';
-
-create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
-create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
-
-create table filestore.project_usage (
-  project_id uuid not null references filestore.projects (id),
-  shard smallint not null,
-  bytes bigint not null default 0,
-  database_bytes bigint not null default 0,
-  versions bigint not null default 0,
-  primary key (project_id, shard)
-) with (fillfactor = 50);
-comment on table filestore.project_usage is
-  'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
-  'rows so that writers do not wait for each other.';
-comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
-
-create table filestore.usage_days (
-  project_id uuid not null,
-  day date not null,
-  key_id uuid not null,
-  requests bigint not null default 0 check (requests >= 0),
-  versions bigint not null default 0 check (versions >= 0),
-  bytes_written bigint not null default 0 check (bytes_written >= 0),
-  primary key (project_id, day, key_id)
-) with (fillfactor = 85);
-comment on table filestore.usage_days is
-  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
-  'function, and versions are counted from their rows by `fold_usage`.';
-comment on column filestore.usage_days.key_id is
-  'All zeros: the console. It stays when the key is forgotten.';
-comment on column filestore.usage_days.bytes_written is
-  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
-
-create table filestore.usage_levels (
-  project_id uuid not null,
-  day date not null,
-  bytes bigint not null,
-  database_bytes bigint not null,
-  primary key (project_id, day)
-) with (fillfactor = 85);
-comment on table filestore.usage_levels is
-  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
-
-create table filestore.usage_folds (
-  project_id uuid primary key,
-  position bigint not null,
-  folded_at timestamptz not null
-) with (fillfactor = 85);
-comment on table filestore.usage_folds is
-  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
-
-create table filestore.idempotency_keys (
-  project_id uuid not null,
-  caller_id uuid not null default '00000000-0000-0000-0000-000000000000',
-  key text collate "C" not null check (octet_length(key) between 1 and 255),
-  fingerprint bytea not null check (octet_length(fingerprint) = 32),
-  response jsonb,
-  names jsonb,
-  created_at timestamptz(3) not null,
-  primary key (project_id, caller_id, key)
-);
-comment on table filestore.idempotency_keys is
-  'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
-  'request with the same key.';
-comment on column filestore.idempotency_keys.response is
-  'The answer without what names files or quotes them; null until the commit is done.';
-comment on column filestore.idempotency_keys.names is
-  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
-  'key had. Null: there is no rest, or it was erased.';
-
-comment on column filestore.idempotency_keys.caller_id is
-  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
-
-create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
-create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
-  where names is not null;
-
-create table filestore.links (
-  id uuid primary key,
-  project_id uuid not null references filestore.projects (id),
-  token_hash bytea not null unique check (octet_length(token_hash) = 32),
-  scope text not null check (scope in ('read', 'write')),
-  path text collate "C" not null
-    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
-  version integer check (version > 0),
-  mime_type text,
-  max_bytes bigint check (max_bytes > 0),
-  if_version integer check (if_version >= 0),
-  key_id uuid,
-  key_hash bytea,
-  account_id uuid,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  revoked_at timestamptz(3),
-  used_at timestamptz(3),
-  commit_id uuid,
-  check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
-);
-comment on table filestore.links is
-  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
-comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
-comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
-comment on column filestore.links.key_id is
-  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
-comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
-
-create index links_by_project on filestore.links (project_id, created_at);
-create index links_by_key on filestore.links (key_id);
-create index links_by_end on filestore.links (expires_at);
-
-create unlogged table filestore.link_windows (
-  project_id uuid not null,
-  link_id uuid not null,
-  window_start timestamptz not null,
-  request_count integer not null,
-  primary key (project_id, link_id)
-) with (fillfactor = 50);
-comment on table filestore.link_windows is
-  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
-  'crash the counts of that minute are gone.';
-
-create table filestore.sweeps (
-  project_id uuid primary key references filestore.projects (id),
-  swept_through date,
-  day date,
-  kept integer not null default 0 check (kept >= 0),
-  turns jsonb not null default '{}',
-  marked_through bigint
-);
-comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
-comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
-comment on column filestore.sweeps.day is 'The day being swept.';
-comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
-comment on column filestore.sweeps.marked_through is
-  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
-comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
-
--- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
--- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
-
-create function filestore.refuse_to_orphan() returns trigger
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_project_id uuid;
-begin
-  if tg_table_name = 'projects' then
-    v_project_id := old.id;
-  elsif old.has_written then
-    v_project_id := old.project_id;
-  end if;
-  if v_project_id is not null then
-    if exists (select from filestore.files f where f.project_id = v_project_id) then
-      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
-    end if;
-  end if;
-  return old;
-end
-$$;
-comment on function filestore.refuse_to_orphan is
-  'Keeps a project that has files, and its keys that versions may name.';
-call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
-
-create trigger keep_projects_with_files before delete or update of id on filestore.projects
-  for each row execute function filestore.refuse_to_orphan();
-create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
-  for each row execute function filestore.refuse_to_orphan();
--- 11_search_tables.sql ===============================================================================================
--- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
-
-create table filestore.search_queue (
-  project_id uuid not null,
-  file_id uuid not null,
-  version integer not null,
-  path text collate "C" not null,
-  bytes bigint not null,
-  stage smallint not null default 1 check (stage in (1, 2)),
-  due_at timestamptz not null,
-  attempts integer not null default 0,
-  claim_id uuid,
-  primary key (project_id, file_id)
-) with (fillfactor = 70);
-comment on table filestore.search_queue is
-  'Files whose current version is not indexed yet. One row per file, however many versions it has had meanwhile.';
-comment on column filestore.search_queue.stage is
-  '1: the text is to be stored. 2: the text is stored, and chunks are to be embedded.';
-comment on column filestore.search_queue.due_at is
-  'When it may be claimed: immediately, or, once it is claimed, after the lease.';
-comment on column filestore.search_queue.attempts is
-  'Claims of this version that were not finished. After the first one it is claimed by itself.';
-
-create index search_queue_due on filestore.search_queue (stage, due_at);
-create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
-
-create table filestore.search_contents (
-  project_id uuid not null,
-  hash bytea not null,
-  content text not null,
-  words tsvector not null,
-  is_cut boolean not null default false,
-  primary key (project_id, hash)
-);
-comment on table filestore.search_contents is
-  'Texts of more than search_shared_bytes_min bytes: one row, however many files of the project have it. It goes with '
-  'the last of them.';
-comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
-comment on column filestore.search_contents.words is 'Those of the content alone.';
-comment on column filestore.search_contents.is_cut is
-  'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
-
-create table filestore.search_texts (
-  project_id uuid not null,
-  file_id uuid not null,
-  version integer not null,
-  path text collate "C" not null,
-  mime_type text not null,
-  skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
-  content text,
-  content_hash bytea,
-  bytes integer not null,
-  json_bytes integer not null,
-  words tsvector not null,
-  is_cut boolean not null default false,
-  model text,
-  indexed_at timestamptz not null default '-infinity',
-  primary key (project_id, file_id),
-  unique (project_id, path),
-  check ((content is null) = (content_hash is not null)),
-  foreign key (project_id, file_id) references filestore.files (project_id, id),
-  foreign key (project_id, content_hash) references filestore.search_contents (project_id, hash)
-);
-comment on table filestore.search_texts is
-  'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
-comment on column filestore.search_texts.skipped is
-  'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
-comment on column filestore.search_texts.content_hash is 'Where the content is in search_contents.';
-comment on column filestore.search_texts.words is 'Those of the path and of the content, where it is in this row.';
-comment on column filestore.search_texts.is_cut is 'As that of its content.';
-comment on column filestore.search_texts.json_bytes is
-  'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
-comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
-
-create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
-create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
-create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
-  where content_hash is not null;
--- What a search did not look at: see `search_unsearched`.
-create index search_texts_unsearched on filestore.search_texts (project_id, path)
-  where skipped in ('too_large', 'not_indexable') or is_cut;
-create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
-
-create table filestore.search_chunks (
-  project_id uuid not null,
-  file_id uuid not null,
-  hash uuid not null,
-  version integer not null,
-  first_line integer not null check (first_line > 0),
-  start integer not null check (start >= 0),
-  length integer not null check (length > 0),
-  model text,
-  embedding real[] check (cardinality(embedding) between 1 and 2000),
-  primary key (project_id, file_id, hash),
-  foreign key (project_id, file_id) references filestore.search_texts (project_id, file_id) on delete cascade
-) with (fillfactor = 85);
-comment on table filestore.search_chunks is
-  'Parts of a text that are embedded one by one. The text itself is in search_texts or search_contents.';
-comment on column filestore.search_chunks.hash is
-  'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
-comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
-alter table filestore.search_chunks alter column embedding set storage external;
-
--- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
--- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
--- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
--- callers need no access to the schema of the extension; without it nothing has a trigram.
-do $$
-declare
-  v_schema constant text := (
-    select quote_ident(n.nspname)
-    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
-    where e.extname = 'pg_trgm');
-  -- The cost keeps the planner from computing them for each row where it could use the index.
-  v_create constant text :=
-    'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
-    'begin atomic select ';
-  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
-begin
-  execute format(v_create, 'search_trigrams(p_text text)')
-    || case when v_schema is null then '''{}''::integer[]; end'
-      else format('array(select %s from unnest(%s.show_trgm(p_text)) t (trigram)); end', v_number, v_schema) end;
-  execute format(v_create, 'search_trigrams_within(p_literal text)')
-    || case when v_schema is null then '''{}''::integer[]; end'
-      else format(
-        'array(select distinct %1$s from (select unnest(%2$s.show_trgm(p_literal)) '
-        'except select unnest(%2$s.show_trgm(left(p_literal, 2))) '
-        'except select unnest(%2$s.show_trgm(right(p_literal, 2)))) t (trigram)); end', v_number, v_schema) end;
-end
-$$;
-comment on function filestore.search_trigrams is
-  'The numbers of a text''s trigrams, in any order, some of them more than once.';
-comment on function filestore.search_trigrams_within is
-  'The numbers of trigrams that every text has which contains the literal: not those at the beginning or end of a word '
-  'where the literal begins or ends, too, since there the word may go on.';
-call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
-call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
-
--- An index, or a column of one, whose extension is missing is left out.
-do $$
-declare
-  v_schemas constant jsonb := (
-    select coalesce(jsonb_object_agg(e.extname, quote_ident(n.nspname)), '{}')
-    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
-  v_vector constant text := v_schemas ->> 'vector';
-  v_dimensions integer;
-  v_index text;
-  v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
-begin
-  -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
-  if v_schemas ? 'pg_trgm' then
-    execute format(
-      'create index search_texts_by_trigram on filestore.search_texts '
-      'using gin (%s filestore.search_trigrams(content)) where content_hash is null', v_project);
-    execute format(
-      'create index search_contents_by_trigram on filestore.search_contents '
-      'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
-    -- Statistics of an expression would take the trigrams of thousands of texts, and decide nothing.
-    foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
-      execute format(
-        'alter index filestore.%I alter column %s set statistics 0', v_index,
-        case when v_project = '' then 1 else 2 end);
-    end loop;
-  end if;
-  execute format(
-    'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
-    v_project);
-  execute format(
-    'create index search_texts_by_path_word on filestore.search_texts using gin (%s words) '
-    'where content_hash is not null', v_project);
-  execute format(
-    'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
-    v_project);
-  if v_vector is not null then
-    -- A chunk is in the one of its size.
-    foreach v_dimensions in array filestore.vector_sizes() loop
-      execute format(
-        'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
-        'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
-        v_vector, v_dimensions);
-    end loop;
-  end if;
-end
-$$;
--- 20_policies.sql ====================================================================================================
--- Who sees which row. Each operation sets the key's hash, then the key's project and path prefix, for its own
--- transaction only (after it a setting is empty, not null); `filestore_account` sees what the signed-in account owns.
+-- 02_access.sql ======================================================================================================
+-- Who is calling: the account of an access token, and what each operation sets for its own transaction, so that
+-- policies can tell which rows it may see (after the transaction a setting is empty, not null).
 
 create function filestore.to_uuid(p_text text) returns uuid
 language plpgsql immutable set search_path = '' as $$
@@ -1203,7 +481,6 @@ call filestore.grant_execute('filestore.current_account_id', 'filestore_account'
 -- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
 -- looked up when they were made. So the planner puts the bodies into each policy's condition; otherwise each condition
 -- of each statement would cost a call, or a query around the setting.
-
 create function filestore.current_project_id() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('filestore.project_id', true), '')::uuid;
@@ -1240,259 +517,1050 @@ $$;
 comment on function filestore.place_hash is
   'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
 call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');
+-- 10_projects.sql ====================================================================================================
+-- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
 
-do $$
-declare
-  v_table text;
-begin
-  for v_table in select c.relname from pg_catalog.pg_class c
-    where c.relnamespace = 'filestore'::regnamespace and c.relkind = 'r'
-  loop
-    execute format('alter table filestore.%I enable row level security', v_table);
-    execute format('revoke all on filestore.%I from public', v_table);
-  end loop;
-end
-$$;
+create table filestore.tiers (
+  name text primary key,
+  requests_per_minute integer check (requests_per_minute > 0),
+  max_file_bytes bigint check (max_file_bytes > 0),
+  max_project_bytes bigint check (max_project_bytes > 0)
+);
+comment on table filestore.tiers is 'Limits of a tier; null means no limit. A project''s own limits take precedence.';
+insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_project_bytes) values
+  ('free', 100, 10485760, 1073741824),
+  ('pro', 1000, 104857600, null),
+  ('enterprise', null, null, null);
+alter table filestore.tiers enable row level security;
+create policy "Everybody reads it" on filestore.tiers to filestore_engine using (true);
+grant select on filestore.tiers to filestore_engine;
+create policy "The operator reads it" on filestore.tiers to filestore_admin using (true);
+grant select on filestore.tiers to filestore_admin;
+create policy "Accounts read it" on filestore.tiers to filestore_account using (true);
+grant select on filestore.tiers to filestore_account;
 
--- filestore_engine: the project of the key. ---------------------------------------------------------------------------
+create table filestore.settings (
+  is_the_row boolean primary key default true check (is_the_row),
+  project_makers text[],
+  account_bytes bigint default 5368709120 check (account_bytes > 0)
+);
+comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
+comment on column filestore.settings.project_makers is
+  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
+  'projects; null: nothing was decided yet, which is the same.';
+comment on column filestore.settings.account_bytes is
+  'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
+insert into filestore.settings default values;
+alter table filestore.settings enable row level security;
+create policy "Everybody reads it" on filestore.settings to filestore_engine using (true);
+grant select on filestore.settings to filestore_engine;
+create policy "The operator decides" on filestore.settings to filestore_admin using (true);
+grant select, update on filestore.settings to filestore_admin;
 
-create policy engine_select on filestore.tiers for select to filestore_engine using (true);
-create policy engine_select on filestore.settings for select to filestore_engine using (true);
-create policy engine_select on filestore.projects for select to filestore_engine
+create table filestore.projects (
+  id uuid primary key default gen_random_uuid(),
+  owner_id uuid,
+  name text not null check (char_length(name) between 1 and 100),
+  tier text not null references filestore.tiers (name),
+  requests_per_minute integer check (requests_per_minute > 0),
+  max_file_bytes bigint check (max_file_bytes > 0),
+  max_project_bytes bigint check (max_project_bytes > 0),
+  created_at timestamptz(3) not null default now(),
+  suspended_at timestamptz(3),
+  deleted_at timestamptz(3),
+  cursor_key bytea not null default uuid_send(gen_random_uuid()),
+  retention jsonb check (jsonb_typeof(retention) = 'object'),
+  retention_set_at timestamptz,
+  answers_blank_through timestamptz,
+  answers_blank_since timestamptz,
+  unique nulls not distinct (owner_id, name)
+);
+comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
+comment on column filestore.projects.owner_id is
+  'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
+  'banned or gone, the project is as suspended; the operator can give it to another one.';
+comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
+comment on column filestore.projects.deleted_at is
+  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
+comment on column filestore.projects.retention is
+  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+comment on column filestore.projects.answers_blank_through is
+  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
+  'removed what they named, which it has had to do since answers_blank_since.';
+comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
+create index projects_by_owner on filestore.projects (owner_id, created_at);
+create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
+alter table filestore.projects enable row level security;
+create policy "A key sees its project" on filestore.projects to filestore_engine
   using (id = filestore.current_project_id());
-create policy engine_select on filestore.api_keys for select to filestore_engine
+grant select on filestore.projects to filestore_engine;
+create policy "The operator sees every project" on filestore.projects for select to filestore_admin
+  using (true);
+create policy "The operator creates projects" on filestore.projects for insert to filestore_admin
+  with check (true);
+create policy "The operator changes every project" on filestore.projects for update to filestore_admin
+  using (true);
+create policy "A deletion removes the project that it opened" on filestore.projects for delete to filestore_admin
+  using (id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.projects to filestore_admin;
+create policy "An account sees its projects" on filestore.projects for select to filestore_account
+  using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
+    or id = filestore.current_project_id());
+create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
+  with check (owner_id = (select filestore.current_account_id()));
+create policy "An account changes the project that it opened" on filestore.projects for update to filestore_account
+  using (id = filestore.current_project_id());
+grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
+  on filestore.projects to filestore_account;
+
+create table filestore.api_keys (
+  id uuid primary key default gen_random_uuid(),
+  project_id uuid not null references filestore.projects (id),
+  name text not null default '' check (char_length(name) <= 100),
+  key_hash bytea unique check (octet_length(key_hash) = 32),
+  prefix text not null check (prefix ~ '^[0-9A-Za-z_]{0,16}$'),
+  environment text not null default 'development' check (environment in ('development', 'production')),
+  scopes text[] not null default '{read,write}'
+    check (scopes <@ array['read', 'write', 'admin'] and cardinality(scopes) between 1 and 3),
+  path_prefix text collate "C"
+    check (octet_length(path_prefix) between 1 and 1024 and cardinality(string_to_array(path_prefix, '/')) <= 32
+      and path_prefix !~ '^/|/$|//'),
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3),
+  revoked_at timestamptz(3),
+  last_used_at timestamptz(3),
+  has_written boolean not null default false,
+  unique (project_id, id),
+  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
+);
+comment on table filestore.api_keys is
+  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
+comment on column filestore.api_keys.key_hash is
+  'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
+comment on column filestore.api_keys.has_written is
+  'Whether versions may name it. Set by its first request to write, before that locks a file.';
+comment on column filestore.api_keys.scopes is
+  'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
+comment on column filestore.api_keys.path_prefix is
+  'A directory: the key reads and writes only what lies below it. Null: everything.';
+create index api_keys_by_project on filestore.api_keys (project_id, created_at);
+create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
+alter table filestore.api_keys enable row level security;
+create policy "A key sees itself" on filestore.api_keys to filestore_engine
   using (key_hash = filestore.current_key_hash());
-create policy engine_update on filestore.api_keys for update to filestore_engine
-  using (key_hash = filestore.current_key_hash());
-create policy engine_select on filestore.console_sessions for select to filestore_engine
+grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
+create policy "The operator administers every key" on filestore.api_keys to filestore_admin using (true);
+grant select, insert, update, delete on filestore.api_keys to filestore_admin;
+create policy "An account administers the keys of the project that it opened" on filestore.api_keys to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
+  on filestore.api_keys to filestore_account;
+
+create table filestore.console_sessions (
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  project_id uuid not null references filestore.projects (id),
+  account_id uuid not null,
+  session_id uuid,
+  aal text,
+  expires_at timestamptz(3) not null
+);
+comment on table filestore.console_sessions is
+  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
+  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
+  'Auth, and when the project gets another owner.';
+comment on column filestore.console_sessions.session_id is
+  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
+comment on column filestore.console_sessions.aal is
+  'The assurance level that the access token states: aal2 with a second factor.';
+create index console_sessions_by_project on filestore.console_sessions (project_id);
+alter table filestore.console_sessions enable row level security;
+create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
   using (token_hash = filestore.current_key_hash());
-create policy engine_delete on filestore.idempotency_keys for delete to filestore_engine
+grant select on filestore.console_sessions to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.console_sessions to filestore_admin
   using (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.possibly_unreferenced_segments for delete to filestore_engine
+grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
+create policy "An account opens sessions of the project that it opened"
+  on filestore.console_sessions to filestore_account
   using (project_id = filestore.current_project_id());
--- By its token, before anything is known; then those of the project, below the key's prefix.
-create policy engine_select on filestore.links for select to filestore_engine
+grant select, insert, update (account_id, session_id, aal, expires_at), delete
+  on filestore.console_sessions to filestore_account;
+
+create unlogged table filestore.account_windows (
+  account_id uuid primary key,
+  window_start timestamptz not null,
+  request_count integer not null
+) with (fillfactor = 50);
+comment on table filestore.account_windows is
+  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
+alter table filestore.account_windows enable row level security;
+create policy "An account counts its own calls" on filestore.account_windows to filestore_account
+  using (account_id = (select filestore.current_account_id()));
+grant select, insert, update on filestore.account_windows to filestore_account;
+
+-- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
+create unlogged table filestore.rate_windows (
+  project_id uuid not null references filestore.projects (id),
+  shard integer not null,
+  window_start timestamptz not null default '-infinity',
+  request_count integer not null default 0,
+  request_id uuid,
+  primary key (project_id, shard)
+) with (fillfactor = 10);
+comment on table filestore.rate_windows is
+  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
+  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
+  'a crash the counts of that minute are gone.';
+comment on column filestore.rate_windows.request_id is
+  'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
+alter table filestore.rate_windows enable row level security;
+create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.rate_windows to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.rate_windows to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
+create policy "An account sees those of the project that it opened" on filestore.rate_windows to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.rate_windows to filestore_account;
+
+create sequence filestore.positions;
+comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
+grant select, usage on sequence filestore.positions to filestore_admin, filestore_engine;
+
+create table filestore.links (
+  id uuid primary key,
+  project_id uuid not null references filestore.projects (id),
+  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  scope text not null check (scope in ('read', 'write')),
+  path text collate "C" not null
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+  version integer check (version > 0),
+  mime_type text,
+  max_bytes bigint check (max_bytes > 0),
+  if_version integer check (if_version >= 0),
+  key_id uuid,
+  key_hash bytea,
+  account_id uuid,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  revoked_at timestamptz(3),
+  used_at timestamptz(3),
+  commit_id uuid,
+  check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
+);
+comment on table filestore.links is
+  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
+comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
+comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
+comment on column filestore.links.key_id is
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
+create index links_by_project on filestore.links (project_id, created_at);
+create index links_by_key on filestore.links (key_id);
+create index links_by_end on filestore.links (expires_at);
+alter table filestore.links enable row level security;
+create policy "A link sees itself, and a key those of its project below its prefix"
+  on filestore.links for select to filestore_engine
   using (token_hash = filestore.current_key_hash()
     or project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix()));
-create policy engine_insert on filestore.links for insert to filestore_engine
+create policy "A key creates links of its project" on filestore.links for insert to filestore_engine
   with check (project_id = filestore.current_project_id());
-create policy engine_update on filestore.links for update to filestore_engine
-  using (project_id = filestore.current_project_id())
-  with check (project_id = filestore.current_project_id());
-create policy engine_delete on filestore.links for delete to filestore_engine
+create policy "A key changes links of its project" on filestore.links for update to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy engine_all on filestore.link_windows to filestore_engine
-  using (project_id = filestore.current_project_id())
-  with check (project_id = filestore.current_project_id());
+create policy "A key removes links of its project" on filestore.links for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
 grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
-grant select, insert, update, delete on filestore.link_windows to filestore_engine;
-grant select on filestore.settings, filestore.tiers, filestore.projects, filestore.api_keys,
-  filestore.console_sessions to filestore_engine;
-grant update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
+create policy "The operator and the sweep change and remove every link" on filestore.links to filestore_admin
+  using (true);
+grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
+create policy "An account changes the links of the project that it opened" on filestore.links to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select, update (key_id, key_hash) on filestore.links to filestore_account;
 
-do $$
+create unlogged table filestore.link_windows (
+  project_id uuid not null,
+  link_id uuid not null,
+  window_start timestamptz not null,
+  request_count integer not null,
+  primary key (project_id, link_id)
+) with (fillfactor = 50);
+comment on table filestore.link_windows is
+  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
+  'crash the counts of that minute are gone.';
+alter table filestore.link_windows enable row level security;
+create policy "A link counts its uses" on filestore.link_windows to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+create policy "The sweep removes all" on filestore.link_windows to filestore_admin using (true);
+grant select, delete on filestore.link_windows to filestore_admin;
+
+-- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
+-- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
+create function filestore.refuse_to_orphan() returns trigger
+language plpgsql volatile set search_path = '' as $$
 declare
-  v_own_rows constant text := 'project_id = filestore.current_project_id()';
-  -- A key with a path prefix sees no other file.
-  v_own_files constant text := v_own_rows || ' and starts_with(path, filestore.current_path_prefix())';
-  v_table text;
-  v_visible text;
+  v_project_id uuid;
 begin
-  foreach v_table in array array[
-    'files', 'rate_windows', 'file_versions', 'segments', 'project_usage',
-    'idempotency_keys', 'runs', 'run_undos', 'shared_segments',
-    'possibly_unreferenced_segments', 'search_queue', 'search_texts',
-    'search_contents', 'search_chunks'
-  ] loop
-    -- Of a purged file nobody sees a row.
-    v_visible := case when v_table = 'files' then v_own_files || ' and path is not null' else v_own_rows end;
-    execute format('grant select on filestore.%I to filestore_engine', v_table);
-    execute format(
-      'create policy engine_select on filestore.%I for select to filestore_engine using (%s)', v_table, v_visible);
-    continue when v_table in ('search_texts', 'search_contents', 'search_chunks');
-    execute format('grant insert on filestore.%I to filestore_engine', v_table);
-    execute format(
-      'create policy engine_insert on filestore.%I for insert to filestore_engine with check (%s)',
-      v_table, v_visible);
-    -- These never change.
-    continue when v_table in (
-      'file_versions', 'segments', 'runs', 'run_undos', 'shared_segments',
-      'possibly_unreferenced_segments');
-    execute format('grant update on filestore.%I to filestore_engine', v_table);
-    execute format(
-      'create policy engine_update on filestore.%I for update to filestore_engine using (%s) with check (%s)',
-      v_table, v_visible, v_own_rows);
-  end loop;
+  if tg_table_name = 'projects' then
+    v_project_id := old.id;
+  elsif old.has_written then
+    v_project_id := old.project_id;
+  end if;
+  if v_project_id is not null then
+    if exists (select from filestore.files f where f.project_id = v_project_id) then
+      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+    end if;
+  end if;
+  return old;
 end
 $$;
-grant delete on filestore.idempotency_keys, filestore.possibly_unreferenced_segments
-  to filestore_engine;
-grant select, usage on sequence filestore.positions to filestore_engine;
-create policy engine_select on filestore.purged_files for select to filestore_engine
+comment on function filestore.refuse_to_orphan is
+  'Keeps a project that has files, and its keys that versions may name.';
+call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
+create trigger keep_projects_with_files before delete or update of id on filestore.projects
+  for each row execute function filestore.refuse_to_orphan();
+create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
+  for each row execute function filestore.refuse_to_orphan();
+-- 11_files.sql =======================================================================================================
+-- The tables of files, versions, segments, runs, stored answers and usage, each with its policies and grants.
+
+-- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
+create domain filestore.file_path as text collate "C"
+  check (octet_length(value) between 1 and 1024 and cardinality(string_to_array(value, '/')) <= 32
+    -- No character that changes the direction of text.
+    and value !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
+comment on domain filestore.file_path is 'The path of a file. Paths compare byte for byte.';
+
+create table filestore.files (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  path filestore.file_path,
+  directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
+  version integer not null,
+  mime_type text not null,
+  size bigint not null,
+  is_deleted boolean not null default false,
+  is_text boolean not null default true,
+  segment_ids uuid[] not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  primary key (project_id, id),
+  unique (project_id, path)
+) with (fillfactor = 85);
+comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
+comment on column filestore.files.path is
+  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
+  'it.';
+comment on column filestore.files.version is
+  'With the size, as in the row of that version, which checks them. 0: a path that a commit of several files has '
+  'taken, before it gives it content. Never seen by another transaction.';
+comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
+comment on column filestore.files.segment_ids is
+  'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
+alter table filestore.files alter column segment_ids set storage external;
+create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
+create index files_deleted on filestore.files (project_id, path) where is_deleted;
+-- A directory as it was.
+create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
+-- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
+-- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
+create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
+create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
+create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
+-- With files_by_updated_at: what was written last, deletions included.
+create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
+alter table filestore.files enable row level security;
+-- A key with a path prefix sees no other file, and nobody sees the row of a purged one.
+create policy "A key sees the files of its project below its prefix" on filestore.files for select to filestore_engine
+  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
+    and path is not null);
+create policy "A key creates files of its project below its prefix" on filestore.files for insert to filestore_engine
+  with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
+    and path is not null);
+create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
+  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
+    and path is not null)
+  with check (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.files to filestore_engine;
+create policy "The sweep sees and changes every file" on filestore.files to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, update, delete on filestore.files to filestore_admin;
+create policy "An account sees the files of the project that it opened" on filestore.files to filestore_account
+  using (project_id = filestore.current_project_id() and path is not null);
+grant select on filestore.files to filestore_account;
+create policy "The search index sees every file" on filestore.files to filestore_search using (true);
+grant select on filestore.files to filestore_search;
+
+create type filestore.operation as enum (
+  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
+comment on type filestore.operation is 'What made a version.';
+
+create table filestore.file_versions (
+  project_id uuid not null,
+  file_id uuid not null,
+  version integer not null,
+  mime_type text not null,
+  size bigint not null,
+  is_deleted boolean not null default false,
+  is_text boolean not null default true,
+  segment_ids uuid[] not null,
+  commit_id uuid not null,
+  position bigint not null default nextval('filestore.positions'),
+  operation filestore.operation not null default 'write',
+  key_id uuid,
+  run_id text collate "C",
+  actor text collate "C",
+  note text,
+  source_file_id uuid,
+  source_version integer,
+  undone_run_id text collate "C",
+  created_at timestamptz(3) not null,
+  redacted_at timestamptz(3),
+  redacted_segment_ids uuid[],
+  primary key (file_id, version),
+  foreign key (project_id, file_id) references filestore.files (project_id, id),
+  -- One constraint, since each costs a statement 3 microseconds, whatever it checks.
+  check (version > 0 and size >= 0)
+);
+comment on table filestore.file_versions is
+  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
+  'insert and select.';
+comment on column filestore.file_versions.commit_id is
+  'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
+comment on column filestore.file_versions.position is
+  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
+  'has passed.';
+comment on column filestore.file_versions.run_id is
+  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+comment on column filestore.file_versions.source_file_id is
+  'With source_version: where the content of a copy, move, restore or undo is from.';
+comment on column filestore.file_versions.redacted_at is
+  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.redacted_segment_ids is
+  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
+comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
+alter table filestore.file_versions alter column segment_ids set storage external;
+create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
+-- The change feed.
+create index file_versions_by_position on filestore.file_versions (project_id, position);
+-- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
+-- same run. The columns at the end save a list of runs from reading the versions.
+create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
+  include (position, created_at, actor) where run_id is not null;
+-- What a run moved: an undo asks whether both halves go back.
+create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+  where run_id is not null and operation = 'move';
+alter table filestore.file_versions enable row level security;
+create policy "A key sees and adds versions of its project" on filestore.file_versions to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.file_versions to filestore_engine;
+create policy "The sweep sees and erases every version" on filestore.file_versions to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update (segment_ids, note, redacted_at, redacted_segment_ids), delete
+  on filestore.file_versions to filestore_admin;
+create policy "An account sees the versions of the project that it opened"
+  on filestore.file_versions to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.file_versions to filestore_account;
+
+create table filestore.runs (
+  project_id uuid not null,
+  run_id text collate "C" not null check (octet_length(run_id) between 1 and 128),
+  first_position bigint not null,
+  primary key (project_id, run_id)
+);
+comment on table filestore.runs is
+  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
+create index runs_by_age on filestore.runs (project_id, first_position);
+alter table filestore.runs enable row level security;
+create policy "A key sees and adds those of its project" on filestore.runs to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.runs to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.runs to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, run_id), delete on filestore.runs to filestore_admin;
+
+create table filestore.run_undos (
+  project_id uuid not null,
+  undone_run_id text collate "C" not null,
+  run_id text collate "C" not null,
+  primary key (project_id, undone_run_id, run_id)
+);
+comment on table filestore.run_undos is 'Which runs have undone which.';
+alter table filestore.run_undos enable row level security;
+create policy "A key sees and adds those of its project" on filestore.run_undos to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.run_undos to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.run_undos to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, undone_run_id, run_id), delete on filestore.run_undos to filestore_admin;
+
+create table filestore.segments (
+  id uuid primary key,
+  project_id uuid not null,
+  stored_on date not null,
+  size integer not null,
+  sha256 bytea not null,
+  newlines integer not null,
+  ends_with_newline boolean not null,
+  is_text boolean not null,
+  check (size > 0 and octet_length(sha256) = 32 and newlines >= 0)
+);
+comment on table filestore.segments is
+  'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
+alter table filestore.segments enable row level security;
+create policy "A key sees and adds segments of its project" on filestore.segments to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.segments to filestore_engine;
+create policy "The sweep sees and removes every segment" on filestore.segments to filestore_admin
+  using (true);
+grant select, update (sha256, newlines, ends_with_newline), delete on filestore.segments to filestore_admin;
+create policy "The search index sees every segment" on filestore.segments to filestore_search using (true);
+grant select on filestore.segments to filestore_search;
+
+create table filestore.shared_segments (
+  project_id uuid not null,
+  segment_id uuid not null,
+  file_id uuid not null,
+  primary key (project_id, segment_id, file_id)
+);
+comment on table filestore.shared_segments is
+  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
+  'of one file becomes a version of another; of all other segments one file alone has versions.';
+alter table filestore.shared_segments enable row level security;
+create policy "A key sees and adds those of its project" on filestore.shared_segments to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.shared_segments to filestore_engine;
+create policy "The sweep sees and removes all" on filestore.shared_segments to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.shared_segments to filestore_admin;
+
+create table filestore.project_usage (
+  project_id uuid not null references filestore.projects (id),
+  shard smallint not null,
+  bytes bigint not null default 0,
+  database_bytes bigint not null default 0,
+  versions bigint not null default 0,
+  primary key (project_id, shard)
+) with (fillfactor = 50);
+comment on table filestore.project_usage is
+  'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
+  'rows so that writers do not wait for each other.';
+comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
+alter table filestore.project_usage enable row level security;
+create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.project_usage to filestore_engine;
+create policy "The sweep counts the usage of every project" on filestore.project_usage to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.project_usage to filestore_admin;
+create policy "An account sees the usage of the project that it opened" on filestore.project_usage to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.project_usage to filestore_account;
+
+create table filestore.idempotency_keys (
+  project_id uuid not null,
+  caller_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  key text collate "C" not null check (octet_length(key) between 1 and 255),
+  fingerprint bytea not null check (octet_length(fingerprint) = 32),
+  response jsonb,
+  names jsonb,
+  created_at timestamptz(3) not null,
+  primary key (project_id, caller_id, key)
+);
+comment on table filestore.idempotency_keys is
+  'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
+  'request with the same key.';
+comment on column filestore.idempotency_keys.response is
+  'The answer without what names files or quotes them; null until the commit is done.';
+comment on column filestore.idempotency_keys.names is
+  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
+  'key had. Null: there is no rest, or it was erased.';
+comment on column filestore.idempotency_keys.caller_id is
+  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
+create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
+  where names is not null;
+alter table filestore.idempotency_keys enable row level security;
+create policy "A key uses those of its project" on filestore.idempotency_keys to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
+create policy "The sweep sees, blanks and removes all" on filestore.idempotency_keys to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, update (names), delete on filestore.idempotency_keys to filestore_admin;
+-- 12_upkeep.sql ======================================================================================================
+-- The tables of what the sweep does: erasure, retention, usage by day, deletions. Each with its policies and grants.
+
+create function filestore.due_since() returns timestamptz
+language plpgsql volatile set search_path = '' as $$
+begin
+  return coalesce(nullif(current_setting('filestore.due_since', true), '')::timestamptz, clock_timestamp());
+end
+$$;
+comment on function filestore.due_since is
+  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
+  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
+call filestore.grant_execute('filestore.due_since', 'filestore_admin');
+
+create table filestore.purged_files (
+  project_id uuid not null,
+  file_id uuid not null,
+  path_hash bytea not null,
+  place_hashes bytea[] not null,
+  versions bigint not null,
+  bytes bigint not null,
+  pending_versions bigint not null,
+  first_pending_versions bigint not null,
+  purged_at timestamptz not null,
+  due_since timestamptz not null default filestore.due_since(),
+  primary key (project_id, file_id)
+);
+comment on table filestore.purged_files is
+  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
+comment on column filestore.purged_files.path_hash is
+  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
+  'keys with a prefix, see the receipt of what they saw.';
+comment on column filestore.purged_files.versions is
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
+comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
+create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
+alter table filestore.purged_files enable row level security;
+create policy "A key sees the receipts of what it would have seen" on filestore.purged_files to filestore_engine
   using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
     or filestore.place_hash(
       (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
       rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
 grant select on filestore.purged_files to filestore_engine;
+create policy "The sweep sees and changes all" on filestore.purged_files to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.purged_files to filestore_admin;
 
--- ---------------------------------------------------------------------------------------------------------------------
--- filestore_admin: every project, for the command line and the sweep, which only the secret key may call.
-
-create policy admin_select on filestore.tiers for select to filestore_admin using (true);
-create policy admin_select on filestore.settings for select to filestore_admin using (true);
-create policy admin_update on filestore.settings for update to filestore_admin using (true) with check (true);
-grant select, update on filestore.settings to filestore_admin;
-create policy admin_all on filestore.links to filestore_admin using (true) with check (true);
-create policy admin_all on filestore.link_windows to filestore_admin using (true) with check (true);
-grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
-grant select, delete on filestore.link_windows to filestore_admin;
-create policy admin_select on filestore.segments for select to filestore_admin using (true);
-create policy admin_delete on filestore.api_keys for delete to filestore_admin using (true);
-create policy admin_update on filestore.segments for update to filestore_admin using (true) with check (true);
-create policy admin_delete on filestore.segments for delete to filestore_admin using (true);
--- Erasure. What the engine calls upon for a request sees the rows of that request's project alone, the sweep all.
-grant update (segment_ids, note, redacted_at, redacted_segment_ids) on filestore.file_versions to filestore_admin;
-grant update (names) on filestore.idempotency_keys to filestore_admin;
-grant usage on sequence filestore.positions to filestore_admin;
-do $$
-declare
-  v_rows constant text := 'filestore.current_project_id() is null or project_id = filestore.current_project_id()';
-  v_table text;
-begin
-  foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'shared_segments', 'purged_files',
-    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
-    'idempotency_keys', 'search_queue', 'search_texts'
-  ] loop
-    execute format(
-      'create policy admin_select on filestore.%I for select to filestore_admin using (%s)', v_table, v_rows);
-    execute format('grant select on filestore.%I to filestore_admin', v_table);
-    continue when v_table = 'files';
-    if v_table <> 'project_usage' then
-      execute format(
-        'create policy admin_delete on filestore.%I for delete to filestore_admin using (%s)', v_table, v_rows);
-      execute format('grant delete on filestore.%I to filestore_admin', v_table);
-    end if;
-    continue when v_table in (
-      'shared_segments', 'idempotency_keys', 'search_queue', 'search_texts');
-    execute format(
-      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (%s)', v_table, v_rows);
-    execute format('grant insert on filestore.%I to filestore_admin', v_table);
-  end loop;
-  foreach v_table in array array[
-    'files', 'file_versions', 'project_usage', 'purged_files',
-    'possibly_unreferenced_segments', 'dead_segments', 'retention_passes', 'usage_days', 'usage_levels', 'usage_folds',
-    'idempotency_keys'
-  ] loop
-    execute format(
-      'create policy admin_update on filestore.%I for update to filestore_admin using (%s) with check (%s)', v_table,
-      v_rows, v_rows);
-    continue when v_table in ('file_versions', 'idempotency_keys');
-    execute format('grant update on filestore.%I to filestore_admin', v_table);
-  end loop;
-end
-$$;
-grant select on filestore.tiers, filestore.segments to filestore_admin;
-grant update (sha256, newlines, ends_with_newline), delete on filestore.segments to filestore_admin;
-grant select on sequence filestore.positions to filestore_admin;
-grant delete on filestore.api_keys to filestore_admin;
-do $$
-declare
-  v_table text;
-begin
-  foreach v_table in array array['projects', 'api_keys', 'sweeps'] loop
-    execute format('create policy admin_select on filestore.%I for select to filestore_admin using (true)', v_table);
-    execute format(
-      'create policy admin_insert on filestore.%I for insert to filestore_admin with check (true)', v_table);
-    execute format(
-      'create policy admin_update on filestore.%I for update to filestore_admin using (true) with check (true)',
-      v_table);
-    execute format('grant select, insert, update on filestore.%I to filestore_admin', v_table);
-  end loop;
-end
-$$;
-
--- ---------------------------------------------------------------------------------------------------------------------
--- filestore_account: the projects that the signed-in account owns, and the rows of the one that was opened.
-
-create policy account_select on filestore.tiers for select to filestore_account using (true);
-create policy account_select on filestore.projects for select to filestore_account
-  using (owner_id = (select filestore.current_account_id()) or id = filestore.current_project_id());
-create policy account_select_shared on filestore.projects for select to filestore_account
-  using (owner_id = filestore.current_owner_id());
-create policy account_insert on filestore.projects for insert to filestore_account
-  with check (owner_id = (select filestore.current_account_id()));
-create policy account_update on filestore.projects for update to filestore_account
-  using (id = filestore.current_project_id())
-  with check (id = filestore.current_project_id());
-create policy account_select on filestore.account_windows for select to filestore_account
-  using (account_id = (select filestore.current_account_id()));
-create policy account_insert on filestore.account_windows for insert to filestore_account
-  with check (account_id = (select filestore.current_account_id()));
-create policy account_update on filestore.account_windows for update to filestore_account
-  using (account_id = (select filestore.current_account_id()));
-grant select on filestore.tiers to filestore_account;
-grant select, insert, update on filestore.account_windows to filestore_account;
-grant select, insert, update (name, retention, retention_set_at) on filestore.projects to filestore_account;
-do $$
-declare
-  v_own_rows constant text := 'project_id = filestore.current_project_id()';
-  v_table text;
-begin
-  foreach v_table in array array[
-    'api_keys', 'console_sessions', 'files', 'file_versions', 'project_usage',
-    'rate_windows', 'usage_days', 'usage_levels'
-  ] loop
-    execute format(
-      'create policy account_select on filestore.%I for select to filestore_account using (%s)', v_table,
-      v_own_rows || case when v_table = 'files' then ' and path is not null' else '' end);
-    execute format('grant select on filestore.%I to filestore_account', v_table);
-    continue when v_table not in ('api_keys', 'console_sessions');
-    execute format(
-      'create policy account_insert on filestore.%I for insert to filestore_account with check (%s)',
-      v_table, v_own_rows);
-    execute format(
-      'create policy account_update on filestore.%I for update to filestore_account using (%s) with check (%s)',
-      v_table, v_own_rows, v_own_rows);
-  end loop;
-end
-$$;
-create policy account_select on filestore.links for select to filestore_account
+create table filestore.possibly_unreferenced_segments (
+  project_id uuid not null,
+  file_id uuid not null,
+  segment_id uuid not null,
+  due_since timestamptz,
+  is_examined boolean not null default false,
+  is_referenced boolean not null default false,
+  primary key (project_id, file_id, segment_id)
+);
+comment on table filestore.possibly_unreferenced_segments is
+  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
+  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
+  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
+comment on column filestore.possibly_unreferenced_segments.due_since is
+  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
+comment on column filestore.possibly_unreferenced_segments.is_examined is
+  'Whether the pass under way is about it. Set before that looks at the first version.';
+comment on column filestore.possibly_unreferenced_segments.is_referenced is
+  'Whether the pass has found a version with it.';
+create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
+create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
+  where due_since is not null;
+alter table filestore.possibly_unreferenced_segments enable row level security;
+create policy "A key sees, adds and removes those of its project"
+  on filestore.possibly_unreferenced_segments to filestore_engine
   using (project_id = filestore.current_project_id());
-create policy account_update on filestore.links for update to filestore_account
-  using (project_id = filestore.current_project_id())
+grant select, insert, delete on filestore.possibly_unreferenced_segments to filestore_engine;
+create policy "The sweep does all with all" on filestore.possibly_unreferenced_segments to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.possibly_unreferenced_segments to filestore_admin;
+
+create table filestore.retention_passes (
+  project_id uuid primary key,
+  after_file uuid,
+  position bigint not null,
+  started_at timestamptz not null,
+  applied_at timestamptz not null default '-infinity'
+);
+comment on table filestore.retention_passes is
+  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
+comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.position is
+  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
+comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
+alter table filestore.retention_passes enable row level security;
+create policy "The sweep sees and changes all" on filestore.retention_passes to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.retention_passes to filestore_admin;
+
+create table filestore.dead_segments (
+  segment_id uuid primary key,
+  project_id uuid not null,
+  stored_on date not null,
+  removed_at timestamptz,
+  due_since timestamptz not null default filestore.due_since()
+);
+comment on table filestore.dead_segments is
+  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
+  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
+  'usage.';
+comment on column filestore.dead_segments.removed_at is
+  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
+  'attempt at the commit that brought it, repeated so late, finds the id taken.';
+create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
+create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
+alter table filestore.dead_segments enable row level security;
+create policy "The sweep sees and changes all" on filestore.dead_segments to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
+
+create table filestore.usage_days (
+  project_id uuid not null,
+  day date not null,
+  key_id uuid not null,
+  requests bigint not null default 0 check (requests >= 0),
+  versions bigint not null default 0 check (versions >= 0),
+  bytes_written bigint not null default 0 check (bytes_written >= 0),
+  primary key (project_id, day, key_id)
+) with (fillfactor = 85);
+comment on table filestore.usage_days is
+  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
+  'function, and versions are counted from their rows by `fold_usage`.';
+comment on column filestore.usage_days.key_id is
+  'All zeros: the console. It stays when the key is forgotten.';
+comment on column filestore.usage_days.bytes_written is
+  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
+alter table filestore.usage_days enable row level security;
+create policy "The sweep sees and changes all" on filestore.usage_days to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.usage_days to filestore_admin;
+create policy "An account sees those of the project that it opened" on filestore.usage_days to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.usage_days to filestore_account;
+
+create table filestore.usage_levels (
+  project_id uuid not null,
+  day date not null,
+  bytes bigint not null,
+  database_bytes bigint not null,
+  primary key (project_id, day)
+) with (fillfactor = 85);
+comment on table filestore.usage_levels is
+  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+alter table filestore.usage_levels enable row level security;
+create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
+create policy "An account sees those of the project that it opened" on filestore.usage_levels to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.usage_levels to filestore_account;
+
+create table filestore.usage_folds (
+  project_id uuid primary key,
+  position bigint not null,
+  folded_at timestamptz not null
+) with (fillfactor = 85);
+comment on table filestore.usage_folds is
+  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
+alter table filestore.usage_folds enable row level security;
+create policy "The sweep sees and changes all" on filestore.usage_folds to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
+
+create table filestore.sweeps (
+  project_id uuid primary key references filestore.projects (id),
+  swept_through date,
+  day date,
+  kept integer not null default 0 check (kept >= 0),
+  turns jsonb not null default '{}',
+  marked_through bigint
+);
+comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
+comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
+comment on column filestore.sweeps.day is 'The day being swept.';
+comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+comment on column filestore.sweeps.marked_through is
+  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
+comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
+alter table filestore.sweeps enable row level security;
+create policy "The sweep sees and changes all" on filestore.sweeps to filestore_admin using (true);
+grant select, insert, update, delete on filestore.sweeps to filestore_admin;
+
+create table filestore.health (
+  is_only boolean primary key default true check (is_only),
+  probed_at timestamptz not null
+);
+comment on table filestore.health is 'One row, updated in place: what GET /health?deep writes.';
+alter table filestore.health enable row level security;
+create policy "The probe reads and writes it" on filestore.health to filestore_admin using (true);
+grant select, insert, update on filestore.health to filestore_admin;
+
+create function public.filestore_health_probe() returns boolean
+language sql volatile security definer set search_path = '' as $$
+  insert into filestore.health (probed_at) values (clock_timestamp())
+  on conflict (is_only) do update set probed_at = excluded.probed_at returning true
+$$;
+comment on function public.filestore_health_probe is
+  'Writes and reads one row; fails where the database does not take it.';
+call filestore.publish('public.filestore_health_probe', 'filestore_admin', 'service_role');
+
+create table filestore.project_deletions (
+  project_id uuid primary key references filestore.projects (id),
+  id uuid not null unique,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null,
+  visited_at timestamptz not null,
+  is_emptied boolean not null default false,
+  objects text[] not null default '{}'
+);
+comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on column filestore.project_deletions.id is
+  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
+comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
+comment on column filestore.project_deletions.visited_at is
+  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
+comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
+comment on column filestore.project_deletions.objects is
+  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
+  'the object and the row of its segment leaves no row that nothing leads to.';
+create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
+alter table filestore.project_deletions enable row level security;
+create policy "The sweep sees and changes all" on filestore.project_deletions to filestore_admin using (true);
+grant select, insert, update, delete on filestore.project_deletions to filestore_admin;
+create policy "An account adds the project that it opened"
+  on filestore.project_deletions for insert to filestore_account
   with check (project_id = filestore.current_project_id());
-grant select, update (key_id, key_hash) on filestore.links to filestore_account;
-grant insert, update (name, scopes, path_prefix, revoked_at, expires_at) on filestore.api_keys to filestore_account;
-grant insert, update (account_id, session_id, aal, expires_at), delete on filestore.console_sessions
-  to filestore_account;
-create policy account_delete on filestore.console_sessions for delete to filestore_account
+grant insert on filestore.project_deletions to filestore_account;
+
+create table filestore.account_deletions (
+  account_id uuid primary key,
+  id uuid not null,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null
+);
+comment on table filestore.account_deletions is
+  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
+alter table filestore.account_deletions enable row level security;
+create policy "The sweep sees and changes all" on filestore.account_deletions to filestore_admin using (true);
+grant select, insert, update, delete on filestore.account_deletions to filestore_admin;
+-- 13_search_tables.sql ===============================================================================================
+-- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
+-- Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of every
+-- project, and no session has it; only functions of the search run as it.
+
+create table filestore.search_queue (
+  project_id uuid not null,
+  file_id uuid not null,
+  version integer not null,
+  path text collate "C" not null,
+  bytes bigint not null,
+  stage smallint not null default 1 check (stage in (1, 2)),
+  due_at timestamptz not null,
+  attempts integer not null default 0,
+  claim_id uuid,
+  primary key (project_id, file_id)
+) with (fillfactor = 70);
+comment on table filestore.search_queue is
+  'Files whose current version is not indexed yet. One row per file, however many versions it has had meanwhile.';
+comment on column filestore.search_queue.stage is
+  '1: the text is to be stored. 2: the text is stored, and chunks are to be embedded.';
+comment on column filestore.search_queue.due_at is
+  'When it may be claimed: immediately, or, once it is claimed, after the lease.';
+comment on column filestore.search_queue.attempts is
+  'Claims of this version that were not finished. After the first one it is claimed by itself.';
+create index search_queue_due on filestore.search_queue (stage, due_at);
+create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
+alter table filestore.search_queue enable row level security;
+create policy "A key adds the files that it writes" on filestore.search_queue to filestore_engine
   using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.search_queue to filestore_engine;
+create policy "The sweep sees and removes all" on filestore.search_queue to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.search_queue to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_queue to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_queue to filestore_search;
 
--- ---------------------------------------------------------------------------------------------------------------------
--- filestore_search: the exception. It sees the search tables, files and segments of every project; see 81_search.sql.
--- No session has this role; only functions of the search run as it.
+create table filestore.search_contents (
+  project_id uuid not null,
+  hash bytea not null,
+  content text not null,
+  words tsvector not null,
+  is_cut boolean not null default false,
+  primary key (project_id, hash)
+);
+comment on table filestore.search_contents is
+  'Texts of more than search_shared_bytes_min bytes: one row, however many files of the project have it. It goes with '
+  'the last of them.';
+comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
+comment on column filestore.search_contents.words is 'Those of the content alone.';
+comment on column filestore.search_contents.is_cut is
+  'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
+alter table filestore.search_contents enable row level security;
+create policy "A key sees those of its project" on filestore.search_contents to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select on filestore.search_contents to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.search_contents to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, hash), delete on filestore.search_contents to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_contents to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_contents to filestore_search;
 
+create table filestore.search_texts (
+  project_id uuid not null,
+  file_id uuid not null,
+  version integer not null,
+  path text collate "C" not null,
+  mime_type text not null,
+  skipped text check (skipped in ('too_large', 'not_text', 'not_indexable')),
+  content text,
+  content_hash bytea,
+  bytes integer not null,
+  json_bytes integer not null,
+  words tsvector not null,
+  is_cut boolean not null default false,
+  model text,
+  indexed_at timestamptz not null default '-infinity',
+  primary key (project_id, file_id),
+  unique (project_id, path),
+  check ((content is null) = (content_hash is not null)),
+  foreign key (project_id, file_id) references filestore.files (project_id, id),
+  foreign key (project_id, content_hash) references filestore.search_contents (project_id, hash)
+);
+comment on table filestore.search_texts is
+  'The text of a file at one version, at most 1 MB. U+FFFE stands for NUL, which the type text cannot hold.';
+comment on column filestore.search_texts.skipped is
+  'Why the content is not indexed; then the content is the path, so that the file is found by its name.';
+comment on column filestore.search_texts.content_hash is 'Where the content is in search_contents.';
+comment on column filestore.search_texts.words is 'Those of the path and of the content, where it is in this row.';
+comment on column filestore.search_texts.is_cut is 'As that of its content.';
+comment on column filestore.search_texts.json_bytes is
+  'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
+comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
+create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
+create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
+create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
+  where content_hash is not null;
+-- What a search did not look at: see `search_unsearched`.
+create index search_texts_unsearched on filestore.search_texts (project_id, path)
+  where skipped in ('too_large', 'not_indexable') or is_cut;
+create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
+alter table filestore.search_texts enable row level security;
+create policy "A key sees those of its project" on filestore.search_texts to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select on filestore.search_texts to filestore_engine;
+create policy "The sweep sees and removes all" on filestore.search_texts to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.search_texts to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_texts to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_texts to filestore_search;
+
+create table filestore.search_chunks (
+  project_id uuid not null,
+  file_id uuid not null,
+  hash uuid not null,
+  version integer not null,
+  first_line integer not null check (first_line > 0),
+  start integer not null check (start >= 0),
+  length integer not null check (length > 0),
+  model text,
+  embedding real[] check (cardinality(embedding) between 1 and 2000),
+  primary key (project_id, file_id, hash),
+  foreign key (project_id, file_id) references filestore.search_texts (project_id, file_id) on delete cascade
+) with (fillfactor = 85);
+comment on table filestore.search_chunks is
+  'Parts of a text that are embedded one by one. The text itself is in search_texts or search_contents.';
+comment on column filestore.search_chunks.hash is
+  'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
+comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
+alter table filestore.search_chunks alter column embedding set storage external;
+alter table filestore.search_chunks enable row level security;
+create policy "A key sees those of its project" on filestore.search_chunks to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select on filestore.search_chunks to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.search_chunks to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, file_id, hash), delete on filestore.search_chunks to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_chunks to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_chunks to filestore_search;
+
+-- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
+-- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams
+-- with the same number make a candidate that does not match. Bodies are parsed here and not when they run, so that
+-- callers need no access to the schema of the extension; without it nothing has a trigram.
 do $$
 declare
-  v_table text;
+  v_schema constant text := (
+    select quote_ident(n.nspname)
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'pg_trgm');
+  -- The cost keeps the planner from computing them for each row where it could use the index.
+  v_create constant text :=
+    'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
+    'begin atomic select ';
+  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
 begin
-  foreach v_table in array array['search_queue', 'search_texts', 'search_contents', 'search_chunks'] loop
-    execute format('create policy search_select on filestore.%I for select to filestore_search using (true)', v_table);
-    execute format(
-      'create policy search_insert on filestore.%I for insert to filestore_search with check (true)', v_table);
-    execute format(
-      'create policy search_update on filestore.%I for update to filestore_search using (true) with check (true)',
-      v_table);
-    execute format('create policy search_delete on filestore.%I for delete to filestore_search using (true)', v_table);
-    execute format('grant select, insert, update, delete on filestore.%I to filestore_search', v_table);
-  end loop;
+  execute format(v_create, 'search_trigrams(p_text text)')
+    || case when v_schema is null then '''{}''::integer[]; end'
+      else format('array(select %s from unnest(%s.show_trgm(p_text)) t (trigram)); end', v_number, v_schema) end;
+  execute format(v_create, 'search_trigrams_within(p_literal text)')
+    || case when v_schema is null then '''{}''::integer[]; end'
+      else format(
+        'array(select distinct %1$s from (select unnest(%2$s.show_trgm(p_literal)) '
+        'except select unnest(%2$s.show_trgm(left(p_literal, 2))) '
+        'except select unnest(%2$s.show_trgm(right(p_literal, 2)))) t (trigram)); end', v_number, v_schema) end;
 end
 $$;
-create policy search_select on filestore.files for select to filestore_search using (true);
-create policy search_select on filestore.segments for select to filestore_search using (true);
-grant select on filestore.files, filestore.segments to filestore_search;
--- 30_records.sql =====================================================================================================
+comment on function filestore.search_trigrams is
+  'The numbers of a text''s trigrams, in any order, some of them more than once.';
+comment on function filestore.search_trigrams_within is
+  'The numbers of trigrams that every text has which contains the literal: not those at the beginning or end of a word '
+  'where the literal begins or ends, too, since there the word may go on.';
+call filestore.grant_execute('filestore.search_trigrams', 'filestore_search');
+call filestore.grant_execute('filestore.search_trigrams_within', 'filestore_search');
+
+-- An index, or a column of one, whose extension is missing is left out.
+do $$
+declare
+  v_schemas constant jsonb := (
+    select coalesce(jsonb_object_agg(e.extname, quote_ident(n.nspname)), '{}')
+    from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace);
+  v_vector constant text := v_schemas ->> 'vector';
+  v_dimensions integer;
+  v_index text;
+  v_project constant text := case when v_schemas ? 'btree_gin' then 'project_id, ' else '' end;
+begin
+  -- A large text brings more entries than the list of an index for new ones holds, so they are sorted in at once.
+  if v_schemas ? 'pg_trgm' then
+    execute format(
+      'create index search_texts_by_trigram on filestore.search_texts '
+      'using gin (%s filestore.search_trigrams(content)) where content_hash is null', v_project);
+    execute format(
+      'create index search_contents_by_trigram on filestore.search_contents '
+      'using gin (%s filestore.search_trigrams(content)) with (fastupdate = off)', v_project);
+    -- Statistics of an expression would take the trigrams of thousands of texts, and decide nothing.
+    foreach v_index in array array['search_texts_by_trigram', 'search_contents_by_trigram'] loop
+      execute format(
+        'alter index filestore.%I alter column %s set statistics 0', v_index,
+        case when v_project = '' then 1 else 2 end);
+    end loop;
+  end if;
+  execute format(
+    'create index search_texts_by_word on filestore.search_texts using gin (%s words) where content_hash is null',
+    v_project);
+  execute format(
+    'create index search_texts_by_path_word on filestore.search_texts using gin (%s words) '
+    'where content_hash is not null', v_project);
+  execute format(
+    'create index search_contents_by_word on filestore.search_contents using gin (%s words) with (fastupdate = off)',
+    v_project);
+  if v_vector is not null then
+    -- A chunk is in the one of its size.
+    foreach v_dimensions in array filestore.vector_sizes() loop
+      execute format(
+        'create index search_chunks_by_meaning_%2$s on filestore.search_chunks '
+        'using hnsw ((embedding::%1$s.vector(%2$s)) %1$s.vector_cosine_ops) where cardinality(embedding) = %2$s',
+        v_vector, v_dimensions);
+    end loop;
+  end if;
+end
+$$;
+-- 20_records.sql =====================================================================================================
 -- What functions return: records, refusals, envelopes.
 --
 -- A function that the edge function calls for a request returns jsonb, or json for a page, which is faster:
@@ -1695,7 +1763,53 @@ end
 $$;
 comment on function filestore.not_found is 'The refusal where a file does not exist, or no longer exists.';
 call filestore.grant_execute('filestore.not_found', 'filestore_engine');
--- 31_authorization.sql ===============================================================================================
+
+create function filestore.refused_field(p_field text, p_reason text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+    'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
+end
+$$;
+comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
+call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+
+create type filestore.next_version as (
+  segment_ids uuid[],
+  size bigint,
+  mime_type text,
+  is_deleted boolean,
+  is_text boolean,
+  source_file_id uuid,
+  source_version integer
+);
+comment on type filestore.next_version is 'What a new version is to contain.';
+
+create function filestore.unreadable_version(
+  p_file filestore.files, p_number integer, p_version filestore.file_versions
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if (p_version).redacted_at is not null then
+    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
+  elsif (p_version).version is null then
+    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.unreadable_version is
+  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
+  'erased.';
+call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
+
+create function filestore.validation_refusal(p_issues jsonb) returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
+comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
+call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
+-- 21_authorization.sql ===============================================================================================
 -- Authorization: from the hash of a key (or of a console session's token) to its project, its limits and its scopes.
 
 create type filestore.request_count as (is_allowed boolean, remaining integer, resets_at timestamptz);
@@ -1962,7 +2076,79 @@ comment on function public.filestore_authorize is
   'the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all '
   'functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
--- 32_moments.sql =====================================================================================================
+
+create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
+    or filestore.may_write(p_session, p_directory);
+end
+$$;
+comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
+call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
+-- 22_cursors.sql =====================================================================================================
+-- Positions of the change feed, and the cursors that name them to clients.
+
+create function filestore.feed_lock(p_project_id uuid) returns integer
+language plpgsql immutable set search_path = ''
+as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
+comment on function filestore.feed_lock is
+  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
+call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
+
+create function filestore.next_position(p_project_id uuid) returns bigint
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_setting text;
+begin
+  -- The number that is locked is lower than the one that is given.
+  v_setting := pg_advisory_xact_lock(
+    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
+  return nextval('filestore.positions');
+end
+$$;
+comment on function filestore.next_position is
+  'The position of a new version, taken once its file is locked. Until the transaction ends an advisory lock tells '
+  'readers of the feed that it may commit versions above that number.';
+call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'filestore_engine');
+
+create function filestore.cursor_at(p_cursor_key bytea, p_position bigint) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_tag constant bytea := substr(sha256(p_cursor_key || int8send(p_position)), 1, 8);
+begin
+  return encode(v_tag || int8send(p_position # filestore.cursor_mask(p_cursor_key, v_tag)), 'hex');
+end
+$$;
+comment on function filestore.cursor_at is
+  'The cursor of a position, 32 hexadecimal digits. Positions are counted over all projects, which a cursor does not '
+  'show; and each project has its own key, so that it does not take another one''s for its own.';
+call filestore.grant_execute('filestore.cursor_at', 'filestore_account', 'filestore_engine');
+
+create function filestore.cursor_mask(p_cursor_key bytea, p_tag bytea) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return ('x' || encode(substr(sha256(p_cursor_key || p_tag || '\x01'), 1, 8), 'hex'))::bit(64)::bigint;
+end
+$$;
+comment on function filestore.cursor_mask is 'What the position in a cursor is combined with.';
+call filestore.grant_execute('filestore.cursor_mask', 'filestore_account', 'filestore_engine');
+
+create function filestore.position_of(p_cursor_key bytea, p_cursor text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_position bigint;
+begin
+  if p_cursor !~ '^[0-9a-f]{32}$' then return null; end if;
+  v_position := ('x' || substr(p_cursor, 17))::bit(64)::bigint
+    # filestore.cursor_mask(p_cursor_key, decode(left(p_cursor, 16), 'hex'));
+  return case when filestore.cursor_at(p_cursor_key, v_position) = p_cursor then v_position end;
+end
+$$;
+comment on function filestore.position_of is
+  'The position that a cursor stands for; null where it is none of this project.';
+call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');
+-- 23_moments.sql =====================================================================================================
 -- The project as it was: which version a file had at a moment, that instant included.
 
 create type filestore.moment as (
@@ -1976,16 +2162,6 @@ comment on type filestore.moment is
 comment on column filestore.moment.settled_at is
   'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
   'cursor this is earlier, by a minute, than any commit takes.';
-
-create function filestore.refused_field(p_field text, p_reason text) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
-    'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
-end
-$$;
-comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
-call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
 
 create function filestore.moment_of(p_session filestore.session, p_at text) returns filestore.moment
 language plpgsql volatile set search_path = '' as $$
@@ -2103,779 +2279,10 @@ $$;
 comment on function filestore.record_at is
   'The file that was at a path, maybe its tombstone. Refused: a moment that is none, and where there was no file.';
 call filestore.grant_execute('filestore.record_at', 'filestore_engine');
--- 40_versions.sql ====================================================================================================
--- Commits: every change of a file adds one version to it.
---
--- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
--- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
--- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
--- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
--- all rows of the usage, in order.
+-- 24_stored_answers.sql ==============================================================================================
+-- The stored answers of requests with an Idempotency-Key.
 
--- Segments ------------------------------------------------------------------------------------------------------------
-
-create function filestore.sweep_clock() returns timestamptz
-language plpgsql volatile set search_path = ''
-as $$ begin return clock_timestamp(); end $$;
-comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
-call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
-
-create function filestore.oldest_committable_day() returns date
-language plpgsql volatile set search_path = ''
-as $$ begin return (filestore.sweep_clock() at time zone 'UTC')::date - 1; end $$;
-comment on function filestore.oldest_committable_day is
-  'Segments uploaded on an earlier day (UTC) are refused: the sweep removes the unreferenced ones among them.';
-call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admin', 'filestore_engine');
-
-create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_oldest constant date := filestore.oldest_committable_day();
-  v_added integer;
-begin
-  insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
-  select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline", s."isText"
-  from jsonb_to_recordset(p_segments) s (
-    id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
-  cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
-  where d.stored_on >= v_oldest;
-  get diagnostics v_added = row_count;
-  if v_added < jsonb_array_length(p_segments) then
-    raise exception 'a segment was uploaded too long ago to be committed';
-  end if;
-end
-$$;
-comment on function filestore.add_segments is
-  'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
-  'have removed it.';
-call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
-
-create function filestore.max_segments(p_size bigint) returns integer
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (filestore.limits()).segment_list_max_base
-    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer;
-end
-$$;
-comment on function filestore.max_segments is
-  'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
-call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
-
--- Usage ---------------------------------------------------------------------------------------------------------------
-
-create function filestore.add_usage(
-  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
-) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_shards constant integer := (filestore.limits()).usage_shards;
-begin
-  update filestore.project_usage u
-  set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
-      versions = u.versions + p_versions
-  where u.project_id = p_project_id and u.shard = (
-    select f.shard from filestore.project_usage f
-    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
-  if found then return; end if;
-  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
-  insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
-  values (p_project_id, coalesce((
-    select n.shard from (
-      select g.shard from generate_series(0, c_shards - 1) g (shard)
-      where not exists (
-        select from filestore.project_usage o where o.project_id = p_project_id and o.shard = g.shard)
-      offset 0
-    ) n
-    where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id || '/' || n.shard, 0)) limit 1
-  ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
-  on conflict (project_id, shard) do update
-    set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
-        versions = u.versions + excluded.versions;
-end
-$$;
-comment on function filestore.add_usage is
-  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
-  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
-call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
-
-create function filestore.shared_bytes(p_account_id uuid) returns bigint
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant text := coalesce(current_setting('filestore.project_id', true), '');
-  v_project_id uuid;
-  v_bytes bigint := 0;
-begin
-  perform set_config('filestore.account_id', p_account_id::text, true);
-  for v_project_id in
-    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
-    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
-  loop
-    perform set_config('filestore.project_id', v_project_id::text, true);
-    v_bytes := v_bytes + (
-      select coalesce(sum(u.bytes + u.database_bytes), 0)
-      from filestore.project_usage u where u.project_id = v_project_id);
-  end loop;
-  perform set_config('filestore.project_id', v_opened, true), set_config('filestore.account_id', '', true);
-  return v_bytes;
-end
-$$;
-comment on function filestore.shared_bytes is
-  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
-  'after the other, and then the caller''s project again.';
-call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
-
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
-  c_unlocked_bytes constant bigint := 1048576;
-  v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
-  v_used bigint;
-begin
-  if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
-    if p_session.account_bytes is not null then
-      perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
-    end if;
-    insert into filestore.project_usage (project_id, shard)
-    select p_session.project_id, n from generate_series(0, (filestore.limits()).usage_shards - 1) n
-    on conflict do nothing;
-    perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
-  end if;
-  perform filestore.add_usage(p_session.project_id, p_bytes, p_database_bytes, p_versions);
-  if not v_has_quota then return null; end if;
-  select sum(u.bytes + u.database_bytes) into v_used
-  from filestore.project_usage u where u.project_id = p_session.project_id;
-  if v_used > p_session.max_project_bytes then
-    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
-  elsif p_session.account_bytes is not null
-    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
-    return filestore.refusal(
-      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.charge_usage is
-  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
-  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
-  'commits under way beside it. With p_may_exceed nothing is checked.';
-call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
-
--- One version of one file ---------------------------------------------------------------------------------------------
-
-create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_file filestore.files;
-begin
-  select * into v_file from filestore.files f where f.project_id = p_project_id and f.path = p_path for no key update;
-  return v_file;
-end
-$$;
-comment on function filestore.lock_file is
-  'The file at a path, locked until the transaction ends; null where there is none. The lock is on the right to add a '
-  'version, not on the identity, which never changes: `for update` would conflict with the foreign key checks of the '
-  'first indexing of a file.';
-call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
-
-create function filestore.lock_paths(p_project_id uuid, p_paths text[], p_new_paths text[]) returns text[]
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path text;
-  v_now constant timestamptz := clock_timestamp();
-  v_missing text[] := '{}';
-begin
-  for v_path in select distinct p.path collate "C" from unnest(p_paths) p (path) order by 1 loop
-    continue when (filestore.lock_file(p_project_id, v_path)).id is not null;
-    if v_path = any (p_new_paths) then
-      -- Waits for a commit that is creating the file.
-      insert into filestore.files (
-        project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
-      values (p_project_id, v_path, 0, '', 0, true, '{}', v_now, v_now)
-      on conflict (project_id, path) do nothing;
-      continue when found or (filestore.lock_file(p_project_id, v_path)).id is not null;
-    end if;
-    v_missing := v_missing || v_path;
-  end loop;
-  return v_missing;
-end
-$$;
-comment on function filestore.lock_paths is
-  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
-  'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
-  'Returns the other paths without a file.';
-call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
-
-create function filestore.feed_lock(p_project_id uuid) returns integer
-language plpgsql immutable set search_path = ''
-as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
-comment on function filestore.feed_lock is
-  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
-call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
-
-create function filestore.next_position(p_project_id uuid) returns bigint
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_setting text;
-begin
-  -- The number that is locked is lower than the one that is given.
-  v_setting := pg_advisory_xact_lock(
-    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
-  return nextval('filestore.positions');
-end
-$$;
-comment on function filestore.next_position is
-  'The position of a new version, taken once its file is locked. Until the transaction ends an advisory lock tells '
-  'readers of the feed that it may commit versions above that number.';
-call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'filestore_engine');
-
-create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  v_is_live boolean;
-  v_tag text;
-  v_version integer;
-begin
-  if not p_commit ?| '{ifVersion,ifMatch,ifNoneMatch}' then return null; end if;
-  v_is_live := filestore.is_live(p_file);
-  v_tag := (p_file).id || '.' || (p_file).version;
-  v_version := nullif((p_file).version, 0);
-  -- "ifVersion" is the number that the file must be at, 0 for no file.
-  if v_is_live and p_commit -> 'ifVersion' = '0' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
-  end if;
-  if (p_commit ->> 'ifVersion')::integer > 0
-    and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
-  if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
-    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
-  end if;
-  if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
-    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.failed_precondition is
-  'The refusal of a commit whose preconditions do not hold for the locked file; null where they hold.';
-call filestore.grant_execute('filestore.failed_precondition', 'filestore_engine');
-
-create type filestore.next_version as (
-  segment_ids uuid[],
-  size bigint,
-  mime_type text,
-  is_deleted boolean,
-  is_text boolean,
-  source_file_id uuid,
-  source_version integer
-);
-comment on type filestore.next_version is 'What a new version is to contain.';
-
-create function filestore.content_of(p_file filestore.files) returns filestore.next_version
-language plpgsql immutable set search_path = '' as $$
-begin
-  return row (
-    (p_file).segment_ids, (p_file).size, (p_file).mime_type, false, (p_file).is_text, (p_file).id, (p_file).version);
-end
-$$;
-comment on function filestore.content_of is 'A version with the content of that file, which may be another one.';
-call filestore.grant_execute('filestore.content_of', 'filestore_engine');
-
-create function filestore.tombstone_of(p_file filestore.files) returns filestore.next_version
-language plpgsql immutable set search_path = ''
-as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::filestore.next_version; end $$;
-comment on function filestore.tombstone_of is 'The version that ends a file.';
-call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
-
-create type filestore.change as (
-  commit_id uuid,
-  operation filestore.operation,
-  run_id text,
-  actor text,
-  note text,
-  undone_run_id text,
-  committed_at timestamptz,
-  said_cost integer
-);
-comment on type filestore.change is 'What the versions of a commit have in common.';
-comment on column filestore.change.committed_at is
-  'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
-comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
-
-create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_provenance constant jsonb := p_commit -> 'provenance';
-begin
-  return row (
-    p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
-    v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
-      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
-end
-$$;
-comment on function filestore.change_of is 'What the versions of a commit have in common.';
-call filestore.grant_execute('filestore.change_of', 'filestore_engine');
-
-create function filestore.plan_version(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
-  out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
-)
-language plpgsql stable set search_path = '' as $$
-declare
-  v_segments constant jsonb := p_commit -> 'segments';
-  v_source filestore.file_versions;
-  v_new_ids uuid[];
-  v_is_text boolean;
-  v_unknown bigint;
-begin
-  if jsonb_array_length(v_segments) = 1 then
-    -- As most commits have: without a query, which costs more than these expressions.
-    v_new_ids := array[(v_segments -> 0 ->> 'id')::uuid];
-    new_bytes := (v_segments -> 0 ->> 'size')::bigint;
-    v_is_text := (v_segments -> 0 ->> 'isText')::boolean;
-  else
-    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
-           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
-    into v_new_ids, new_bytes, v_is_text
-    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
-  end if;
-
-  planned.is_deleted := p_kind = 'delete';
-  planned.is_text := v_is_text;
-  planned.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
-  case p_kind
-    when 'write', 'overwrite', 'delete' then
-      planned.segment_ids := v_new_ids;
-      planned.size := new_bytes;
-    when 'append' then
-      planned.segment_ids := (p_file).segment_ids || v_new_ids;
-      planned.size := (p_file).size + new_bytes;
-      planned.is_text := v_is_text and (p_file).is_text;
-      if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
-        refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
-          'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
-      end if;
-    when 'edit' then
-      v_new_ids := filestore.edited_segments(p_file, p_commit);
-      if v_new_ids is null then
-        refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
-      end if;
-      select coalesce(array_agg(r.id order by r.position), '{}'),
-             coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
-             coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
-             count(*) filter (where kept.id is null and added.value is null)
-      into planned.segment_ids, planned.size, planned.is_text, v_unknown
-      from unnest(v_new_ids) with ordinality as r (id, position)
-      -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
-      left join lateral (
-        select s.id, s.size, s.is_text from filestore.segments s
-        where s.id = r.id and s.project_id = (p_file).project_id offset 0
-      ) kept on true
-      left join jsonb_array_elements(v_segments) added on (added.value ->> 'id')::uuid = r.id;
-      if v_unknown > 0 then
-        raise exception 'the edit references segments that do not exist';
-      end if;
-    when 'restore' then
-      select * into v_source from filestore.file_versions v
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id
-        and v.version = (p_commit ->> 'version')::integer;
-      refusal := filestore.unreadable_version(p_file, (p_commit ->> 'version')::integer, v_source);
-      if refusal is null and v_source.is_deleted then
-        refusal := filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_source.version));
-      end if;
-      planned.segment_ids := v_source.segment_ids;
-      planned.size := v_source.size;
-      planned.mime_type := v_source.mime_type;
-      planned.is_text := v_source.is_text;
-      planned.source_file_id := v_source.file_id;
-      planned.source_version := v_source.version;
-  end case;
-  if refusal is null and p_session.max_file_bytes is not null then
-    refusal := filestore.too_large(p_session, planned.size);
-  end if;
-end
-$$;
-comment on function filestore.plan_version is
-  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
-call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
-
-create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return p_is_text and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)';
-end
-$$;
-comment on function filestore.has_text is
-  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
-  '`isBinaryMediaType`.';
-call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
-
-create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
-    then p_size else 0 end;
-end
-$$;
-comment on function filestore.indexed_bytes is
-  'How many bytes of a live file are in the search index, once it was indexed.';
-call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
-
-create function filestore.file_cost(p_path text) returns bigint
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
-begin
-  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
-    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
-end
-$$;
-comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
-call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
-
-create function filestore.database_cost(
-  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
-) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
-    + (filestore.limits()).tariff_version_bytes
-    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
-    + (filestore.limits()).tariff_segment_bytes * p_new_segments
-    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
-    + (filestore.limits()).tariff_indexed_factor * (
-      case when p_next.is_deleted then 0
-        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
-      - case when filestore.is_live(p_before)
-        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
-end
-$$;
-comment on function filestore.database_cost is
-  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
-call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
-
-create function filestore.share_segments(
-  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
-) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  insert into filestore.shared_segments (project_id, segment_id, file_id)
-  select p_project_id, s.id, f.id
-  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
-  on conflict do nothing;
-end
-$$;
-comment on function filestore.share_segments is
-  'Notes that two files, which are locked, have versions with these segments.';
-call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
-
-create function filestore.put_version(
-  p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
-  p_change filestore.change
-) returns filestore.files
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_file filestore.files := p_file;
-  v_position constant bigint := filestore.next_position(p_session.project_id);
-  v_now constant timestamptz := coalesce(
-    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
-begin
-  if v_file.id is not null then
-    update filestore.files f
-    set version = f.version + 1, mime_type = p_next.mime_type, size = p_next.size, is_deleted = p_next.is_deleted,
-        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now,
-        created_at = case when f.version = 0 then v_now else f.created_at end
-    where f.project_id = p_session.project_id and f.id = v_file.id
-    returning * into v_file;
-  else
-    insert into filestore.files (
-      project_id, path, version, mime_type, size, is_text, segment_ids, created_at, updated_at)
-    values (
-      p_session.project_id, p_path, 1, p_next.mime_type, p_next.size, p_next.is_text, p_next.segment_ids, v_now, v_now)
-    on conflict (project_id, path) do nothing
-    returning * into v_file;
-    if not found then return null; end if;
-  end if;
-  insert into filestore.file_versions (
-    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, position, operation,
-    key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
-  values (
-    p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
-    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
-    p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
-    p_change.undone_run_id, v_now);
-  if p_next.source_file_id <> v_file.id then
-    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
-  end if;
-  return v_file;
-end
-$$;
-comment on function filestore.put_version is
-  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it: lock '
-  'that one and check again.';
-call filestore.grant_execute('filestore.put_version', 'filestore_engine');
-
-create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  if not exists (
-    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
-  ) then
-    insert into filestore.runs (project_id, run_id, first_position)
-    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
-    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
-    on conflict do nothing;
-  end if;
-  if p_change.undone_run_id is not null then
-    insert into filestore.run_undos (project_id, undone_run_id, run_id)
-    values (p_project_id, p_change.undone_run_id, p_change.run_id) on conflict do nothing;
-  end if;
-end
-$$;
-comment on function filestore.begin_run is
-  'Makes the row of a run with its first commit, once that has its versions.';
-call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
-
-create function filestore.queue_for_search() returns trigger
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- From one indexing of a file to the next, so that a growing file is not indexed without pause: 9.4 s for 1 MiB.
-  c_rest constant interval := interval '1 second' + new.size * interval '8 microseconds';
-begin
-  -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
-  -- each statement.)
-  if new.version = 0 or new.path is null then return null; end if;
-  insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
-  values (new.project_id, new.id, new.version, new.path, new.size, greatest(clock_timestamp(), (
-    select t.indexed_at + c_rest from filestore.search_texts t
-    where t.project_id = new.project_id and t.file_id = new.id)))
-  on conflict (project_id, file_id) do update
-    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
-        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at)
-          else greatest(excluded.due_at, clock_timestamp() + c_rest) end;
-  return null;
-end
-$$;
-comment on function filestore.queue_for_search is
-  'Marks a file as not indexed at its new version. A claim on an older version is lost.';
-call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
-
-create trigger queue_for_search_on_insert after insert on filestore.files
-  for each row execute function filestore.queue_for_search();
-create trigger queue_for_search_on_update after update of version on filestore.files
-  for each row execute function filestore.queue_for_search();
-
-create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
-    (p_file).created_at, (p_file).updated_at)
-    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
-    || coalesce(p_extra, '{}'::jsonb);
-end
-$$;
-comment on function filestore.made_record is
-  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
-call filestore.grant_execute('filestore.made_record', 'filestore_engine');
-
-create function filestore.commit_result(
-  p_file filestore.files, p_extra jsonb, p_segments jsonb default null
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
-end
-$$;
-comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
-call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
-
-create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  v_commit_id constant uuid := p_commit ->> 'commitId';
-  v_made filestore.file_versions;
-begin
-  if (p_file).id is null then return null; end if;
-  select v.* into v_made
-  from (
-    -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
-    -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
-    select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
-    order by c.commit_id offset 0
-  ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
-  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
-end
-$$;
-comment on function filestore.repeated_commit is
-  'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
-call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
-
-create type filestore.applied as (
-  refusal jsonb, file filestore.files, bytes bigint, cost bigint, versions integer);
-comment on type filestore.applied is
-  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
-  'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
-  'how many versions were made.';
-
-create function filestore.apply_to_file(
-  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
-) returns filestore.applied
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_plan record;
-  v_applied filestore.applied;
-begin
-  if p_kind <> 'write' and not filestore.is_live(p_file)
-    and not (p_kind = 'restore' and coalesce((p_file).version, 0) > 0) then
-    v_applied.refusal := filestore.not_found(p_file);
-    return v_applied;
-  end if;
-  v_applied.refusal := filestore.failed_precondition(p_file, p_commit);
-  if v_applied.refusal is not null then return v_applied; end if;
-  v_plan := filestore.plan_version(p_session, p_file, p_kind, p_commit);
-  if v_plan.refusal is not null then
-    v_applied.refusal := v_plan.refusal;
-    return v_applied;
-  end if;
-  v_applied.cost := filestore.database_cost(
-    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
-  v_applied.bytes := v_plan.new_bytes;
-  v_applied.versions := 1;
-  v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
-  return v_applied;
-end
-$$;
-comment on function filestore.apply_to_file is
-  'Adds one version to a locked file, or creates it: write, overwrite, append, edit, delete or restore.';
-call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
-
-create function filestore.apply_to_two(
-  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
-  p_change filestore.change
-) returns filestore.applied
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_next filestore.next_version;
-  v_left filestore.next_version;
-  v_applied filestore.applied;
-begin
-  if not filestore.is_live(p_source) then
-    v_applied.refusal := filestore.not_found(p_source);
-    return v_applied;
-  end if;
-  v_applied.refusal := filestore.failed_precondition(p_source, p_commit);
-  if v_applied.refusal is not null then return v_applied; end if;
-  if filestore.is_live(p_target) and not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-    v_applied.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', p_target.version));
-    return v_applied;
-  end if;
-  v_applied.refusal := filestore.too_large(p_session, p_source.size);
-  if v_applied.refusal is not null then return v_applied; end if;
-  v_next := filestore.content_of(p_source);
-  v_applied.bytes := 0;
-  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
-  v_applied.versions := 1;
-  if p_kind = 'move' then
-    v_left := filestore.tombstone_of(p_source);
-    v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
-      + p_change.said_cost;
-    v_applied.versions := 2;
-  end if;
-  if p_kind = 'move' then
-    perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
-  end if;
-  v_applied.file := filestore.put_version(p_session, p_target, p_commit ->> 'destination', v_next, p_change);
-  return v_applied;
-end
-$$;
-comment on function filestore.apply_to_two is
-  'The current content of one locked file becomes the next version of another; a move leaves a tombstone, which comes '
-  'first. No bytes are copied.';
-call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
-
-create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_segments constant jsonb := p_commit -> 'segments';
-  v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
-  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
-  v_file filestore.files;
-  v_applied filestore.applied;
-  v_result jsonb;
-begin
-  loop
-    v_file := filestore.lock_file(p_session.project_id, v_path);
-    v_result := filestore.repeated_commit(v_file, p_commit);
-    if v_result is not null then return v_result; end if;
-    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
-    if v_applied.refusal is not null then return v_applied.refusal; end if;
-    exit when (v_applied.file).id is not null;
-  end loop;
-  if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  v_result := filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
-  if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
-    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
-      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
-    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
-end
-$$;
-comment on function filestore.commit_version is
-  'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
-  'the file may be worth compacting, its segment list.';
-call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
-
-create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_path constant text := p_commit ->> 'path';
-  v_destination constant text := p_commit ->> 'destination';
-  v_change filestore.change := filestore.change_of(p_kind, p_commit);
-  v_source filestore.files;
-  v_target filestore.files;
-  v_applied filestore.applied;
-  v_result jsonb;
-begin
-  -- Of a source that does not exist nothing is locked.
-  if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
-    v_source := filestore.lock_file(p_session.project_id, v_path);
-  end if;
-  v_target := filestore.lock_file(p_session.project_id, v_destination);
-  v_result := filestore.repeated_commit(v_target, p_commit);
-  if v_result is not null then return v_result; end if;
-  v_change.committed_at := greatest(
-    date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
-    case when v_target.version > 0 then v_target.updated_at end);
-  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
-  if v_applied.refusal is not null then return v_applied.refusal; end if;
-  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
-  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
-  if v_result is not null then return v_result; end if;
-  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
-end
-$$;
-comment on function filestore.copy_file is
-  'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
-call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
-
--- ---------------------------------------------------------------------------------------------------------------------
 -- Safe retries. The key is taken and the response stored in the transaction of the commit.
-
 create function filestore.caller_id(p_session filestore.session) returns uuid
 language plpgsql immutable set search_path = ''
 as $$
@@ -2886,32 +2293,6 @@ $$;
 comment on function filestore.caller_id is
   'Whose idempotency keys these are: of the link, the API key, or the console.';
 call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
-
-create function filestore.answer_without_names(p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (
-    select jsonb_object_agg(e.key, case
-      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
-    from jsonb_each(p_answer) e where e.key <> 'path');
-end
-$$;
-comment on function filestore.answer_without_names is
-  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
-call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
-
-create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
-language plpgsql immutable set search_path = '' as $$
-begin
-  -- The path of a single file is not stored: a repeated request has it.
-  return (
-    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
-    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
-end
-$$;
-comment on function filestore.names_of_answer is
-  'The other part, which an erasure removes; null where there is none.';
-call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
 
 create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
 returns jsonb
@@ -2943,211 +2324,7 @@ comment on function filestore.stored_response is
   'The response to the first request with this key, about p_path if it is about one file, or the refusal of a '
   'different request with it; null where the key is new. After an erasure it names nothing.';
 call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
-
-create function filestore.commit_or_refuse(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_result jsonb;
-begin
-  if p_session.max_project_bytes is null and p_kind in (
-    'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
-    return filestore.commit_version(p_session, p_kind, p_commit);
-  end if;
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
-  begin
-    case p_kind
-      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
-      when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
-      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
-        v_result := filestore.commit_planned(p_session, p_kind, p_commit);
-      when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
-      else v_result := filestore.commit_version(p_session, p_kind, p_commit);
-    end case;
-    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
-  exception when sqlstate 'FS003' then
-    null;
-  end;
-  return v_result;
-end
-$$;
-comment on function filestore.commit_or_refuse is
-  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
-call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
-
-create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id uuid;
-  v_expired timestamptz;
-  v_result jsonb;
-begin
-  if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
-  v_caller_id := filestore.caller_id(p_session);
-  v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
-  -- Expired keys of the project are removed a few at a time, by the requests that use keys.
-  delete from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
-    select o.caller_id, o.key from filestore.idempotency_keys o
-    where o.project_id = p_session.project_id and o.created_at < v_expired
-    order by o.created_at limit 10 for update skip locked);
-  begin
-    delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
-      and i.created_at < v_expired;
-    -- Waits for a running request with the same key, whose response is stored by then.
-    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
-    values (
-      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-      clock_timestamp())
-    on conflict do nothing;
-    if not found then
-      -- Null where the key has expired since.
-      return coalesce(
-        filestore.stored_response(
-          p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
-        filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
-    end if;
-  exception when lock_not_available then
-    if v_idempotency ? 'isOwn' then raise; end if;
-    return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
-  end;
-
-  v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
-
-  if v_result ? 'refusal' then
-    delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-  else
-    update filestore.idempotency_keys i
-    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
-        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-  end if;
-  return v_result;
-end
-$$;
-comment on function filestore.commit_idempotent is
-  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
-  'several files. Refusals are not stored.';
-call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
-
-create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
-  v_result jsonb;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
-    or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
-  -- A refusal changed nothing, so it does not wait for the disk.
-  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
-  return v_session.envelope || v_result;
-end
-$$;
-comment on function public.filestore_commit is
-  'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
-  'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
-  'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
-  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
-call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
--- 41_compaction.sql ==================================================================================================
--- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
-
-create function public.filestore_compact(
-  p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
-  v_file filestore.files;
-  v_from integer;
-  v_bytes constant bigint := (
-    select sum((s.value ->> 'size')::bigint) from jsonb_array_elements(p_compacted) s);
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  select * into v_file from filestore.files f
-  where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for no key update;
-  v_from := array_position(v_file.segment_ids, p_run[1]);
-  if v_from is null
-    or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
-    -- An earlier attempt at this very compaction may have done it.
-    return v_session.envelope || jsonb_build_object(
-      'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
-  end if;
-  if v_bytes is distinct from (
-    select sum(s.size) from unnest(p_run) r (id)
-    -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
-    cross join lateral (
-      select * from filestore.segments s where s.id = r.id and s.project_id = v_session.project_id offset 0
-    ) s
-  ) then
-    raise exception 'the segments differ in size from the run they replace';
-  end if;
-  perform filestore.add_segments(v_session.project_id, p_compacted);
-  update filestore.files f
-  set segment_ids = v_file.segment_ids[: v_from - 1]
-    || (select array_agg((s.value ->> 'id')::uuid order by s.position)
-        from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
-    || v_file.segment_ids[v_from + cardinality(p_run) :]
-  where f.project_id = v_session.project_id and f.id = v_file.id;
-  -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
-  -- last version says what is in one.
-  delete from filestore.possibly_unreferenced_segments d
-  where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
-    select v.segment_ids from filestore.file_versions v
-    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
-  insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
-  select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
-  perform filestore.add_usage(
-    v_session.project_id, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0);
-  return v_session.envelope || jsonb_build_object('value', true);
-end
-$$;
-comment on function public.filestore_compact is
-  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. Makes no '
-  'version. False where the list holds neither the run nor its replacement.';
-call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');
--- 42_edits.sql =======================================================================================================
--- Edits: a segment list that replaces the one of the version that was read.
-
-create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
-language plpgsql stable set search_path = '' as $$
-declare
-  v_edited constant uuid[] := array(
-    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
-    order by r.position);
-begin
-  -- An operation of a batch edits what the operations before it made, so it names the list instead of the version.
-  if p_commit ? 'baseSegmentIds' then
-    return case when to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds' then v_edited end;
-  end if;
-  -- A path that was purged since may have another file, with versions of the same numbers.
-  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid
-    or (p_file).version <> (p_commit ->> 'baseVersion')::integer then
-    return null;
-  end if;
-  -- Segments that one compaction made, and another one replaced since the file was read, may be gone.
-  return case when not exists (
-    select e.id from unnest(v_edited) e (id)
-    except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
-    except select s.id from unnest((p_file).segment_ids) s (id)
-    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
-      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version
-  ) then v_edited end;
-end
-$$;
-comment on function filestore.edited_segments is
-  'The segment list that an edit makes of the locked file; null where the version that was read is not the latest, or '
-  'its segments were compacted since.';
-call filestore.grant_execute('filestore.edited_segments', 'filestore_engine');
--- 50_reads.sql =======================================================================================================
+-- 25_reads.sql =======================================================================================================
 -- Reading one file: its record, its content, two of its versions, its history.
 
 create function filestore.seen_directory(p_session filestore.session, p_directory text) returns text
@@ -3167,10 +2344,7 @@ call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
 
 -- fence: as `plain_page`, each statement has one index that provides its order.
 create function filestore.holds_files(p_project_id uuid, p_directory text) returns boolean
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   perform from filestore.files f
   where f.project_id = p_project_id and not f.is_deleted
@@ -3187,6 +2361,7 @@ $$;
 comment on function filestore.holds_files is
   'Whether there are live files below a directory, which is not the root: then the directory exists.';
 call filestore.grant_execute('filestore.holds_files', 'filestore_engine');
+call filestore.pin_plan('filestore.holds_files');
 
 create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -3202,25 +2377,6 @@ $$;
 comment on function filestore.nothing_at is
   'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
-
-create function filestore.unreadable_version(
-  p_file filestore.files, p_number integer, p_version filestore.file_versions
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  if (p_version).redacted_at is not null then
-    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
-  elsif (p_version).version is null then
-    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
-      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.unreadable_version is
-  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
-  'erased.';
-call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 
 create function filestore.find_version(
   p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean
@@ -3441,7 +2597,7 @@ comment on function public.filestore_versions is
   'One page of a file''s versions, up to a moment, newest first; for the owner, and keys with the scope admin, with '
   'the key of each. Refusals: FILE_NOT_FOUND, VALIDATION_ERROR.';
 call filestore.publish('public.filestore_versions', 'filestore_engine', 'service_role');
--- 51_lists.sql =======================================================================================================
+-- 26_lists.sql =======================================================================================================
 -- Lists of a directory's files.
 
 -- Most lists are this one, so it is planned once per session: planning costs more than reading a page. The plan is kept
@@ -3452,10 +2608,7 @@ create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
   out files text, out has_more boolean
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   v_files filestore.listed_file[];
 begin
@@ -3489,6 +2642,7 @@ $$;
 comment on function filestore.plain_page is
   'Live files by path, without filters: one page, and whether there is more.';
 call filestore.grant_execute('filestore.plain_page', 'filestore_engine');
+call filestore.pin_plan('filestore.plain_page');
 
 create function filestore.conditions_of(p_query jsonb) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -3574,10 +2728,7 @@ call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
 
 -- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
 create function filestore.count_live_files(p_project_id uuid, p_directory text, p_recursive boolean) returns integer
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_most constant integer := (filestore.limits()).list_total_max + 1;
   v_count integer;
@@ -3608,15 +2759,13 @@ $$;
 comment on function filestore.count_live_files is
   'How many live files a directory has, directly or in its whole subtree, at most one more than `list_total_max`.';
 call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
+call filestore.pin_plan('filestore.count_live_files');
 
 -- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
 create function filestore.folder_names(
   p_project_id uuid, p_directory text, p_deleted boolean, out names text[], out has_more boolean
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
@@ -3656,6 +2805,7 @@ comment on function filestore.folder_names is
   'Names of the folders in a directory that have live files, or deleted ones: the first, in the order of names, and '
   'whether there may be more.';
 call filestore.grant_execute('filestore.folder_names', 'filestore_engine');
+call filestore.pin_plan('filestore.folder_names');
 
 create function filestore.list_value(p_files text, p_rest jsonb) returns json
 language plpgsql immutable set search_path = ''
@@ -3721,6 +2871,202 @@ $$;
 comment on function filestore.list_above_prefix is
   'A list where the key sees no file: above its prefix there is the folder that leads there, if that has files.';
 call filestore.grant_execute('filestore.list_above_prefix', 'filestore_engine');
+-- 27_lists_at.sql ====================================================================================================
+-- Lists of a directory as it was, and the entry of all lists.
+
+create function filestore.was_directory(
+  p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer,
+  out is_found boolean, out examined integer
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files;
+  v_then record;
+begin
+  is_found := false;
+  examined := 0;
+  for v_file in
+    select f.* from filestore.files f
+    where f.project_id = p_session.project_id and f.path > p_path || '/' and f.path < p_path || '0'
+    order by f.path limit p_budget
+  loop
+    examined := examined + 1;
+    v_then := filestore.file_at(v_file, p_moment);
+    is_found := filestore.is_live(v_then.file);
+    exit when is_found;
+  end loop;
+end
+$$;
+comment on function filestore.was_directory is
+  'Whether a directory had a file, and how many files it took to find that out; p_budget at most, then unknown.';
+call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
+call filestore.pin_plan('filestore.was_directory');
+
+create function filestore.directories_at(
+  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  out names text[], out has_more boolean, out examined integer
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_names_max constant integer := (filestore.limits()).list_directories_max;
+  v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
+  v_budget integer := (filestore.limits()).list_at_examined_max;
+  -- Candidates: those that have files now, and those that have deleted ones.
+  v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
+  v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
+  v_found text[] := '{}';
+  v_name text;
+  v_was record;
+  v_is_settled boolean;
+begin
+  has_more := v_live.has_more or v_deleted.has_more;
+  -- Most directories have a first file that was the same then.
+  for v_name, v_is_settled in
+    select n.name, (
+      select f.updated_at <= p_moment.settled_at from filestore.files f
+      where f.project_id = p_session.project_id and not f.is_deleted
+        and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
+      order by f.path limit 1)
+    from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
+    order by n.name
+  loop
+    if v_budget <= 0 or cardinality(v_found) = c_names_max then
+      has_more := true;
+      exit;
+    end if;
+    if v_is_settled then
+      v_budget := v_budget - 1;
+      v_found := v_found || v_name;
+      continue;
+    end if;
+    v_was := filestore.was_directory(p_session, v_start || v_name, p_moment, v_budget);
+    v_budget := v_budget - v_was.examined;
+    if v_was.is_found then
+      v_found := v_found || v_name;
+    end if;
+  end loop;
+  names := v_found;
+  examined := (filestore.limits()).list_at_examined_max - v_budget;
+end
+$$;
+comment on function filestore.directories_at is
+  'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
+  'end the search.';
+call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
+call filestore.pin_plan('filestore.directories_at');
+
+-- fence: as `plain_page`, each statement has one index that provides its order.
+create function filestore.page_at(
+  p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer,
+  p_moment filestore.moment, out files text, out trimmed text[], out next text, out examined integer
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
+  v_rows refcursor;
+  v_file filestore.files;
+  v_then record;
+  v_listed filestore.listed_file[] := '{}';
+  v_last text;
+begin
+  trimmed := '{}';
+  examined := 0;
+  -- One row more than is looked at shows whether there is more.
+  if not p_recursive then
+    open v_rows for
+      select u.* from (
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and not f.is_deleted
+           and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
+         order by f.directory, f.path limit c_examined_max + 1)
+        union all
+        (select f.* from filestore.files f
+         where f.project_id = p_session.project_id and f.is_deleted
+           and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
+         order by f.directory, f.path limit c_examined_max + 1)
+      ) u
+      order by u.directory, u.path limit c_examined_max + 1;
+  elsif p_directory = '' then
+    open v_rows for
+      select f.* from filestore.files f
+      where f.project_id = p_session.project_id and f.path > p_after
+      order by f.path limit c_examined_max + 1;
+  else
+    open v_rows for
+      select f.* from filestore.files f
+      where f.project_id = p_session.project_id
+        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
+      order by f.path limit c_examined_max + 1;
+  end if;
+  for v_examined in 1 .. c_examined_max + 1 loop
+    fetch v_rows into v_file;
+    exit when not found;
+    if cardinality(v_listed) = p_limit or v_examined > c_examined_max then
+      next := v_last;
+      exit;
+    end if;
+    v_last := v_file.path;
+    if (v_file.updated_at <= p_moment.settled_at) is not true then
+      examined := examined + 1;
+      v_then := filestore.file_at(v_file, p_moment);
+      if v_then.is_trimmed then
+        trimmed := trimmed || v_file.path;
+        continue;
+      end if;
+      v_file := v_then.file;
+    elsif v_file.is_deleted then
+      examined := examined + 1;
+    end if;
+    continue when v_file.id is null or v_file.is_deleted;
+    v_listed := v_listed || row(
+      v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at, false
+    )::filestore.listed_file;
+  end loop;
+  close v_rows;
+  files := filestore.file_records(v_listed);
+end
+$$;
+comment on function filestore.page_at is
+  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
+  'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
+  'as examined.';
+call filestore.grant_execute('filestore.page_at', 'filestore_engine');
+call filestore.pin_plan('filestore.page_at');
+
+create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_moment constant filestore.moment := filestore.moment_of(p_session, p_query ->> 'at');
+  v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
+  v_asked constant text := p_query ->> 'directory';
+  v_seen constant text := filestore.seen_directory(p_session, v_asked);
+  v_page record;
+  v_directories record;
+  v_rest jsonb;
+begin
+  if v_moment.refusal is not null then return v_moment.refusal::json; end if;
+  if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
+    return json_build_object('value', filestore.list_above_prefix(
+      p_session, p_query, v_seen is not null and (filestore.was_directory(
+        p_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found));
+  end if;
+  v_page := filestore.page_at(
+    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
+  v_rest := jsonb_build_object(
+    'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
+    'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
+  if not v_is_recursive then
+    v_directories := filestore.directories_at(p_session, v_asked, v_moment);
+    v_rest := v_rest || jsonb_build_object(
+      'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
+      'examined', v_page.examined + v_directories.examined);
+  end if;
+  return json_build_object('value', filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest)));
+end
+$$;
+comment on function filestore.list_at is
+  'One page of a directory as it was, of what the key may see. Without a total, which nothing knows of former times.';
+call filestore.grant_execute('filestore.list_at', 'filestore_engine');
 
 create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -3752,333 +3098,137 @@ comment on function public.filestore_list is
   'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
   'sortBy, sortOrder, the filters, and at: as it was then. Refusals: VALIDATION_ERROR.';
 call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');
--- 52_links.sql =======================================================================================================
--- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+-- 28_exports.sql =====================================================================================================
+-- Exports: the files of a directory with the segments of each, for one archive.
 
-create function filestore.link_record(p_link filestore.links) returns jsonb
+create function filestore.export_too_large(p_files bigint, p_bytes bigint, p_segments bigint) returns jsonb
 language plpgsql stable set search_path = '' as $$
-begin
-  return jsonb_strip_nulls(jsonb_build_object(
-    'id', p_link.id, 'for', p_link.scope, 'path', p_link.path, 'version', p_link.version,
-    'contentType', p_link.mime_type, 'maxBytes', p_link.max_bytes, 'ifVersion', p_link.if_version,
-    'keyId', p_link.key_id, 'createdAt', filestore.iso(p_link.created_at),
-    'expiresAt', filestore.iso(p_link.expires_at)));
-end
-$$;
-comment on function filestore.link_record is 'A link as those who may list it see it: without its address.';
-call filestore.grant_execute('filestore.link_record', 'filestore_engine');
-
-create function filestore.has_ended(p_link filestore.links) returns boolean
-language plpgsql volatile set search_path = '' as $$
-begin
-  return p_link.revoked_at is not null or p_link.used_at is not null or p_link.expires_at <= clock_timestamp();
-end
-$$;
-comment on function filestore.has_ended is
-  'Whether a link cannot be used any more, as far as that does not depend on its key.';
-call filestore.grant_execute('filestore.has_ended', 'filestore_engine');
-
-create function public.filestore_create_link(p_key_hash text, p_request_id uuid, p_link jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
-  v_scope constant text := p_link ->> 'for';
-  v_path constant text := p_link ->> 'path';
-  v_seconds constant integer := p_link ->> 'expiresIn';
-  v_count bigint;
-  v_found jsonb;
-  v_link filestore.links;
+  c_limits constant filestore.limits := filestore.limits();
 begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, v_path) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  if v_scope <> all (v_session.scopes) then
-    return v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
-  end if;
-  if v_seconds not between v_limits.link_seconds_min
-    and (case v_scope when 'read' then v_limits.link_seconds_max else v_limits.write_link_seconds_max end) then
-    raise exception 'a link cannot be valid for % seconds', v_seconds;
-  end if;
-  if v_scope = 'read' then
-    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, null, false);
-    if v_found ? 'refusal' then return v_session.envelope || v_found; end if;
-  end if;
-  -- Serialized, so that the number is exact and an earlier attempt has ended.
-  perform pg_advisory_xact_lock(hashtextextended('links/' || v_session.project_id, 0));
-  select * into v_link from filestore.links l
-  where l.project_id = v_session.project_id and l.id = (p_link ->> 'id')::uuid;
-  if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
-  -- The count is of all, so not under the key's prefix.
-  perform set_config('filestore.path_prefix', '', true);
-  select count(*) into v_count from filestore.links l
-  where l.project_id = v_session.project_id and not filestore.has_ended(l);
-  if v_count >= v_limits.project_links_max then
-    return v_session.envelope
-      || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
-  end if;
-  with removed as (
-    delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
-      select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
-    returning l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
-  insert into filestore.links (
-    id, project_id, token_hash, scope, path, version, mime_type, max_bytes, if_version, key_id, key_hash, account_id,
-    created_at, expires_at)
-  values (
-    (p_link ->> 'id')::uuid, v_session.project_id, decode(p_link ->> 'tokenHash', 'hex'), v_scope, v_path,
-    (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
-    (p_link ->> 'ifVersion')::integer, v_session.key_id,
-    case when v_session.key_id is not null then decode(p_key_hash, 'hex') end,
-    case when v_session.key_id is null then v_session.account_id end,
-    clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
-  returning * into v_link;
-  return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link));
+  return filestore.refusal('EXPORT_TOO_LARGE', json_strip_nulls(case
+    when p_files > c_limits.export_files_max
+      then json_build_object('files', p_files, 'limitFiles', c_limits.export_files_max)
+    when p_bytes > c_limits.export_bytes_max
+      then json_build_object('files', p_files, 'sizeBytes', p_bytes, 'limitBytes', c_limits.export_bytes_max)
+    when p_segments > c_limits.export_segments_max
+      then json_build_object('files', p_files, 'segments', p_segments, 'limitSegments', c_limits.export_segments_max)
+    end)::jsonb);
 end
 $$;
-comment on function public.filestore_create_link is
-  'Makes a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, and version, '
-  'or contentType, maxBytes and ifVersion. The same id again returns the first one. Refusals: FORBIDDEN_SCOPE, '
-  'FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
-call filestore.publish('public.filestore_create_link', 'filestore_engine', 'service_role');
+comment on function filestore.export_too_large is
+  'The refusal that names the bound of one archive that is passed: files, bytes, or the pieces that they consist of.';
+call filestore.grant_execute('filestore.export_too_large', 'filestore_engine');
 
-create function public.filestore_list_links(p_key_hash text, p_request_id uuid) returns jsonb
+-- fence: each statement has one index that provides its order, as in `plain_page`.
+create function filestore.files_below(
+  p_session filestore.session, p_directory text, p_moment filestore.moment,
+  out files filestore.files[], out trimmed text[], out is_more boolean
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_files_max constant integer := (filestore.limits()).export_files_max;
+  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
+  -- No path has more than 1024 bytes, so none comes after this.
+  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
+  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
+  v_file filestore.files;
+  v_then record;
+  v_examined integer := 0;
+begin
+  files := '{}';
+  trimmed := '{}';
+  is_more := false;
+  if p_moment is null then
+    files := array(
+      select f from filestore.files f
+      where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
+      order by f.path limit c_files_max + 1);
+    is_more := cardinality(files) > c_files_max;
+    return;
+  end if;
+  for v_file in
+    select f.* from filestore.files f
+    where f.project_id = p_session.project_id and f.path > v_from and f.path < v_to
+    order by f.path limit c_examined_max + 1
+  loop
+    v_examined := v_examined + 1;
+    v_then := filestore.file_at(v_file, p_moment);
+    if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
+      trimmed := trimmed || v_file.path;
+    elsif filestore.is_live(v_then.file) then
+      files := files || v_then.file;
+    end if;
+    is_more := v_examined > c_examined_max or cardinality(files) > c_files_max;
+    exit when is_more;
+  end loop;
+end
+$$;
+comment on function filestore.files_below is
+  'The live files below a directory or the root, now or at a moment, by path: as many as one archive may have, and '
+  'whether there may be more.';
+call filestore.grant_execute('filestore.files_below', 'filestore_engine');
+call filestore.pin_plan('filestore.files_below');
+
+create function filestore.export_files(p_session filestore.session, p_directory text, p_at text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_limits constant filestore.limits := filestore.limits();
+  v_directory constant text := filestore.seen_directory(p_session, p_directory);
+  v_moment filestore.moment;
+  v_found record;
+  v_bytes bigint;
+  v_segments bigint;
+begin
+  if p_at is not null then
+    v_moment := filestore.moment_of(p_session, p_at);
+    if v_moment.refusal is not null then return v_moment.refusal; end if;
+  end if;
+  -- Outside the prefix the key sees nothing.
+  if v_directory is null then return filestore.refusal('FILE_NOT_FOUND'); end if;
+  v_found := filestore.files_below(p_session, v_directory, v_moment);
+  if v_found.is_more then
+    return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
+      filestore.count_live_files(p_session.project_id, v_directory, true) end), null, null);
+  end if;
+  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
+  if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then
+    return filestore.export_too_large(cardinality(v_found.files), v_bytes, v_segments);
+  elsif v_found.trimmed <> '{}' then
+    return filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
+      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
+  elsif v_found.files = '{}' then
+    return filestore.refusal('FILE_NOT_FOUND');
+  end if;
+  return jsonb_build_object('value', (
+    select jsonb_agg(jsonb_build_object(
+      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
+      'segments', filestore.segment_list(p_session.project_id, f.segment_ids)) order by f.path)
+    from unnest(v_found.files) f));
+end
+$$;
+comment on function filestore.export_files is
+  'What one archive of a directory holds, of what the key may see. Refused: nothing there, too much, and what is not '
+  'whole any more.';
+call filestore.grant_execute('filestore.export_files', 'filestore_engine');
+
+create function public.filestore_export(
+  p_key_hash text, p_request_id uuid, p_directory text, p_at text default null
+) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || jsonb_build_object('value', (
-    select coalesce(jsonb_agg(
-      filestore.link_record(l) - case when 'admin' = any (v_session.scopes) then '' else 'keyId' end
-      order by l.created_at desc, l.id), '[]')
-    from filestore.links l
-    where l.project_id = v_session.project_id and not filestore.has_ended(l)));
+  return v_session.envelope || filestore.export_files(v_session, p_directory, p_at);
 end
 $$;
-comment on function public.filestore_list_links is
-  'The links that can be used, newest first, below the key''s prefix; keyId for keys with the scope admin alone.';
-call filestore.publish('public.filestore_list_links', 'filestore_engine', 'service_role');
-
-create function public.filestore_revoke_link(p_key_hash text, p_request_id uuid, p_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
-  v_revoked_at timestamptz;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  update filestore.links l set revoked_at = coalesce(l.revoked_at, clock_timestamp())
-  where l.project_id = v_session.project_id and l.id = p_id returning l.revoked_at into v_revoked_at;
-  return v_session.envelope || case when found
-    then jsonb_build_object('value', jsonb_build_object('id', p_id, 'revokedAt', filestore.iso(v_revoked_at)))
-    else filestore.refusal('LINK_NOT_FOUND') end;
-end
-$$;
-comment on function public.filestore_revoke_link is 'Ends a link immediately. Refusals: LINK_NOT_FOUND.';
-call filestore.publish('public.filestore_revoke_link', 'filestore_engine', 'service_role');
-
--- ---------------------------------------------------------------------------------------------------------------------
--- Using one.
-
-create function filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)
-returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
-  v_count integer;
-begin
-  insert into filestore.link_windows as w (project_id, link_id, window_start, request_count)
-  values (p_project_id, p_link_id, v_minute, p_added)
-  on conflict (project_id, link_id) do update
-    set window_start = greatest(w.window_start, v_minute),
-        request_count = least(
-          case when w.window_start < v_minute then 0 else w.request_count end + p_added, p_limit + 1)
-  returning w.request_count into v_count;
-  return jsonb_build_object('isAllowed', v_count <= p_limit - (p_added = 0)::integer, 'rate', jsonb_build_object(
-    'limit', p_limit, 'remaining', greatest(p_limit - v_count, 0),
-    'reset', extract(epoch from v_minute + interval '1 minute')::bigint));
-end
-$$;
-comment on function filestore.count_link_use is
-  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it only looks.';
-call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
-
-create type filestore.opened_link as (session filestore.session, link filestore.links);
-comment on type filestore.opened_link is 'A link, and the session of the key that it acts as.';
-
-create function filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)
-returns filestore.opened_link
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_all constant uuid := '00000000-0000-0000-0000-000000000000';
-  v_link filestore.links;
-  v_session filestore.session;
-  v_limit integer;
-  v_count jsonb;
-  v_refusal jsonb;
-begin
-  perform set_config('filestore.key_hash', p_token_hash, true);
-  select * into v_link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
-  v_refusal := case
-    when not found then filestore.refusal('LINK_NOT_FOUND')
-    when v_link.scope <> p_scope
-      then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', v_link.scope))
-    when v_link.revoked_at is not null or v_link.expires_at <= clock_timestamp()
-      then filestore.refusal('LINK_EXPIRED')
-  end;
-  if v_refusal is not null then
-    v_session.envelope := v_refusal;
-    return (v_session, v_link)::filestore.opened_link;
-  end if;
-  -- Null: the project's own window counts no request of a link.
-  v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
-  v_session.link_id := v_link.id;
-  if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
-    v_session.envelope := filestore.refusal('LINK_EXPIRED');
-  elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
-    v_session.envelope := v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
-
-  v_session.max_file_bytes := least(v_session.max_file_bytes, v_link.max_bytes);
-  v_session.envelope :=
-    jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
-  v_limit := v_session.envelope #>> '{rate,limit}';
-  -- Reads are counted before they are answered. Of writes those that were refused count, so here one only looks.
-  v_count := filestore.count_link_use(
-    v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
-  v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
-  if (v_count ->> 'isAllowed')::boolean and v_limit is not null then
-    v_count := filestore.count_link_use(v_session.project_id, c_all, v_limit, p_is_counted::integer);
-    if not (v_count ->> 'isAllowed')::boolean then
-      v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
-    end if;
-  end if;
-  if not (v_count ->> 'isAllowed')::boolean then
-    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
-  end if;
-  return (v_session, v_link)::filestore.opened_link;
-end
-$$;
-comment on function filestore.open_link is
-  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
-  'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
-call filestore.grant_execute('filestore.open_link', 'filestore_engine');
-
-create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
-  v_found jsonb;
-begin
-  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
-  -- Of what else there is at or below the path, a link tells nothing.
-  if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
-  return (v_opened.session).envelope || v_found;
-end
-$$;
-comment on function public.filestore_link_content is
-  'The file record and the segments of what a link is for. p_key_hash is the SHA-256 of its token; with p_request_id '
-  'null the request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
-call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
-
-create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
-begin
-  -- Nothing that is written here is worth waiting for the disk.
-  perform set_config('synchronous_commit', 'off', true);
-  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
-  return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
-    'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
-    'isUsed', (v_opened.link).used_at is not null));
-end
-$$;
-comment on function public.filestore_link_authorize is
-  'What a link for writing allows, before anything is stored. Refusals: those of filestore.open_link.';
-call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
-
-create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
-  v_session constant filestore.session := v_opened.session;
-  v_link filestore.links;
-  v_result jsonb;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  select * into v_link from filestore.links l
-  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
-  if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
-    v_result := coalesce(
-      case when p_commit ? 'idempotency'
-        then filestore.stored_response(v_session, p_commit -> 'idempotency', v_link.path) end,
-      filestore.refusal('LINK_USED'));
-    return v_session.envelope || v_result;
-  end if;
-  v_result := filestore.commit_idempotent(v_session, 'write', p_commit || jsonb_build_object('path', v_link.path)
-    || case when v_link.if_version is null then '{}' else jsonb_build_object('ifVersion', v_link.if_version) end);
-  if v_result ? 'refusal' then
-    perform filestore.count_link_use(
-      v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, 1);
-    perform set_config('synchronous_commit', 'off', true);
-  else
-    update filestore.links l set used_at = clock_timestamp(), commit_id = (p_commit ->> 'commitId')::uuid
-    where l.project_id = v_session.project_id and l.id = v_link.id;
-  end if;
-  -- What was written in one piece needs no compaction.
-  return v_session.envelope || case when v_result ? 'value'
-    then jsonb_set(v_result, '{value,segments}', 'null') else v_result end;
-end
-$$;
-comment on function public.filestore_link_commit is
-  'Writes the one version that a link is for. A refused write does not use it up. Refusals: LINK_USED, those of '
-  'filestore.open_link and of a write.';
-call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
--- 53_changes.sql =====================================================================================================
+comment on function public.filestore_export is
+  'The files below a directory, now or as they were, with the segments of each, in the order of their paths. '
+  'Refusals: FILE_NOT_FOUND, EXPORT_TOO_LARGE, VALIDATION_ERROR.';
+call filestore.publish('public.filestore_export', 'filestore_engine', 'service_role');
+-- 30_changes.sql =====================================================================================================
 -- The change feed: the versions of a project in the order of their positions.
-
-create function filestore.cursor_at(p_cursor_key bytea, p_position bigint) returns text
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_tag constant bytea := substr(sha256(p_cursor_key || int8send(p_position)), 1, 8);
-begin
-  return encode(v_tag || int8send(p_position # filestore.cursor_mask(p_cursor_key, v_tag)), 'hex');
-end
-$$;
-comment on function filestore.cursor_at is
-  'The cursor of a position, 32 hexadecimal digits. Positions are counted over all projects, which a cursor does not '
-  'show; and each project has its own key, so that it does not take another one''s for its own.';
-call filestore.grant_execute('filestore.cursor_at', 'filestore_account', 'filestore_engine');
-
-create function filestore.cursor_mask(p_cursor_key bytea, p_tag bytea) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return ('x' || encode(substr(sha256(p_cursor_key || p_tag || '\x01'), 1, 8), 'hex'))::bit(64)::bigint;
-end
-$$;
-comment on function filestore.cursor_mask is 'What the position in a cursor is combined with.';
-call filestore.grant_execute('filestore.cursor_mask', 'filestore_account', 'filestore_engine');
-
-create function filestore.position_of(p_cursor_key bytea, p_cursor text) returns bigint
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_position bigint;
-begin
-  if p_cursor !~ '^[0-9a-f]{32}$' then return null; end if;
-  v_position := ('x' || substr(p_cursor, 17))::bit(64)::bigint
-    # filestore.cursor_mask(p_cursor_key, decode(left(p_cursor, 16), 'hex'));
-  return case when filestore.cursor_at(p_cursor_key, v_position) = p_cursor then v_position end;
-end
-$$;
-comment on function filestore.position_of is
-  'The position that a cursor stands for; null where it is none of this project.';
-call filestore.grant_execute('filestore.position_of', 'filestore_account', 'filestore_engine');
 
 create function filestore.feed_end(p_project_id uuid) returns bigint
 language plpgsql volatile set search_path = '' as $$
@@ -4102,16 +3252,10 @@ comment on function filestore.feed_end is
   'version are not durable: a cursor is always that of a version.';
 call filestore.grant_execute('filestore.feed_end', 'filestore_admin', 'filestore_engine');
 
--- What a follower reads ----------------------------------------------------------------------------------------------
-
--- Planned once per session, by index whatever the statistics say: see 51_lists.sql. Positions are picked first, and
+-- Planned once per session, by index whatever the statistics say: see 26_lists.sql. Positions are picked first, and
 -- records made of no more than are shown.
-
 create function filestore.last_position(p_project_id uuid, p_after bigint, p_end bigint) returns bigint
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return coalesce((
     select v.position from filestore.file_versions v
@@ -4122,12 +3266,10 @@ $$;
 comment on function filestore.last_position is
   'The position of the last version after one position, up to another; the first one where there is none.';
 call filestore.grant_execute('filestore.last_position', 'filestore_admin', 'filestore_engine');
+call filestore.pin_plan('filestore.last_position');
 
 create function filestore.last_position_by(p_project_id uuid, p_end bigint, p_time timestamptz) returns bigint
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   -- All that was made by then is at v_low or below, or still to be looked at below v_high.
   v_low bigint := 0;
@@ -4154,6 +3296,7 @@ comment on function filestore.last_position_by is
   'A position up to the given one, after which no version is older than the time by more than a commit takes: a commit '
   'takes its time before its positions. Looks at one version for each binary digit of the positions.';
 call filestore.grant_execute('filestore.last_position_by', 'filestore_engine');
+call filestore.pin_plan('filestore.last_position_by');
 
 create function filestore.is_receipt_seen(p_project_id uuid, p_file_id uuid, p_query jsonb) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -4180,10 +3323,7 @@ create function filestore.pick_changes(
   p_project_id uuid, p_query jsonb, p_by_path boolean, p_after bigint, p_end bigint, p_examined_max integer,
   p_picked_max integer, out positions bigint[], out examined_to bigint
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   v_run constant text := p_query ->> 'run';
   v_actor constant text := p_query ->> 'actor';
@@ -4243,14 +3383,12 @@ comment on function filestore.pick_changes is
   'the filters, among the first (last) p_examined_max there. examined_to: the position of the last version examined, '
   'where fewer than p_picked_max pass; with newestFirst only for a page before a cursor, and only if more may follow.';
 call filestore.grant_execute('filestore.pick_changes', 'filestore_engine');
+call filestore.pin_plan('filestore.pick_changes');
 
 create function filestore.change_records(
   p_project_id uuid, p_positions bigint[], p_cursor_key bytea, p_shows_keys boolean
 ) returns json
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   return (
     select ('[' || coalesce(string_agg('{"cursor":"' || filestore.cursor_at(p_cursor_key, v.position)
@@ -4287,6 +3425,7 @@ $$;
 comment on function filestore.change_records is
   'The entries of the feed at these positions, of the files that the key sees.';
 call filestore.grant_execute('filestore.change_records', 'filestore_engine');
+call filestore.pin_plan('filestore.change_records');
 
 create function public.filestore_changes(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
 language plpgsql volatile security definer set search_path = '' as $$
@@ -4376,8 +3515,8 @@ comment on function public.filestore_newest_change is
   'The position of the last version that followers can read; p_known where none is after it, for which one index entry '
   'is read.';
 call filestore.publish('public.filestore_newest_change', 'filestore_admin', 'service_role');
-
--- Runs ----------------------------------------------------------------------------------------------------------------
+-- 31_runs.sql ========================================================================================================
+-- Runs: what agents did under one run id, read from the versions.
 
 create type filestore.run_file as (
   file_id uuid,
@@ -4392,10 +3531,7 @@ comment on type filestore.run_file is
   'What a run did with a file, and with which keys; all zeros stand for the console.';
 
 create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
@@ -4419,16 +3555,14 @@ $$;
 comment on function filestore.run_keys is
   'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
 call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
+call filestore.pin_plan('filestore.run_keys');
 
 create function filestore.run_file_after(
   p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid,
   out file_id uuid, out first_version integer, out first_position bigint, out first_at timestamptz,
   out last_version integer, out last_at timestamptz
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   -- Twice, since a condition that is true of null as well would not be one of the index.
   if p_key_id = '00000000-0000-0000-0000-000000000000' then
@@ -4458,15 +3592,13 @@ comment on function filestore.run_file_after is
   'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
   'console, with the first of these and the last. Reads two index entries.';
 call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
+call filestore.pin_plan('filestore.run_file_after');
 
 create function filestore.run_files(
   p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid,
   p_limit integer, out files filestore.run_file[], out is_complete boolean
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -4525,6 +3657,7 @@ comment on function filestore.run_files is
   'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
   'version and the last. Incomplete where of so many that are looked at so few are seen.';
 call filestore.grant_execute('filestore.run_files', 'filestore_engine');
+call filestore.pin_plan('filestore.run_files');
 
 create function filestore.whose(p_session filestore.session, p_key_ids uuid[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4556,10 +3689,7 @@ comment on type filestore.run_summary is
 
 create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
 returns filestore.run_summary
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_counted_max constant integer := (filestore.limits()).run_versions_counted_max;
   v_run filestore.run_summary;
@@ -4613,6 +3743,7 @@ $$;
 comment on function filestore.summarize_run is
   'A run, as its versions tell, up to a number of them from the index alone; none of them where the key sees none.';
 call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
+call filestore.pin_plan('filestore.summarize_run');
 
 create function filestore.run_record(p_run filestore.run_summary) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -4706,7 +3837,866 @@ $$;
 comment on function public.filestore_run is
   'A run, and files of it in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees none of it.';
 call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role');
--- 54_batches.sql =====================================================================================================
+-- 40_usage.sql =======================================================================================================
+-- What a commit costs, and whether the quota has room for it.
+
+create function filestore.add_usage(
+  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
+) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_shards constant integer := (filestore.limits()).usage_shards;
+begin
+  update filestore.project_usage u
+  set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
+      versions = u.versions + p_versions
+  where u.project_id = p_project_id and u.shard = (
+    select f.shard from filestore.project_usage f
+    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
+  if found then return; end if;
+  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
+  insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
+  values (p_project_id, coalesce((
+    select n.shard from (
+      select g.shard from generate_series(0, c_shards - 1) g (shard)
+      where not exists (
+        select from filestore.project_usage o where o.project_id = p_project_id and o.shard = g.shard)
+      offset 0
+    ) n
+    where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id || '/' || n.shard, 0)) limit 1
+  ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
+  on conflict (project_id, shard) do update
+    set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+        versions = u.versions + excluded.versions;
+end
+$$;
+comment on function filestore.add_usage is
+  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
+  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
+call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
+
+create function filestore.shared_bytes(p_account_id uuid) returns bigint
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant text := coalesce(current_setting('filestore.project_id', true), '');
+  v_project_id uuid;
+  v_bytes bigint := 0;
+begin
+  perform set_config('filestore.account_id', p_account_id::text, true);
+  for v_project_id in
+    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
+    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
+  loop
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_bytes := v_bytes + (
+      select coalesce(sum(u.bytes + u.database_bytes), 0)
+      from filestore.project_usage u where u.project_id = v_project_id);
+  end loop;
+  perform set_config('filestore.project_id', v_opened, true), set_config('filestore.account_id', '', true);
+  return v_bytes;
+end
+$$;
+comment on function filestore.shared_bytes is
+  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
+  'after the other, and then the caller''s project again.';
+call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
+
+create function filestore.charge_usage(
+  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
+  c_unlocked_bytes constant bigint := 1048576;
+  v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
+  v_used bigint;
+begin
+  if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
+    if p_session.account_bytes is not null then
+      perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
+    end if;
+    insert into filestore.project_usage (project_id, shard)
+    select p_session.project_id, n from generate_series(0, (filestore.limits()).usage_shards - 1) n
+    on conflict do nothing;
+    perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
+  end if;
+  perform filestore.add_usage(p_session.project_id, p_bytes, p_database_bytes, p_versions);
+  if not v_has_quota then return null; end if;
+  select sum(u.bytes + u.database_bytes) into v_used
+  from filestore.project_usage u where u.project_id = p_session.project_id;
+  if v_used > p_session.max_project_bytes then
+    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
+  elsif p_session.account_bytes is not null
+    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
+    return filestore.refusal(
+      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.charge_usage is
+  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
+  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
+  'commits under way beside it. With p_may_exceed nothing is checked.';
+call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
+
+create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return p_is_text and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)';
+end
+$$;
+comment on function filestore.has_text is
+  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
+  '`isBinaryMediaType`.';
+call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
+
+create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case
+    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
+    then p_size else 0 end;
+end
+$$;
+comment on function filestore.indexed_bytes is
+  'How many bytes of a live file are in the search index, once it was indexed.';
+call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
+
+create function filestore.file_cost(p_path text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
+begin
+  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
+    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
+end
+$$;
+comment on function filestore.file_cost is
+  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
+call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
+
+create function filestore.database_cost(
+  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
+) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
+    + (filestore.limits()).tariff_version_bytes
+    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
+    + (filestore.limits()).tariff_segment_bytes * p_new_segments
+    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
+      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
+    + (filestore.limits()).tariff_indexed_factor * (
+      case when p_next.is_deleted then 0
+        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
+      - case when filestore.is_live(p_before)
+        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
+end
+$$;
+comment on function filestore.database_cost is
+  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
+call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
+
+create function filestore.version_cost(p_version filestore.file_versions) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  c_listed constant integer := cardinality((p_version).segment_ids);
+begin
+  return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
+    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+      (p_version).run_id, (p_version).actor, (p_version).note))
+    + case when (p_version).source_file_id <> (p_version).file_id
+      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+end
+$$;
+comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
+call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
+-- 41_versions.sql ====================================================================================================
+-- Commits: every change of a file adds one version to it.
+--
+-- Lock order, everywhere: a shard of the rate window, an idempotency key, links, file rows in the order of their paths,
+-- possibly unreferenced segments, the project's row where an erasure makes answers blank, the row of a run that begins,
+-- a row of the usage. A commit does not wait for a shard or a row of the usage that another commit holds, but takes
+-- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
+-- all rows of the usage, in order.
+
+create function filestore.sweep_clock() returns timestamptz
+language plpgsql volatile set search_path = ''
+as $$ begin return clock_timestamp(); end $$;
+comment on function filestore.sweep_clock is 'The current time for the sweep; tests replace it.';
+call filestore.grant_execute('filestore.sweep_clock', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function filestore.oldest_committable_day() returns date
+language plpgsql volatile set search_path = ''
+as $$ begin return (filestore.sweep_clock() at time zone 'UTC')::date - 1; end $$;
+comment on function filestore.oldest_committable_day is
+  'Segments uploaded on an earlier day (UTC) are refused: the sweep removes the unreferenced ones among them.';
+call filestore.grant_execute('filestore.oldest_committable_day', 'filestore_admin', 'filestore_engine');
+
+create function filestore.add_segments(p_project_id uuid, p_segments jsonb) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_oldest constant date := filestore.oldest_committable_day();
+  v_added integer;
+begin
+  insert into filestore.segments (id, project_id, stored_on, size, sha256, newlines, ends_with_newline, is_text)
+  select s.id, p_project_id, d.stored_on, s.size, decode(s.sha256, 'hex'), s.newlines, s."endsWithNewline", s."isText"
+  from jsonb_to_recordset(p_segments) s (
+    id uuid, name text, size integer, sha256 text, newlines integer, "endsWithNewline" boolean, "isText" boolean)
+  cross join lateral (select to_date(split_part(s.name, '/', 2), 'YYYYMMDD')) d (stored_on)
+  where d.stored_on >= v_oldest;
+  get diagnostics v_added = row_count;
+  if v_added < jsonb_array_length(p_segments) then
+    raise exception 'a segment was uploaded too long ago to be committed';
+  end if;
+end
+$$;
+comment on function filestore.add_segments is
+  'Adds rows for uploaded segments, so that files may reference them. Raises for an upload so old that the sweep may '
+  'have removed it.';
+call filestore.grant_execute('filestore.add_segments', 'filestore_engine');
+
+create function filestore.max_segments(p_size bigint) returns integer
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (filestore.limits()).segment_list_max_base
+    + (filestore.limits()).segment_list_max_per_mib * ((p_size + 1048575) / 1048576)::integer;
+end
+$$;
+comment on function filestore.max_segments is
+  'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
+call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
+
+create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files;
+begin
+  select * into v_file from filestore.files f where f.project_id = p_project_id and f.path = p_path for no key update;
+  return v_file;
+end
+$$;
+comment on function filestore.lock_file is
+  'The file at a path, locked until the transaction ends; null where there is none. The lock is on the right to add a '
+  'version, not on the identity, which never changes: `for update` would conflict with the foreign key checks of the '
+  'first indexing of a file.';
+call filestore.grant_execute('filestore.lock_file', 'filestore_engine');
+
+create function filestore.lock_paths(p_project_id uuid, p_paths text[], p_new_paths text[]) returns text[]
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path text;
+  v_now constant timestamptz := clock_timestamp();
+  v_missing text[] := '{}';
+begin
+  for v_path in select distinct p.path collate "C" from unnest(p_paths) p (path) order by 1 loop
+    continue when (filestore.lock_file(p_project_id, v_path)).id is not null;
+    if v_path = any (p_new_paths) then
+      -- Waits for a commit that is creating the file.
+      insert into filestore.files (
+        project_id, path, version, mime_type, size, is_deleted, segment_ids, created_at, updated_at)
+      values (p_project_id, v_path, 0, '', 0, true, '{}', v_now, v_now)
+      on conflict (project_id, path) do nothing;
+      continue when found or (filestore.lock_file(p_project_id, v_path)).id is not null;
+    end if;
+    v_missing := v_missing || v_path;
+  end loop;
+  return v_missing;
+end
+$$;
+comment on function filestore.lock_paths is
+  'Locks the files at these paths, in the order of the paths, so that commits of several files cannot wait for each '
+  'other. Those of p_new_paths that have no file get a row of version 0, which the transaction fills, or rolls back. '
+  'Returns the other paths without a file.';
+call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
+
+create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_is_live boolean;
+  v_tag text;
+  v_version integer;
+begin
+  if not p_commit ?| '{ifVersion,ifMatch,ifNoneMatch}' then return null; end if;
+  v_is_live := filestore.is_live(p_file);
+  v_tag := (p_file).id || '.' || (p_file).version;
+  v_version := nullif((p_file).version, 0);
+  -- "ifVersion" is the number that the file must be at, 0 for no file.
+  if v_is_live and p_commit -> 'ifVersion' = '0' then
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
+  end if;
+  if (p_commit ->> 'ifVersion')::integer > 0
+    and not (v_is_live and (p_commit ->> 'ifVersion')::integer = (p_file).version) then
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
+  end if;
+  -- "ifMatch" and "ifNoneMatch" are lists of "{fileId}.{version}", or ["*"]: any file at all.
+  if p_commit ? 'ifMatch' and not (v_is_live and (p_commit -> 'ifMatch' ? '*' or p_commit -> 'ifMatch' ? v_tag)) then
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
+  end if;
+  if v_is_live and p_commit -> 'ifNoneMatch' ? '*' then
+    return filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', v_version));
+  end if;
+  if v_is_live and p_commit -> 'ifNoneMatch' ? v_tag then
+    return filestore.refusal('PRECONDITION_FAILED', jsonb_build_object('version', v_version));
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.failed_precondition is
+  'The refusal of a commit whose preconditions do not hold for the locked file; null where they hold.';
+call filestore.grant_execute('filestore.failed_precondition', 'filestore_engine');
+
+create function filestore.content_of(p_file filestore.files) returns filestore.next_version
+language plpgsql immutable set search_path = '' as $$
+begin
+  return row (
+    (p_file).segment_ids, (p_file).size, (p_file).mime_type, false, (p_file).is_text, (p_file).id, (p_file).version);
+end
+$$;
+comment on function filestore.content_of is 'A version with the content of that file, which may be another one.';
+call filestore.grant_execute('filestore.content_of', 'filestore_engine');
+
+create function filestore.tombstone_of(p_file filestore.files) returns filestore.next_version
+language plpgsql immutable set search_path = ''
+as $$ begin return row ('{}', 0, (p_file).mime_type, true, true, null, null)::filestore.next_version; end $$;
+comment on function filestore.tombstone_of is 'The version that ends a file.';
+call filestore.grant_execute('filestore.tombstone_of', 'filestore_engine');
+
+create type filestore.change as (
+  commit_id uuid,
+  operation filestore.operation,
+  run_id text,
+  actor text,
+  note text,
+  undone_run_id text,
+  committed_at timestamptz,
+  said_cost integer
+);
+comment on type filestore.change is 'What the versions of a commit have in common.';
+comment on column filestore.change.committed_at is
+  'Of several files: not before any of them was last changed. Null: now, or when the file was last changed.';
+comment on column filestore.change.said_cost is 'What is said of each version counts so much towards the quota.';
+
+create function filestore.change_of(p_kind text, p_commit jsonb) returns filestore.change
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_provenance constant jsonb := p_commit -> 'provenance';
+begin
+  return row (
+    p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
+    v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+      v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
+end
+$$;
+comment on function filestore.change_of is 'What the versions of a commit have in common.';
+call filestore.grant_execute('filestore.change_of', 'filestore_engine');
+
+create function filestore.plan_version(
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
+  out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
+)
+language plpgsql stable set search_path = '' as $$
+declare
+  v_segments constant jsonb := p_commit -> 'segments';
+  v_source filestore.file_versions;
+  v_new_ids uuid[];
+  v_is_text boolean;
+  v_unknown bigint;
+begin
+  if jsonb_array_length(v_segments) = 1 then
+    -- As most commits have: without a query, which costs more than these expressions.
+    v_new_ids := array[(v_segments -> 0 ->> 'id')::uuid];
+    new_bytes := (v_segments -> 0 ->> 'size')::bigint;
+    v_is_text := (v_segments -> 0 ->> 'isText')::boolean;
+  else
+    select coalesce(array_agg((s.value ->> 'id')::uuid order by s.position), '{}'),
+           coalesce(sum((s.value ->> 'size')::bigint), 0), coalesce(bool_and((s.value ->> 'isText')::boolean), true)
+    into v_new_ids, new_bytes, v_is_text
+    from jsonb_array_elements(v_segments) with ordinality as s (value, position);
+  end if;
+
+  planned.is_deleted := p_kind = 'delete';
+  planned.is_text := v_is_text;
+  planned.mime_type := coalesce(p_commit ->> 'mimeType', (p_file).mime_type);
+  case p_kind
+    when 'write', 'overwrite', 'delete' then
+      planned.segment_ids := v_new_ids;
+      planned.size := new_bytes;
+    when 'append' then
+      planned.segment_ids := (p_file).segment_ids || v_new_ids;
+      planned.size := (p_file).size + new_bytes;
+      planned.is_text := v_is_text and (p_file).is_text;
+      if cardinality(planned.segment_ids) > filestore.max_segments(planned.size) then
+        refusal := filestore.refusal('SEGMENT_LIST_FULL') || jsonb_build_object(
+          'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
+      end if;
+    when 'edit' then
+      v_new_ids := filestore.edited_segments(p_file, p_commit);
+      if v_new_ids is null then
+        refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
+      end if;
+      select coalesce(array_agg(r.id order by r.position), '{}'),
+             coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
+             coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
+             count(*) filter (where kept.id is null and added.value is null)
+      into planned.segment_ids, planned.size, planned.is_text, v_unknown
+      from unnest(v_new_ids) with ordinality as r (id, position)
+      -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
+      left join lateral (
+        select s.id, s.size, s.is_text from filestore.segments s
+        where s.id = r.id and s.project_id = (p_file).project_id offset 0
+      ) kept on true
+      left join jsonb_array_elements(v_segments) added on (added.value ->> 'id')::uuid = r.id;
+      if v_unknown > 0 then
+        raise exception 'the edit references segments that do not exist';
+      end if;
+    when 'restore' then
+      select * into v_source from filestore.file_versions v
+      where v.project_id = (p_file).project_id and v.file_id = (p_file).id
+        and v.version = (p_commit ->> 'version')::integer;
+      refusal := filestore.unreadable_version(p_file, (p_commit ->> 'version')::integer, v_source);
+      if refusal is null and v_source.is_deleted then
+        refusal := filestore.refusal('VERSION_DELETED', jsonb_build_object('version', v_source.version));
+      end if;
+      planned.segment_ids := v_source.segment_ids;
+      planned.size := v_source.size;
+      planned.mime_type := v_source.mime_type;
+      planned.is_text := v_source.is_text;
+      planned.source_file_id := v_source.file_id;
+      planned.source_version := v_source.version;
+  end case;
+  if refusal is null and p_session.max_file_bytes is not null then
+    refusal := filestore.too_large(p_session, planned.size);
+  end if;
+end
+$$;
+comment on function filestore.plan_version is
+  'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
+call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
+
+create function filestore.share_segments(
+  p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
+) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into filestore.shared_segments (project_id, segment_id, file_id)
+  select p_project_id, s.id, f.id
+  from unnest(p_segment_ids) s (id) cross join (values (p_source_id), (p_file_id)) f (id)
+  on conflict do nothing;
+end
+$$;
+comment on function filestore.share_segments is
+  'Notes that two files, which are locked, have versions with these segments.';
+call filestore.grant_execute('filestore.share_segments', 'filestore_engine');
+
+create function filestore.put_version(
+  p_session filestore.session, p_file filestore.files, p_path text, p_next filestore.next_version,
+  p_change filestore.change
+) returns filestore.files
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_file filestore.files := p_file;
+  v_position constant bigint := filestore.next_position(p_session.project_id);
+  v_now constant timestamptz := coalesce(
+    p_change.committed_at, greatest(date_trunc('milliseconds', clock_timestamp()), (p_file).updated_at));
+begin
+  if v_file.id is not null then
+    update filestore.files f
+    set version = f.version + 1, mime_type = p_next.mime_type, size = p_next.size, is_deleted = p_next.is_deleted,
+        is_text = p_next.is_text, segment_ids = p_next.segment_ids, updated_at = v_now,
+        created_at = case when f.version = 0 then v_now else f.created_at end
+    where f.project_id = p_session.project_id and f.id = v_file.id
+    returning * into v_file;
+  else
+    insert into filestore.files (
+      project_id, path, version, mime_type, size, is_text, segment_ids, created_at, updated_at)
+    values (
+      p_session.project_id, p_path, 1, p_next.mime_type, p_next.size, p_next.is_text, p_next.segment_ids, v_now, v_now)
+    on conflict (project_id, path) do nothing
+    returning * into v_file;
+    if not found then return null; end if;
+  end if;
+  insert into filestore.file_versions (
+    project_id, file_id, version, mime_type, size, is_deleted, is_text, segment_ids, commit_id, position, operation,
+    key_id, run_id, actor, note, source_file_id, source_version, undone_run_id, created_at)
+  values (
+    p_session.project_id, v_file.id, v_file.version, v_file.mime_type, v_file.size, v_file.is_deleted,
+    v_file.is_text, v_file.segment_ids, p_change.commit_id, v_position, p_change.operation,
+    p_session.key_id, p_change.run_id, p_change.actor, p_change.note, p_next.source_file_id, p_next.source_version,
+    p_change.undone_run_id, v_now);
+  if p_next.source_file_id <> v_file.id then
+    perform filestore.share_segments(p_session.project_id, p_next.source_file_id, v_file.id, p_next.segment_ids);
+  end if;
+  return v_file;
+end
+$$;
+comment on function filestore.put_version is
+  'Adds a version to a locked file, or creates the file. Null where another transaction has just created it: lock '
+  'that one and check again.';
+call filestore.grant_execute('filestore.put_version', 'filestore_engine');
+
+create function filestore.begin_run(p_project_id uuid, p_change filestore.change) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  if not exists (
+    select from filestore.runs r where r.project_id = p_project_id and r.run_id = p_change.run_id
+  ) then
+    insert into filestore.runs (project_id, run_id, first_position)
+    select p_project_id, p_change.run_id, min(v.position) from filestore.file_versions v
+    where v.project_id = p_project_id and v.commit_id = p_change.commit_id
+    on conflict do nothing;
+  end if;
+  if p_change.undone_run_id is not null then
+    insert into filestore.run_undos (project_id, undone_run_id, run_id)
+    values (p_project_id, p_change.undone_run_id, p_change.run_id) on conflict do nothing;
+  end if;
+end
+$$;
+comment on function filestore.begin_run is
+  'Makes the row of a run with its first commit, once that has its versions.';
+call filestore.grant_execute('filestore.begin_run', 'filestore_engine');
+
+create function filestore.queue_for_search() returns trigger
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- From one indexing of a file to the next, so that a growing file is not indexed without pause: 9.4 s for 1 MiB.
+  c_rest constant interval := interval '1 second' + new.size * interval '8 microseconds';
+begin
+  -- A path that was only taken, or a file that is purged. (As conditions of the triggers these would be parsed anew by
+  -- each statement.)
+  if new.version = 0 or new.path is null then return null; end if;
+  insert into filestore.search_queue as q (project_id, file_id, version, path, bytes, due_at)
+  values (new.project_id, new.id, new.version, new.path, new.size, greatest(clock_timestamp(), (
+    select t.indexed_at + c_rest from filestore.search_texts t
+    where t.project_id = new.project_id and t.file_id = new.id)))
+  on conflict (project_id, file_id) do update
+    set version = excluded.version, bytes = excluded.bytes, stage = 1, attempts = 0, claim_id = null,
+        due_at = case when q.claim_id is null then least(q.due_at, excluded.due_at)
+          else greatest(excluded.due_at, clock_timestamp() + c_rest) end;
+  return null;
+end
+$$;
+comment on function filestore.queue_for_search is
+  'Marks a file as not indexed at its new version. A claim on an older version is lost.';
+call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
+create trigger queue_for_search_on_insert after insert on filestore.files
+  for each row execute function filestore.queue_for_search();
+create trigger queue_for_search_on_update after update of version on filestore.files
+  for each row execute function filestore.queue_for_search();
+
+create function filestore.made_record(p_file filestore.files, p_extra jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.file_record((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size,
+    (p_file).created_at, (p_file).updated_at)
+    || case when (p_file).is_deleted then '{"deleted": true}'::jsonb else '{}'::jsonb end
+    || coalesce(p_extra, '{}'::jsonb);
+end
+$$;
+comment on function filestore.made_record is
+  'The record of a version that was made, which may be a tombstone, with the caller''s extra fields.';
+call filestore.grant_execute('filestore.made_record', 'filestore_engine');
+
+create function filestore.commit_result(
+  p_file filestore.files, p_extra jsonb, p_segments jsonb default null
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object('value', jsonb_build_object(
+    'file', filestore.made_record(p_file, p_extra), 'segments', p_segments));
+end
+$$;
+comment on function filestore.commit_result is 'The result of a commit: the record with the caller''s extra fields.';
+call filestore.grant_execute('filestore.commit_result', 'filestore_engine');
+
+create function filestore.repeated_commit(p_file filestore.files, p_commit jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_commit_id constant uuid := p_commit ->> 'commitId';
+  v_made filestore.file_versions;
+begin
+  if (p_file).id is null then return null; end if;
+  select v.* into v_made
+  from (
+    -- fence: the planner must not flatten this; by the file it would read all of its versions. A range in order, not an
+    -- equality, since without statistics all versions of the project look as cheap to read as those of one commit.
+    select * from filestore.file_versions c where c.commit_id >= v_commit_id and c.commit_id <= v_commit_id
+    order by c.commit_id offset 0
+  ) v where v.project_id = (p_file).project_id and v.file_id = (p_file).id;
+  return case when found then filestore.commit_result(filestore.at_version(p_file, v_made), p_commit -> 'extra') end;
+end
+$$;
+comment on function filestore.repeated_commit is
+  'What an earlier attempt at this commit made, or null. Called once the file is locked, when that attempt has ended.';
+call filestore.grant_execute('filestore.repeated_commit', 'filestore_engine');
+
+create type filestore.applied as (
+  refusal jsonb, file filestore.files, bytes bigint, cost bigint, versions integer);
+comment on type filestore.applied is
+  'What became of one operation: the refusal, or the file at its new version (null where another transaction has just '
+  'created it: lock that one and try again), the bytes of its new segments, what its rows count towards the quota, and '
+  'how many versions were made.';
+
+create function filestore.apply_to_file(
+  p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb, p_change filestore.change
+) returns filestore.applied
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path constant text := p_commit ->> 'path';
+  v_plan record;
+  v_applied filestore.applied;
+begin
+  if p_kind <> 'write' and not filestore.is_live(p_file)
+    and not (p_kind = 'restore' and coalesce((p_file).version, 0) > 0) then
+    v_applied.refusal := filestore.not_found(p_file);
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.failed_precondition(p_file, p_commit);
+  if v_applied.refusal is not null then return v_applied; end if;
+  v_plan := filestore.plan_version(p_session, p_file, p_kind, p_commit);
+  if v_plan.refusal is not null then
+    v_applied.refusal := v_plan.refusal;
+    return v_applied;
+  end if;
+  v_applied.cost := filestore.database_cost(
+    p_file, v_path, v_plan.planned, coalesce(jsonb_array_length(p_commit -> 'segments'), 0)) + p_change.said_cost;
+  v_applied.bytes := v_plan.new_bytes;
+  v_applied.versions := 1;
+  v_applied.file := filestore.put_version(p_session, p_file, v_path, v_plan.planned, p_change);
+  return v_applied;
+end
+$$;
+comment on function filestore.apply_to_file is
+  'Adds one version to a locked file, or creates it: write, overwrite, append, edit, delete or restore.';
+call filestore.grant_execute('filestore.apply_to_file', 'filestore_engine');
+
+create function filestore.apply_to_two(
+  p_session filestore.session, p_source filestore.files, p_target filestore.files, p_kind text, p_commit jsonb,
+  p_change filestore.change
+) returns filestore.applied
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_next filestore.next_version;
+  v_left filestore.next_version;
+  v_applied filestore.applied;
+begin
+  if not filestore.is_live(p_source) then
+    v_applied.refusal := filestore.not_found(p_source);
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.failed_precondition(p_source, p_commit);
+  if v_applied.refusal is not null then return v_applied; end if;
+  if filestore.is_live(p_target) and not coalesce((p_commit ->> 'overwrite')::boolean, false) then
+    v_applied.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('version', p_target.version));
+    return v_applied;
+  end if;
+  v_applied.refusal := filestore.too_large(p_session, p_source.size);
+  if v_applied.refusal is not null then return v_applied; end if;
+  v_next := filestore.content_of(p_source);
+  v_applied.bytes := 0;
+  v_applied.cost := filestore.database_cost(p_target, p_commit ->> 'destination', v_next, 0) + p_change.said_cost;
+  v_applied.versions := 1;
+  if p_kind = 'move' then
+    v_left := filestore.tombstone_of(p_source);
+    v_applied.cost := v_applied.cost + filestore.database_cost(p_source, p_source.path, v_left, 0)
+      + p_change.said_cost;
+    v_applied.versions := 2;
+  end if;
+  if p_kind = 'move' then
+    perform filestore.put_version(p_session, p_source, p_source.path, v_left, p_change);
+  end if;
+  v_applied.file := filestore.put_version(p_session, p_target, p_commit ->> 'destination', v_next, p_change);
+  return v_applied;
+end
+$$;
+comment on function filestore.apply_to_two is
+  'The current content of one locked file becomes the next version of another; a move leaves a tombstone, which comes '
+  'first. No bytes are copied.';
+call filestore.grant_execute('filestore.apply_to_two', 'filestore_engine');
+
+create function filestore.commit_version(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path constant text := p_commit ->> 'path';
+  v_segments constant jsonb := p_commit -> 'segments';
+  v_check_every constant integer := (filestore.limits()).compaction_check_every_segments;
+  v_change constant filestore.change := filestore.change_of(p_kind, p_commit);
+  v_file filestore.files;
+  v_applied filestore.applied;
+  v_result jsonb;
+begin
+  loop
+    v_file := filestore.lock_file(p_session.project_id, v_path);
+    v_result := filestore.repeated_commit(v_file, p_commit);
+    if v_result is not null then return v_result; end if;
+    v_applied := filestore.apply_to_file(p_session, v_file, p_kind, p_commit, v_change);
+    if v_applied.refusal is not null then return v_applied.refusal; end if;
+    exit when (v_applied.file).id is not null;
+  end loop;
+  if v_segments is not null then perform filestore.add_segments(p_session.project_id, v_segments); end if;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  v_result := filestore.charge_usage(p_session, v_applied.bytes, v_applied.cost, 1, p_kind = 'delete');
+  if v_result is not null then return v_result; end if;
+  return filestore.commit_result(v_applied.file, p_commit -> 'extra', case
+    when p_kind in ('append', 'edit') and cardinality((v_applied.file).segment_ids) / v_check_every
+      > coalesce(cardinality(v_file.segment_ids), 0) / v_check_every
+    then filestore.segment_list(p_session.project_id, (v_applied.file).segment_ids) end);
+end
+$$;
+comment on function filestore.commit_version is
+  'Adds one version to one file: write, overwrite, append, edit, delete or restore. Returns the new record and, when '
+  'the file may be worth compacting, its segment list.';
+call filestore.grant_execute('filestore.commit_version', 'filestore_engine');
+
+create function filestore.copy_file(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_path constant text := p_commit ->> 'path';
+  v_destination constant text := p_commit ->> 'destination';
+  v_change filestore.change := filestore.change_of(p_kind, p_commit);
+  v_source filestore.files;
+  v_target filestore.files;
+  v_applied filestore.applied;
+  v_result jsonb;
+begin
+  -- Of a source that does not exist nothing is locked.
+  if v_path <> all (filestore.lock_paths(p_session.project_id, array[v_path, v_destination], array[v_destination])) then
+    v_source := filestore.lock_file(p_session.project_id, v_path);
+  end if;
+  v_target := filestore.lock_file(p_session.project_id, v_destination);
+  v_result := filestore.repeated_commit(v_target, p_commit);
+  if v_result is not null then return v_result; end if;
+  v_change.committed_at := greatest(
+    date_trunc('milliseconds', clock_timestamp()), v_source.updated_at,
+    case when v_target.version > 0 then v_target.updated_at end);
+  v_applied := filestore.apply_to_two(p_session, v_source, v_target, p_kind, p_commit, v_change);
+  if v_applied.refusal is not null then return v_applied.refusal; end if;
+  if v_change.run_id is not null then perform filestore.begin_run(p_session.project_id, v_change); end if;
+  v_result := filestore.charge_usage(p_session, 0, v_applied.cost, v_applied.versions, false);
+  if v_result is not null then return v_result; end if;
+  return filestore.commit_result(v_applied.file, p_commit -> 'extra');
+end
+$$;
+comment on function filestore.copy_file is
+  'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
+call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
+
+create function filestore.answer_without_names(p_answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(e.key, case
+      when jsonb_typeof(e.value) = 'array' then '[]' when e.key = 'said' then 'null' else e.value end)
+    from jsonb_each(p_answer) e where e.key <> 'path');
+end
+$$;
+comment on function filestore.answer_without_names is
+  'The part of an answer that an erasure leaves: no path, no entry of a list, and no text that quotes content.';
+call filestore.grant_execute('filestore.answer_without_names', 'filestore_engine');
+
+create function filestore.names_of_answer(p_session filestore.session, p_answer jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- The path of a single file is not stored: a repeated request has it.
+  return (
+    select jsonb_object_agg(e.key, e.value) || jsonb_build_object('prefix', (p_session).path_prefix)
+    from jsonb_each(p_answer) e where jsonb_typeof(e.value) = 'array' or e.key = 'said');
+end
+$$;
+comment on function filestore.names_of_answer is
+  'The other part, which an erasure removes; null where there is none.';
+call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
+
+create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+declare
+  v_edited constant uuid[] := array(
+    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
+    order by r.position);
+begin
+  -- An operation of a batch edits what the operations before it made, so it names the list instead of the version.
+  if p_commit ? 'baseSegmentIds' then
+    return case when to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds' then v_edited end;
+  end if;
+  -- A path that was purged since may have another file, with versions of the same numbers.
+  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid
+    or (p_file).version <> (p_commit ->> 'baseVersion')::integer then
+    return null;
+  end if;
+  -- Segments that one compaction made, and another one replaced since the file was read, may be gone.
+  return case when not exists (
+    select e.id from unnest(v_edited) e (id)
+    except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
+    except select s.id from unnest((p_file).segment_ids) s (id)
+    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version
+  ) then v_edited end;
+end
+$$;
+comment on function filestore.edited_segments is
+  'The segment list that an edit makes of the locked file; null where the version that was read is not the latest, or '
+  'its segments were compacted since.';
+call filestore.grant_execute('filestore.edited_segments', 'filestore_engine');
+-- 42_compaction.sql ==================================================================================================
+-- Compaction: a run of small segments is replaced by fewer, larger ones with the same bytes.
+
+create function public.filestore_compact(
+  p_key_hash text, p_request_id uuid, p_path text, p_run uuid[], p_compacted jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_file filestore.files;
+  v_from integer;
+  v_bytes constant bigint := (
+    select sum((s.value ->> 'size')::bigint) from jsonb_array_elements(p_compacted) s);
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select * into v_file from filestore.files f
+  where f.project_id = v_session.project_id and f.path = p_path and not f.is_deleted for no key update;
+  v_from := array_position(v_file.segment_ids, p_run[1]);
+  if v_from is null
+    or v_file.segment_ids[v_from : v_from + cardinality(p_run) - 1] <> p_run then
+    -- An earlier attempt at this very compaction may have done it.
+    return v_session.envelope || jsonb_build_object(
+      'value', coalesce((p_compacted -> 0 ->> 'id')::uuid = any (v_file.segment_ids), false));
+  end if;
+  if v_bytes is distinct from (
+    select sum(s.size) from unnest(p_run) r (id)
+    -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
+    cross join lateral (
+      select * from filestore.segments s where s.id = r.id and s.project_id = v_session.project_id offset 0
+    ) s
+  ) then
+    raise exception 'the segments differ in size from the run they replace';
+  end if;
+  perform filestore.add_segments(v_session.project_id, p_compacted);
+  update filestore.files f
+  set segment_ids = v_file.segment_ids[: v_from - 1]
+    || (select array_agg((s.value ->> 'id')::uuid order by s.position)
+        from jsonb_array_elements(p_compacted) with ordinality as s (value, position))
+    || v_file.segment_ids[v_from + cardinality(p_run) :]
+  where f.project_id = v_session.project_id and f.id = v_file.id;
+  -- What is made now is in no version until the file gets one with this list. Of what earlier compactions made, the
+  -- last version says what is in one.
+  delete from filestore.possibly_unreferenced_segments d
+  where d.project_id = v_session.project_id and d.file_id = v_file.id and d.segment_id = any ((
+    select v.segment_ids from filestore.file_versions v
+    where v.project_id = v_session.project_id and v.file_id = v_file.id and v.version = v_file.version)::uuid[]);
+  insert into filestore.possibly_unreferenced_segments (project_id, file_id, segment_id)
+  select v_session.project_id, v_file.id, (s.value ->> 'id')::uuid from jsonb_array_elements(p_compacted) s;
+  perform filestore.add_usage(
+    v_session.project_id, v_bytes, (filestore.limits()).tariff_segment_bytes * jsonb_array_length(p_compacted), 0);
+  return v_session.envelope || jsonb_build_object('value', true);
+end
+$$;
+comment on function public.filestore_compact is
+  'Replaces a run of adjacent segments in a file''s current segment list by segments with the same bytes. Makes no '
+  'version. False where the list holds neither the run nor its replacement.';
+call filestore.publish('public.filestore_compact', 'filestore_engine', 'service_role');
+-- 43_batches.sql =====================================================================================================
 -- Commits of several files: all of their versions, or none.
 
 create function filestore.batch_results(p_session filestore.session, p_commit jsonb) returns jsonb
@@ -4857,246 +4847,7 @@ comment on function filestore.with_own_key is
   'A commit of several files with an idempotency key, its own id unless the client sent one. So the answer is '
   'stored for a call that is repeated because its answer was lost.';
 call filestore.grant_execute('filestore.with_own_key', 'filestore_engine');
-
-create function public.filestore_commit_many(
-  p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session filestore.session;
-  v_result jsonb;
-begin
-  -- Where too few requests are left nothing is counted: all is rolled back, to here.
-  begin
-    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
-    if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-    if not filestore.writes_inside(v_session, p_commit) then
-      return v_session.envelope || filestore.outside_prefix(v_session);
-    end if;
-    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
-    if v_result #> '{value,remaining}' is not null then
-      v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
-    end if;
-  exception when sqlstate 'FS004' then
-    return jsonb_set(
-      v_session.envelope, '{rate,remaining}', to_jsonb((v_session.envelope #>> '{rate,remaining}')::integer + 1))
-      || filestore.refusal('RATE_LIMIT_EXCEEDED');
-  end;
-  -- A refusal changed nothing, so it does not wait for the disk.
-  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
-  return v_session.envelope || case when v_result ? 'refusal' then v_result else jsonb_build_object('value',
-    (v_result -> 'value' -> 'file')
-    || jsonb_build_object('isReplayed', coalesce(v_result -> 'value' -> 'isReplayed', 'false'))) end;
-end
-$$;
-comment on function public.filestore_commit_many is
-  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
-  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
-  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
-call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
--- 54_lists_at.sql ====================================================================================================
--- Lists of a directory as it was.
-
-create function filestore.was_directory(
-  p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer,
-  out is_found boolean, out examined integer
-)
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-declare
-  v_file filestore.files;
-  v_then record;
-begin
-  is_found := false;
-  examined := 0;
-  for v_file in
-    select f.* from filestore.files f
-    where f.project_id = p_session.project_id and f.path > p_path || '/' and f.path < p_path || '0'
-    order by f.path limit p_budget
-  loop
-    examined := examined + 1;
-    v_then := filestore.file_at(v_file, p_moment);
-    is_found := filestore.is_live(v_then.file);
-    exit when is_found;
-  end loop;
-end
-$$;
-comment on function filestore.was_directory is
-  'Whether a directory had a file, and how many files it took to find that out; p_budget at most, then unknown.';
-call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
-
-create function filestore.directories_at(
-  p_session filestore.session, p_directory text, p_moment filestore.moment,
-  out names text[], out has_more boolean, out examined integer
-)
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-declare
-  c_names_max constant integer := (filestore.limits()).list_directories_max;
-  v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
-  v_budget integer := (filestore.limits()).list_at_examined_max;
-  -- Candidates: those that have files now, and those that have deleted ones.
-  v_live constant record := filestore.folder_names(p_session.project_id, p_directory, false);
-  v_deleted constant record := filestore.folder_names(p_session.project_id, p_directory, true);
-  v_found text[] := '{}';
-  v_name text;
-  v_was record;
-  v_is_settled boolean;
-begin
-  has_more := v_live.has_more or v_deleted.has_more;
-  -- Most directories have a first file that was the same then.
-  for v_name, v_is_settled in
-    select n.name, (
-      select f.updated_at <= p_moment.settled_at from filestore.files f
-      where f.project_id = p_session.project_id and not f.is_deleted
-        and f.path > v_start || n.name || '/' and f.path < v_start || n.name || '0'
-      order by f.path limit 1)
-    from (select distinct u.name collate "C" as name from unnest(v_live.names || v_deleted.names) u (name)) n
-    order by n.name
-  loop
-    if v_budget <= 0 or cardinality(v_found) = c_names_max then
-      has_more := true;
-      exit;
-    end if;
-    if v_is_settled then
-      v_budget := v_budget - 1;
-      v_found := v_found || v_name;
-      continue;
-    end if;
-    v_was := filestore.was_directory(p_session, v_start || v_name, p_moment, v_budget);
-    v_budget := v_budget - v_was.examined;
-    if v_was.is_found then
-      v_found := v_found || v_name;
-    end if;
-  end loop;
-  names := v_found;
-  examined := (filestore.limits()).list_at_examined_max - v_budget;
-end
-$$;
-comment on function filestore.directories_at is
-  'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
-  'end the search.';
-call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
-
--- fence: as `plain_page`, each statement has one index that provides its order.
-create function filestore.page_at(
-  p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer,
-  p_moment filestore.moment, out files text, out trimmed text[], out next text, out examined integer
-)
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-declare
-  c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
-  v_rows refcursor;
-  v_file filestore.files;
-  v_then record;
-  v_listed filestore.listed_file[] := '{}';
-  v_last text;
-begin
-  trimmed := '{}';
-  examined := 0;
-  -- One row more than is looked at shows whether there is more.
-  if not p_recursive then
-    open v_rows for
-      select u.* from (
-        (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and not f.is_deleted
-           and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
-         order by f.directory, f.path limit c_examined_max + 1)
-        union all
-        (select f.* from filestore.files f
-         where f.project_id = p_session.project_id and f.is_deleted
-           and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
-         order by f.directory, f.path limit c_examined_max + 1)
-      ) u
-      order by u.directory, u.path limit c_examined_max + 1;
-  elsif p_directory = '' then
-    open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id and f.path > p_after
-      order by f.path limit c_examined_max + 1;
-  else
-    open v_rows for
-      select f.* from filestore.files f
-      where f.project_id = p_session.project_id
-        and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
-      order by f.path limit c_examined_max + 1;
-  end if;
-  for v_examined in 1 .. c_examined_max + 1 loop
-    fetch v_rows into v_file;
-    exit when not found;
-    if cardinality(v_listed) = p_limit or v_examined > c_examined_max then
-      next := v_last;
-      exit;
-    end if;
-    v_last := v_file.path;
-    if (v_file.updated_at <= p_moment.settled_at) is not true then
-      examined := examined + 1;
-      v_then := filestore.file_at(v_file, p_moment);
-      if v_then.is_trimmed then
-        trimmed := trimmed || v_file.path;
-        continue;
-      end if;
-      v_file := v_then.file;
-    elsif v_file.is_deleted then
-      examined := examined + 1;
-    end if;
-    continue when v_file.id is null or v_file.is_deleted;
-    v_listed := v_listed || row(
-      v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at, false
-    )::filestore.listed_file;
-  end loop;
-  close v_rows;
-  files := filestore.file_records(v_listed);
-end
-$$;
-comment on function filestore.page_at is
-  'Files that a directory had, by path. Where there is more, `next` is the last path that was looked at: with a bound '
-  'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
-  'as examined.';
-call filestore.grant_execute('filestore.page_at', 'filestore_engine');
-
-create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_moment constant filestore.moment := filestore.moment_of(p_session, p_query ->> 'at');
-  v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_asked constant text := p_query ->> 'directory';
-  v_seen constant text := filestore.seen_directory(p_session, v_asked);
-  v_page record;
-  v_directories record;
-  v_rest jsonb;
-begin
-  if v_moment.refusal is not null then return v_moment.refusal::json; end if;
-  if (v_seen = v_asked or v_is_recursive and v_seen is not null) is not true then
-    return json_build_object('value', filestore.list_above_prefix(
-      p_session, p_query, v_seen is not null and (filestore.was_directory(
-        p_session, v_seen, v_moment, (filestore.limits()).list_at_examined_max)).is_found));
-  end if;
-  v_page := filestore.page_at(
-    p_session, v_seen, v_is_recursive, coalesce(p_query ->> 'after', ''), (p_query ->> 'limit')::integer, v_moment);
-  v_rest := jsonb_build_object(
-    'limit', p_query -> 'limit', 'offset', 0, 'hasMore', v_page.next is not null, 'next', v_page.next,
-    'examined', v_page.examined, 'trimmed', to_jsonb(nullif(v_page.trimmed, '{}')));
-  if not v_is_recursive then
-    v_directories := filestore.directories_at(p_session, v_asked, v_moment);
-    v_rest := v_rest || jsonb_build_object(
-      'directories', v_directories.names, 'hasMoreDirectories', nullif(v_directories.has_more, false),
-      'examined', v_page.examined + v_directories.examined);
-  end if;
-  return json_build_object('value', filestore.list_value(v_page.files, jsonb_strip_nulls(v_rest)));
-end
-$$;
-comment on function filestore.list_at is
-  'One page of a directory as it was, of what the key may see. Without a total, which nothing knows of former times.';
-call filestore.grant_execute('filestore.list_at', 'filestore_engine');
--- 55_folders.sql =====================================================================================================
+-- 44_folders.sql =====================================================================================================
 -- Many files as one: a plan of versions for many files, and folders.
 --
 -- A plan is made by reading. It is carried out by locking the files that it names, in the order of their paths, and
@@ -5120,16 +4871,6 @@ create type filestore.plan as (
 comment on type filestore.plan is
   'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
 
-create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
-    or filestore.may_write(p_session, p_directory);
-end
-$$;
-comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
-call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
-
 create function filestore.too_many_files(p_files bigint) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -5144,10 +4885,7 @@ create function filestore.folder_files(
   p_session filestore.session, p_directory text, p_moment filestore.moment,
   out files filestore.files[], out trimmed text[], out refusal jsonb
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).commit_files_max;
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
@@ -5193,6 +4931,7 @@ comment on function filestore.folder_files is
   'The live files below a directory, now or at a moment, by path. Refused where they, or those that have to be looked '
   'at, are too many.';
 call filestore.grant_execute('filestore.folder_files', 'filestore_engine');
+call filestore.pin_plan('filestore.folder_files');
 
 create function filestore.broken_path_rule(p_path text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -5294,62 +5033,6 @@ comment on function filestore.plan_folder is
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
 
-create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
-returns filestore.plan
-language plpgsql volatile set search_path = '' as $$
-begin
-  return case p_kind
-    when 'undo' then filestore.plan_undo(p_session, p_commit)
-    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
-    else filestore.plan_folder(p_session, p_kind, p_commit) end;
-end
-$$;
-comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
-call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
-
-create function filestore.locked_plan(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns filestore.plan
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
-  c_answer_bytes_per_file constant integer := 1600;
-  v_plan filestore.plan;
-  v_again filestore.plan;
-  v_remaining integer;
-begin
-  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
-    v_plan := filestore.plan_of(p_session, p_kind, p_commit);
-    if v_plan.refusal is not null then return v_plan; end if;
-    if v_try = 1 then
-      -- A file that is moved is one file, of two steps.
-      v_remaining := filestore.count_files(p_session, greatest(
-        coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
-        octet_length(v_plan.value::text) / c_answer_bytes_per_file));
-    end if;
-    begin
-      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
-      v_again := filestore.plan_of(p_session, p_kind, p_commit);
-      v_again.remaining := v_remaining;
-      if v_again.refusal is not null or v_again.paths = v_plan.paths
-        or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
-        return v_again;
-      end if;
-      -- Others have added files meanwhile. They could only be locked in another order.
-      raise sqlstate 'FS005';
-    exception when sqlstate 'FS005' then
-      null;
-    end;
-  end loop;
-  v_plan.refusal := filestore.refusal('VERSION_CONFLICT');
-  return v_plan;
-end
-$$;
-comment on function filestore.locked_plan is
-  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
-  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
-call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
-
 create function filestore.carry_out(
   p_session filestore.session, p_plan filestore.plan, p_change filestore.change
 ) returns jsonb
@@ -5401,7 +5084,7 @@ $$;
 comment on function filestore.folder_answer is
   'What a commit of a folder has made, without the tombstones of a move; the same whenever it is asked for.';
 call filestore.grant_execute('filestore.folder_answer', 'filestore_engine');
--- 56_undo.sql ========================================================================================================
+-- 45_undo.sql ========================================================================================================
 -- Taking back what a run did, and restoring a folder to what it was.
 
 create function filestore.is_same_content(
@@ -5535,10 +5218,7 @@ call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
   v_examined integer;
@@ -5564,6 +5244,7 @@ comment on function filestore.split_moves is
   'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
   'there are too many moves to look at.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
+call filestore.pin_plan('filestore.split_moves');
 
 create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
@@ -5718,10 +5399,7 @@ create function filestore.changed_since(
   p_session filestore.session, p_directory text, p_since timestamptz,
   out ids uuid[], out is_complete boolean
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
@@ -5758,6 +5436,7 @@ comment on function filestore.changed_since is
   'Files below a directory that were changed since a time, by path; incomplete where both ways to find them are too '
   'long.';
 call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
+call filestore.pin_plan('filestore.changed_since');
 
 create function filestore.plan_restore(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
@@ -5848,6 +5527,64 @@ $$;
 comment on function filestore.back_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
+-- 46_plans.sql =======================================================================================================
+-- Plans of several files, of all kinds: made, shown, or made again under locks and carried out.
+
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
+returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+begin
+  return case p_kind
+    when 'undo' then filestore.plan_undo(p_session, p_commit)
+    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
+    else filestore.plan_folder(p_session, p_kind, p_commit) end;
+end
+$$;
+comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
+call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
+
+create function filestore.locked_plan(
+  p_session filestore.session, p_kind text, p_commit jsonb
+) returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
+  c_answer_bytes_per_file constant integer := 1600;
+  v_plan filestore.plan;
+  v_again filestore.plan;
+  v_remaining integer;
+begin
+  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit);
+    if v_plan.refusal is not null then return v_plan; end if;
+    if v_try = 1 then
+      -- A file that is moved is one file, of two steps.
+      v_remaining := filestore.count_files(p_session, greatest(
+        coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
+        octet_length(v_plan.value::text) / c_answer_bytes_per_file));
+    end if;
+    begin
+      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
+      v_again := filestore.plan_of(p_session, p_kind, p_commit);
+      v_again.remaining := v_remaining;
+      if v_again.refusal is not null or v_again.paths = v_plan.paths
+        or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
+        return v_again;
+      end if;
+      -- Others have added files meanwhile. They could only be locked in another order.
+      raise sqlstate 'FS005';
+    exception when sqlstate 'FS005' then
+      null;
+    end;
+  end loop;
+  v_plan.refusal := filestore.refusal('VERSION_CONFLICT');
+  return v_plan;
+end
+$$;
+comment on function filestore.locked_plan is
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
+  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
+call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
 create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5901,7 +5638,7 @@ comment on function public.filestore_plan is
   'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
   'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
 call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');
--- 57_erasure.sql =====================================================================================================
+-- 47_erasure.sql =====================================================================================================
 -- Erasure: what becomes unreadable for good, and which segments nothing readable needs any more.
 --
 -- A version has its segments from its own commit, from earlier versions of its file or, by a copy or move, from another
@@ -5923,21 +5660,6 @@ comment on function filestore.release_usage is
   'Subtracts what was erased from what the project uses: the last step of an erasure, as `charge_usage` is of a '
   'commit.';
 call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
-
-create function filestore.version_cost(p_version filestore.file_versions) returns bigint
-language plpgsql immutable set search_path = '' as $$
-declare
-  c_listed constant integer := cardinality((p_version).segment_ids);
-begin
-  return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
-    + (filestore.limits()).tariff_said_factor * octet_length(concat(
-      (p_version).run_id, (p_version).actor, (p_version).note))
-    + case when (p_version).source_file_id <> (p_version).file_id
-      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
-end
-$$;
-comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
-call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
 
 create function filestore.mark_segments_dead(
   p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
@@ -6082,8 +5804,6 @@ comment on function filestore.blank_answers is
   'named.';
 call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
 
--- A file that goes whole ----------------------------------------------------------------------------------------------
-
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
 returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -6192,22 +5912,6 @@ $$;
 comment on function filestore.commit_purge is
   'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
-
-create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
-end
-$$;
-comment on function public.filestore_purge is
-  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
-  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
-call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
-
--- Content of versions that stay ---------------------------------------------------------------------------------------
 
 create function filestore.settle_segments(
   p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
@@ -6368,8 +6072,6 @@ comment on function public.filestore_redact is
   'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, '
   'VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
-
--- What follows in slices ----------------------------------------------------------------------------------------------
 
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -6538,223 +6240,460 @@ comment on function filestore.sweep_marks is
   'One slice of a pass over all versions of a project, in the order of their positions, for segments that may be '
   'unreferenced.';
 call filestore.grant_execute('filestore.sweep_marks', 'filestore_admin');
+-- 48_commit.sql ======================================================================================================
+-- The entry of every commit: repeated requests, the kind of the commit, and refusals that change nothing.
 
-create function filestore.projects_to_sweep(
-  p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
-) returns setof record
+create function filestore.commit_or_refuse(
+  p_session filestore.session, p_kind text, p_commit jsonb
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
-begin
-  case p_kind
-    when 'versions' then
-      return query select g.project_id, min(g.due_since) from filestore.purged_files g
-      where g.pending_versions > 0 group by g.project_id;
-    when 'marks' then
-      -- One probe of the index for each project, however many segments it has.
-      return query with recursive projects as (
-        (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
-         where c.due_since is not null order by c.project_id, c.due_since limit 1)
-        union all
-        select n.project_id, n.due_since from projects p cross join lateral (
-          select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
-          where c.due_since is not null and c.project_id > p.project_id
-          order by c.project_id, c.due_since limit 1) n
-      ) select p.project_id, p.due_since from projects p;
-    when 'answers' then
-      return query select p.id, p.answers_blank_since from filestore.projects p
-      where p.answers_blank_through is not null;
-    when 'retention' then
-      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
-  end case;
-end
-$$;
-comment on function filestore.projects_to_sweep is
-  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass to make, and each rule of retention.';
-call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
-
-create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
-language sql volatile set search_path = '' as $$
-  insert into filestore.sweeps as s (project_id, turns)
-  select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
-  on conflict (project_id) do update set turns = s.turns || excluded.turns
-$$;
-comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
-call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
-
-create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
-language plpgsql volatile security definer
--- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set jit = off
-as $$
 declare
-  -- A client's clock may leave out what is less than a millisecond.
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_project_id uuid;
+  v_result jsonb;
 begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
-  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
-  -- those that had a step before it came.
-  select w.project_id into v_project_id
-  from filestore.projects_to_sweep(p_kind, v_begun) w
-  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
-  left join filestore.sweeps s on s.project_id = w.project_id
-  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
-  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
-  if v_project_id is null then return false; end if;
+  if p_session.max_project_bytes is null and p_kind in (
+    'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
+    return filestore.commit_version(p_session, p_kind, p_commit);
+  end if;
+  -- What a commit costs is known once it is made, so without room it is undone: to here.
   begin
     case p_kind
-      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
-      when 'marks' then perform filestore.sweep_marks(v_project_id);
-      when 'answers' then perform filestore.sweep_answers(v_project_id);
-      when 'retention' then perform filestore.sweep_retention(v_project_id);
+      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
+      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
+        v_result := filestore.commit_planned(p_session, p_kind, p_commit);
+      when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
+      else v_result := filestore.commit_version(p_session, p_kind, p_commit);
     end case;
-  exception when lock_not_available then
-    -- Its turn is over all the same, or it would keep all others from theirs.
+    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
+  exception when sqlstate 'FS003' then
     null;
   end;
-  perform filestore.note_turn(v_project_id, p_kind);
-  return true;
+  return v_result;
 end
 $$;
-comment on function public.filestore_sweep_erasures is
-  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
-  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
-  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
-call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
--- 57_exports.sql =====================================================================================================
--- Exports: the files of a directory with the segments of each, for one archive.
+comment on function filestore.commit_or_refuse is
+  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
+call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
 
-create function filestore.export_too_large(p_files bigint, p_bytes bigint, p_segments bigint) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  c_limits constant filestore.limits := filestore.limits();
-begin
-  return filestore.refusal('EXPORT_TOO_LARGE', json_strip_nulls(case
-    when p_files > c_limits.export_files_max
-      then json_build_object('files', p_files, 'limitFiles', c_limits.export_files_max)
-    when p_bytes > c_limits.export_bytes_max
-      then json_build_object('files', p_files, 'sizeBytes', p_bytes, 'limitBytes', c_limits.export_bytes_max)
-    when p_segments > c_limits.export_segments_max
-      then json_build_object('files', p_files, 'segments', p_segments, 'limitSegments', c_limits.export_segments_max)
-    end)::jsonb);
-end
-$$;
-comment on function filestore.export_too_large is
-  'The refusal that names the bound of one archive that is passed: files, bytes, or the pieces that they consist of.';
-call filestore.grant_execute('filestore.export_too_large', 'filestore_engine');
-
--- fence: each statement has one index that provides its order, as in `plain_page`.
-create function filestore.files_below(
-  p_session filestore.session, p_directory text, p_moment filestore.moment,
-  out files filestore.files[], out trimmed text[], out is_more boolean
-)
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-declare
-  c_files_max constant integer := (filestore.limits()).export_files_max;
-  c_examined_max constant integer := (filestore.limits()).restore_examined_max;
-  -- No path has more than 1024 bytes, so none comes after this.
-  v_from constant text := coalesce(nullif(p_directory, '') || '/', '');
-  v_to constant text := coalesce(nullif(p_directory, '') || '0', repeat(chr(1114111), 257));
-  v_file filestore.files;
-  v_then record;
-  v_examined integer := 0;
-begin
-  files := '{}';
-  trimmed := '{}';
-  is_more := false;
-  if p_moment is null then
-    files := array(
-      select f from filestore.files f
-      where f.project_id = p_session.project_id and not f.is_deleted and f.path > v_from and f.path < v_to
-      order by f.path limit c_files_max + 1);
-    is_more := cardinality(files) > c_files_max;
-    return;
-  end if;
-  for v_file in
-    select f.* from filestore.files f
-    where f.project_id = p_session.project_id and f.path > v_from and f.path < v_to
-    order by f.path limit c_examined_max + 1
-  loop
-    v_examined := v_examined + 1;
-    v_then := filestore.file_at(v_file, p_moment);
-    if v_then.is_trimmed or v_then.is_redacted and filestore.is_live(v_then.file) then
-      trimmed := trimmed || v_file.path;
-    elsif filestore.is_live(v_then.file) then
-      files := files || v_then.file;
-    end if;
-    is_more := v_examined > c_examined_max or cardinality(files) > c_files_max;
-    exit when is_more;
-  end loop;
-end
-$$;
-comment on function filestore.files_below is
-  'The live files below a directory or the root, now or at a moment, by path: as many as one archive may have, and '
-  'whether there may be more.';
-call filestore.grant_execute('filestore.files_below', 'filestore_engine');
-
-create function filestore.export_files(p_session filestore.session, p_directory text, p_at text) returns jsonb
+create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_limits constant filestore.limits := filestore.limits();
-  v_directory constant text := filestore.seen_directory(p_session, p_directory);
-  v_moment filestore.moment;
-  v_found record;
-  v_bytes bigint;
-  v_segments bigint;
+  v_idempotency constant jsonb := p_commit -> 'idempotency';
+  v_caller_id uuid;
+  v_expired timestamptz;
+  v_result jsonb;
 begin
-  if p_at is not null then
-    v_moment := filestore.moment_of(p_session, p_at);
-    if v_moment.refusal is not null then return v_moment.refusal; end if;
+  if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
+  v_caller_id := filestore.caller_id(p_session);
+  v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  -- Expired keys of the project are removed a few at a time, by the requests that use keys.
+  delete from filestore.idempotency_keys i
+  where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
+    select o.caller_id, o.key from filestore.idempotency_keys o
+    where o.project_id = p_session.project_id and o.created_at < v_expired
+    order by o.created_at limit 10 for update skip locked);
+  begin
+    delete from filestore.idempotency_keys i
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+      and i.created_at < v_expired;
+    -- Waits for a running request with the same key, whose response is stored by then.
+    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
+    values (
+      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
+      clock_timestamp())
+    on conflict do nothing;
+    if not found then
+      -- Null where the key has expired since.
+      return coalesce(
+        filestore.stored_response(
+          p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
+        filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
+    end if;
+  exception when lock_not_available then
+    if v_idempotency ? 'isOwn' then raise; end if;
+    return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
+  end;
+
+  v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
+
+  if v_result ? 'refusal' then
+    delete from filestore.idempotency_keys i
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+  else
+    update filestore.idempotency_keys i
+    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
+        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
   end if;
-  -- Outside the prefix the key sees nothing.
-  if v_directory is null then return filestore.refusal('FILE_NOT_FOUND'); end if;
-  v_found := filestore.files_below(p_session, v_directory, v_moment);
-  if v_found.is_more then
-    return filestore.export_too_large(greatest(c_limits.export_files_max + 1, case when p_at is null then
-      filestore.count_live_files(p_session.project_id, v_directory, true) end), null, null);
-  end if;
-  select sum(f.size), sum(cardinality(f.segment_ids)) into v_bytes, v_segments from unnest(v_found.files) f;
-  if v_bytes > c_limits.export_bytes_max or v_segments > c_limits.export_segments_max then
-    return filestore.export_too_large(cardinality(v_found.files), v_bytes, v_segments);
-  elsif v_found.trimmed <> '{}' then
-    return filestore.refusal('FILE_NOT_FOUND', jsonb_build_object(
-      'trimmed', v_found.trimmed[:c_limits.conflicting_paths_shown_max]));
-  elsif v_found.files = '{}' then
-    return filestore.refusal('FILE_NOT_FOUND');
-  end if;
-  return jsonb_build_object('value', (
-    select jsonb_agg(jsonb_build_object(
-      'file', filestore.file_record(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at),
-      'segments', filestore.segment_list(p_session.project_id, f.segment_ids)) order by f.path)
-    from unnest(v_found.files) f));
+  return v_result;
 end
 $$;
-comment on function filestore.export_files is
-  'What one archive of a directory holds, of what the key may see. Refused: nothing there, too much, and what is not '
-  'whole any more.';
-call filestore.grant_execute('filestore.export_files', 'filestore_engine');
+comment on function filestore.commit_idempotent is
+  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
+  'several files. Refusals are not stored.';
+call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
 
-create function public.filestore_export(
-  p_key_hash text, p_request_id uuid, p_directory text, p_at text default null
+create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_result jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
+    or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
+    return v_session.envelope || filestore.outside_prefix(v_session);
+  end if;
+  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || v_result;
+end
+$$;
+comment on function public.filestore_commit is
+  'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
+  'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
+  'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
+  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
+call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
+
+create function public.filestore_commit_many(
+  p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
 ) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session filestore.session;
+  v_result jsonb;
+begin
+  -- Where too few requests are left nothing is counted: all is rolled back, to here.
+  begin
+    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
+    if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+    if not filestore.writes_inside(v_session, p_commit) then
+      return v_session.envelope || filestore.outside_prefix(v_session);
+    end if;
+    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
+    if v_result #> '{value,remaining}' is not null then
+      v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
+    end if;
+  exception when sqlstate 'FS004' then
+    return jsonb_set(
+      v_session.envelope, '{rate,remaining}', to_jsonb((v_session.envelope #>> '{rate,remaining}')::integer + 1))
+      || filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || case when v_result ? 'refusal' then v_result else jsonb_build_object('value',
+    (v_result -> 'value' -> 'file')
+    || jsonb_build_object('isReplayed', coalesce(v_result -> 'value' -> 'isReplayed', 'false'))) end;
+end
+$$;
+comment on function public.filestore_commit_many is
+  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
+call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
+
+create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
+end
+$$;
+comment on function public.filestore_purge is
+  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
+  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
+call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
+-- 50_links.sql =======================================================================================================
+-- Links: an address that reads one file, or writes it once, without a key. Its user acts as the key that made it.
+
+create function filestore.link_record(p_link filestore.links) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_strip_nulls(jsonb_build_object(
+    'id', p_link.id, 'for', p_link.scope, 'path', p_link.path, 'version', p_link.version,
+    'contentType', p_link.mime_type, 'maxBytes', p_link.max_bytes, 'ifVersion', p_link.if_version,
+    'keyId', p_link.key_id, 'createdAt', filestore.iso(p_link.created_at),
+    'expiresAt', filestore.iso(p_link.expires_at)));
+end
+$$;
+comment on function filestore.link_record is 'A link as those who may list it see it: without its address.';
+call filestore.grant_execute('filestore.link_record', 'filestore_engine');
+
+create function filestore.has_ended(p_link filestore.links) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  return p_link.revoked_at is not null or p_link.used_at is not null or p_link.expires_at <= clock_timestamp();
+end
+$$;
+comment on function filestore.has_ended is
+  'Whether a link cannot be used any more, as far as that does not depend on its key.';
+call filestore.grant_execute('filestore.has_ended', 'filestore_engine');
+
+create function public.filestore_create_link(p_key_hash text, p_request_id uuid, p_link jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_limits constant filestore.limits := filestore.limits();
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_scope constant text := p_link ->> 'for';
+  v_path constant text := p_link ->> 'path';
+  v_seconds constant integer := p_link ->> 'expiresIn';
+  v_count bigint;
+  v_found jsonb;
+  v_link filestore.links;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if not filestore.may_write(v_session, v_path) then
+    return v_session.envelope || filestore.outside_prefix(v_session);
+  end if;
+  if v_scope <> all (v_session.scopes) then
+    return v_session.envelope || filestore.refusal('FORBIDDEN_SCOPE', jsonb_build_object('scope', v_scope));
+  end if;
+  if v_seconds not between v_limits.link_seconds_min
+    and (case v_scope when 'read' then v_limits.link_seconds_max else v_limits.write_link_seconds_max end) then
+    raise exception 'a link cannot be valid for % seconds', v_seconds;
+  end if;
+  if v_scope = 'read' then
+    v_found := filestore.find_version(v_session, v_path, (p_link ->> 'version')::integer, null, false);
+    if v_found ? 'refusal' then return v_session.envelope || v_found; end if;
+  end if;
+  -- Serialized, so that the number is exact and an earlier attempt has ended.
+  perform pg_advisory_xact_lock(hashtextextended('links/' || v_session.project_id, 0));
+  select * into v_link from filestore.links l
+  where l.project_id = v_session.project_id and l.id = (p_link ->> 'id')::uuid;
+  if found then return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link)); end if;
+  -- The count is of all, so not under the key's prefix.
+  perform set_config('filestore.path_prefix', '', true);
+  select count(*) into v_count from filestore.links l
+  where l.project_id = v_session.project_id and not filestore.has_ended(l);
+  if v_count >= v_limits.project_links_max then
+    return v_session.envelope
+      || filestore.refusal('LINK_LIMIT_REACHED', jsonb_build_object('limit', v_limits.project_links_max));
+  end if;
+  with removed as (
+    delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
+      select o.id from filestore.links o where o.project_id = v_session.project_id
+      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
+    returning l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
+  insert into filestore.links (
+    id, project_id, token_hash, scope, path, version, mime_type, max_bytes, if_version, key_id, key_hash, account_id,
+    created_at, expires_at)
+  values (
+    (p_link ->> 'id')::uuid, v_session.project_id, decode(p_link ->> 'tokenHash', 'hex'), v_scope, v_path,
+    (p_link ->> 'version')::integer, p_link ->> 'contentType', (p_link ->> 'maxBytes')::bigint,
+    (p_link ->> 'ifVersion')::integer, v_session.key_id,
+    case when v_session.key_id is not null then decode(p_key_hash, 'hex') end,
+    case when v_session.key_id is null then v_session.account_id end,
+    clock_timestamp(), clock_timestamp() + make_interval(secs => v_seconds))
+  returning * into v_link;
+  return v_session.envelope || jsonb_build_object('value', filestore.link_record(v_link));
+end
+$$;
+comment on function public.filestore_create_link is
+  'Makes a link: id and tokenHash chosen by the caller, for (read or write), path, expiresIn in seconds, and version, '
+  'or contentType, maxBytes and ifVersion. The same id again returns the first one. Refusals: FORBIDDEN_SCOPE, '
+  'FILE_NOT_FOUND, VERSION_NOT_FOUND, LINK_LIMIT_REACHED.';
+call filestore.publish('public.filestore_create_link', 'filestore_engine', 'service_role');
+
+create function public.filestore_list_links(p_key_hash text, p_request_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
 begin
   if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.export_files(v_session, p_directory, p_at);
+  return v_session.envelope || jsonb_build_object('value', (
+    select coalesce(jsonb_agg(
+      filestore.link_record(l) - case when 'admin' = any (v_session.scopes) then '' else 'keyId' end
+      order by l.created_at desc, l.id), '[]')
+    from filestore.links l
+    where l.project_id = v_session.project_id and not filestore.has_ended(l)));
 end
 $$;
-comment on function public.filestore_export is
-  'The files below a directory, now or as they were, with the segments of each, in the order of their paths. '
-  'Refusals: FILE_NOT_FOUND, EXPORT_TOO_LARGE, VALIDATION_ERROR.';
-call filestore.publish('public.filestore_export', 'filestore_engine', 'service_role');
--- 58_retention.sql ===================================================================================================
+comment on function public.filestore_list_links is
+  'The links that can be used, newest first, below the key''s prefix; keyId for keys with the scope admin alone.';
+call filestore.publish('public.filestore_list_links', 'filestore_engine', 'service_role');
+
+create function public.filestore_revoke_link(p_key_hash text, p_request_id uuid, p_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_revoked_at timestamptz;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  update filestore.links l set revoked_at = coalesce(l.revoked_at, clock_timestamp())
+  where l.project_id = v_session.project_id and l.id = p_id returning l.revoked_at into v_revoked_at;
+  return v_session.envelope || case when found
+    then jsonb_build_object('value', jsonb_build_object('id', p_id, 'revokedAt', filestore.iso(v_revoked_at)))
+    else filestore.refusal('LINK_NOT_FOUND') end;
+end
+$$;
+comment on function public.filestore_revoke_link is 'Ends a link immediately. Refusals: LINK_NOT_FOUND.';
+call filestore.publish('public.filestore_revoke_link', 'filestore_engine', 'service_role');
+
+-- Using one.
+create function filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_minute constant timestamptz := date_trunc('minute', clock_timestamp());
+  v_count integer;
+begin
+  insert into filestore.link_windows as w (project_id, link_id, window_start, request_count)
+  values (p_project_id, p_link_id, v_minute, p_added)
+  on conflict (project_id, link_id) do update
+    set window_start = greatest(w.window_start, v_minute),
+        request_count = least(
+          case when w.window_start < v_minute then 0 else w.request_count end + p_added, p_limit + 1)
+  returning w.request_count into v_count;
+  return jsonb_build_object('isAllowed', v_count <= p_limit - (p_added = 0)::integer, 'rate', jsonb_build_object(
+    'limit', p_limit, 'remaining', greatest(p_limit - v_count, 0),
+    'reset', extract(epoch from v_minute + interval '1 minute')::bigint));
+end
+$$;
+comment on function filestore.count_link_use is
+  'Adds to the uses of a link, or of all links of a project (all zeros), in this minute; with p_added 0 it only looks.';
+call filestore.grant_execute('filestore.count_link_use', 'filestore_engine');
+
+create type filestore.opened_link as (session filestore.session, link filestore.links);
+comment on type filestore.opened_link is 'A link, and the session of the key that it acts as.';
+
+create function filestore.open_link(p_token_hash text, p_scope text, p_is_counted boolean)
+returns filestore.opened_link
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_all constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_link filestore.links;
+  v_session filestore.session;
+  v_limit integer;
+  v_count jsonb;
+  v_refusal jsonb;
+begin
+  perform set_config('filestore.key_hash', p_token_hash, true);
+  select * into v_link from filestore.links l where l.token_hash = decode(p_token_hash, 'hex');
+  v_refusal := case
+    when not found then filestore.refusal('LINK_NOT_FOUND')
+    when v_link.scope <> p_scope
+      then filestore.refusal('METHOD_NOT_ALLOWED', jsonb_build_object('for', v_link.scope))
+    when v_link.revoked_at is not null or v_link.expires_at <= clock_timestamp()
+      then filestore.refusal('LINK_EXPIRED')
+  end;
+  if v_refusal is not null then
+    v_session.envelope := v_refusal;
+    return (v_session, v_link)::filestore.opened_link;
+  end if;
+  -- Null: the project's own window counts no request of a link.
+  v_session := filestore.authorize(encode(coalesce(v_link.key_hash, v_link.token_hash), 'hex'), null, p_scope);
+  v_session.link_id := v_link.id;
+  if v_session.envelope #>> '{refusal,code}' = 'INVALID_API_KEY' then
+    v_session.envelope := filestore.refusal('LINK_EXPIRED');
+  elsif not v_session.envelope ? 'refusal' and not filestore.may_write(v_session, v_link.path) then
+    v_session.envelope := v_session.envelope || filestore.outside_prefix(v_session);
+  end if;
+  if v_session.envelope ? 'refusal' then return (v_session, v_link)::filestore.opened_link; end if;
+
+  v_session.max_file_bytes := least(v_session.max_file_bytes, v_link.max_bytes);
+  v_session.envelope :=
+    jsonb_set(v_session.envelope, '{grant,maxFileBytes}', coalesce(to_jsonb(v_session.max_file_bytes), 'null'));
+  v_limit := v_session.envelope #>> '{rate,limit}';
+  -- Reads are counted before they are answered. Of writes those that were refused count, so here one only looks.
+  v_count := filestore.count_link_use(
+    v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, p_is_counted::integer);
+  v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+  if (v_count ->> 'isAllowed')::boolean and v_limit is not null then
+    v_count := filestore.count_link_use(v_session.project_id, c_all, v_limit, p_is_counted::integer);
+    if not (v_count ->> 'isAllowed')::boolean then
+      v_session.envelope := v_session.envelope || jsonb_build_object('rate', v_count -> 'rate');
+    end if;
+  end if;
+  if not (v_count ->> 'isAllowed')::boolean then
+    v_session.envelope := v_session.envelope || filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end if;
+  return (v_session, v_link)::filestore.opened_link;
+end
+$$;
+comment on function filestore.open_link is
+  'Finds a link and opens its project as the key that made it. Refusals: LINK_NOT_FOUND, METHOD_NOT_ALLOWED, '
+  'LINK_EXPIRED (also where its key is not valid any more), FORBIDDEN_SCOPE, RATE_LIMIT_EXCEEDED.';
+call filestore.grant_execute('filestore.open_link', 'filestore_engine');
+
+create function public.filestore_link_content(p_key_hash text, p_request_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'read', p_request_id is not null);
+  v_found jsonb;
+begin
+  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
+  v_found := filestore.find_version(v_opened.session, (v_opened.link).path, (v_opened.link).version, null, true);
+  -- Of what else there is at or below the path, a link tells nothing.
+  if v_found ? 'refusal' then v_found := jsonb_set(v_found, '{refusal,details}', '{}'); end if;
+  return (v_opened.session).envelope || v_found;
+end
+$$;
+comment on function public.filestore_link_content is
+  'The file record and the segments of what a link is for. p_key_hash is the SHA-256 of its token; with p_request_id '
+  'null the request was counted already. Refusals: those of filestore.open_link, FILE_NOT_FOUND, VERSION_NOT_FOUND.';
+call filestore.publish('public.filestore_link_content', 'filestore_engine', 'service_role');
+
+create function public.filestore_link_authorize(p_key_hash text, p_request_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+begin
+  -- Nothing that is written here is worth waiting for the disk.
+  perform set_config('synchronous_commit', 'off', true);
+  if (v_opened.session).envelope ? 'refusal' then return (v_opened.session).envelope; end if;
+  return (v_opened.session).envelope || jsonb_build_object('value', jsonb_build_object(
+    'path', (v_opened.link).path, 'contentType', (v_opened.link).mime_type, 'ifVersion', (v_opened.link).if_version,
+    'isUsed', (v_opened.link).used_at is not null));
+end
+$$;
+comment on function public.filestore_link_authorize is
+  'What a link for writing allows, before anything is stored. Refusals: those of filestore.open_link.';
+call filestore.publish('public.filestore_link_authorize', 'filestore_engine', 'service_role');
+
+create function public.filestore_link_commit(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant filestore.opened_link := filestore.open_link(p_key_hash, 'write', false);
+  v_session constant filestore.session := v_opened.session;
+  v_link filestore.links;
+  v_result jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select * into v_link from filestore.links l
+  where l.project_id = v_session.project_id and l.id = v_session.link_id for update;
+  if v_link.used_at is not null and v_link.commit_id is distinct from (p_commit ->> 'commitId')::uuid then
+    v_result := coalesce(
+      case when p_commit ? 'idempotency'
+        then filestore.stored_response(v_session, p_commit -> 'idempotency', v_link.path) end,
+      filestore.refusal('LINK_USED'));
+    return v_session.envelope || v_result;
+  end if;
+  v_result := filestore.commit_idempotent(v_session, 'write', p_commit || jsonb_build_object('path', v_link.path)
+    || case when v_link.if_version is null then '{}' else jsonb_build_object('ifVersion', v_link.if_version) end);
+  if v_result ? 'refusal' then
+    perform filestore.count_link_use(
+      v_session.project_id, v_link.id, (filestore.limits()).link_requests_per_minute, 1);
+    perform set_config('synchronous_commit', 'off', true);
+  else
+    update filestore.links l set used_at = clock_timestamp(), commit_id = (p_commit ->> 'commitId')::uuid
+    where l.project_id = v_session.project_id and l.id = v_link.id;
+  end if;
+  -- What was written in one piece needs no compaction.
+  return v_session.envelope || case when v_result ? 'value'
+    then jsonb_set(v_result, '{value,segments}', 'null') else v_result end;
+end
+$$;
+comment on function public.filestore_link_commit is
+  'Writes the one version that a link is for. A refused write does not use it up. Refusals: LINK_USED, those of '
+  'filestore.open_link and of a write.';
+call filestore.publish('public.filestore_link_commit', 'filestore_engine', 'service_role');
+-- 60_retention.sql ===================================================================================================
 -- Retention: versions that a project's rule lets go are trimmed by the sweep, the oldest first, in slices.
 
 create function filestore.retention_cut(p_file filestore.files, p_rule jsonb) returns integer
@@ -6791,11 +6730,7 @@ comment on function filestore.is_expired is 'Whether a rule lets a deleted file 
 call filestore.grant_execute('filestore.is_expired', 'filestore_admin');
 
 create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
-language plpgsql volatile security definer
--- By the primary keys, whatever the statistics say: see 53_changes.sql.
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_preview_files;
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
@@ -6845,6 +6780,7 @@ comment on function filestore.preview_retention is
   'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
   'concerned. Not complete where there are more files or versions than it looks at.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
+call filestore.pin_plan('filestore.preview_retention');
 
 create function filestore.trim_versions(
   p_file filestore.files, p_cut integer, p_versions_max integer,
@@ -7001,7 +6937,7 @@ comment on function filestore.sweep_retention is
   'One slice of applying a project''s rule: so many files, in the order of their ids, or until so many versions are '
   'removed, or one deleted file goes whole.';
 call filestore.grant_execute('filestore.sweep_retention', 'filestore_admin');
--- 59_usage.sql =======================================================================================================
+-- 61_usage_by_day.sql ================================================================================================
 -- Usage by day: what is counted elsewhere, kept in rows of days. No request waits for any of it.
 --
 -- Requests are added up by each isolate of the edge function, which hands in its sums now and then. Versions are
@@ -7055,7 +6991,7 @@ call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
 
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
 language plpgsql volatile security definer
--- By index, whatever the statistics say: see 53_changes.sql.
+-- By index, whatever the statistics say: see 30_changes.sql.
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -7210,7 +7146,663 @@ comment on function filestore.usage_by_day is
   'Usage of an opened project: {"from", "to"} are days, by default the last 30; {"keyId"} an id, or console, that the '
   'days are about; {"onlyKeyId"} what the caller may learn of. Refusals: VALIDATION_ERROR.';
 call filestore.grant_execute('filestore.usage_by_day', 'filestore_account');
--- 60_accounts.sql ====================================================================================================
+-- 62_sweep.sql =======================================================================================================
+-- The sweep: what is due, and in which order projects are served.
+
+create function filestore.projects_to_sweep(
+  p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
+) returns setof record
+language plpgsql volatile set search_path = '' as $$
+begin
+  case p_kind
+    when 'versions' then
+      return query select g.project_id, min(g.due_since) from filestore.purged_files g
+      where g.pending_versions > 0 group by g.project_id;
+    when 'marks' then
+      -- One probe of the index for each project, however many segments it has.
+      return query with recursive projects as (
+        (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
+         where c.due_since is not null order by c.project_id, c.due_since limit 1)
+        union all
+        select n.project_id, n.due_since from projects p cross join lateral (
+          select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
+          where c.due_since is not null and c.project_id > p.project_id
+          order by c.project_id, c.due_since limit 1) n
+      ) select p.project_id, p.due_since from projects p;
+    when 'answers' then
+      return query select p.id, p.answers_blank_since from filestore.projects p
+      where p.answers_blank_through is not null;
+    when 'retention' then
+      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
+  end case;
+end
+$$;
+comment on function filestore.projects_to_sweep is
+  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
+  'each project with a pass to make, and each rule of retention.';
+call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
+
+create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+language sql volatile set search_path = '' as $$
+  insert into filestore.sweeps as s (project_id, turns)
+  select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
+  on conflict (project_id) do update set turns = s.turns || excluded.turns
+$$;
+comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+
+create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
+language plpgsql volatile security definer
+-- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  -- A client's clock may leave out what is less than a millisecond.
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_project_id uuid;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
+  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
+  -- those that had a step before it came.
+  select w.project_id into v_project_id
+  from filestore.projects_to_sweep(p_kind, v_begun) w
+  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
+  left join filestore.sweeps s on s.project_id = w.project_id
+  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
+  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
+  if v_project_id is null then return false; end if;
+  begin
+    case p_kind
+      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
+      when 'marks' then perform filestore.sweep_marks(v_project_id);
+      when 'answers' then perform filestore.sweep_answers(v_project_id);
+      when 'retention' then perform filestore.sweep_retention(v_project_id);
+    end case;
+  exception when lock_not_available then
+    -- Its turn is over all the same, or it would keep all others from theirs.
+    null;
+  end;
+  perform filestore.note_turn(v_project_id, p_kind);
+  return true;
+end
+$$;
+comment on function public.filestore_sweep_erasures is
+  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
+  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
+  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
+call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
+
+create function filestore.prune_keys() returns void
+language sql volatile set search_path = '' as $$
+  with ended as materialized (
+    select k.id from filestore.api_keys k
+    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
+      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
+    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
+    for update skip locked
+  ), removed as (
+    delete from filestore.api_keys k using ended e
+    where k.id = e.id and not k.has_written
+    returning k.id
+  )
+  update filestore.api_keys k set key_hash = null, prefix = ''
+  from ended e where k.id = e.id and k.id not in (select r.id from removed r)
+$$;
+comment on function filestore.prune_keys is
+  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
+call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
+
+create function filestore.prune_links() returns void
+language sql volatile set search_path = '' as $$
+  with ended as materialized (
+    select l.id from filestore.links l
+    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
+    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
+  ), removed as (
+    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
+  )
+  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
+$$;
+comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
+call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
+
+create function filestore.sweepable_through() returns date
+language plpgsql volatile set search_path = ''
+as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
+comment on function filestore.sweepable_through is
+  'The last day whose segments no commit can bring any more: an hour after commits begin to refuse it, so that one '
+  'that was accepted before has ended by now.';
+call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
+
+create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer
+-- By index, whatever the statistics say, as in 47_erasure.sql.
+set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_dead jsonb;
+begin
+  with forgotten as materialized (
+    select d.segment_id from filestore.dead_segments d
+    where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
+    order by d.stored_on limit p_limit for update skip locked
+  ), unlisted as (
+    delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
+  )
+  delete from filestore.segments s using forgotten f where s.id = f.segment_id;
+  with recursive projects as (
+    -- One probe of the index for each project, however many segments it has.
+    (select d.project_id, d.due_since from filestore.dead_segments d
+     where d.removed_at is null order by d.project_id, d.due_since limit 1)
+    union all
+    select n.project_id, n.due_since from projects p cross join lateral (
+      select d.project_id, d.due_since from filestore.dead_segments d
+      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
+  ), waiting as materialized (
+    select * from projects p where (p.due_since <= v_begun) is not false
+    order by p.due_since, p.project_id limit p_limit
+  )
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'id', d.segment_id,
+    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
+  into v_dead
+  from waiting w cross join lateral (
+    select * from filestore.dead_segments d
+    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
+    order by d.due_since limit p_limit / (select count(*) from waiting)
+  ) d;
+  return v_dead;
+end
+$$;
+comment on function public.filestore_sweep_dead is
+  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
+  'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
+  'whose day nothing can be committed of any more.';
+call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_removed(p_ids uuid[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  -- A checksum tells a content that can be guessed.
+  update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
+  where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
+  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
+  update filestore.sweeps w set kept = 0
+  where (w.project_id, w.day) in (
+    select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
+  update filestore.dead_segments d set removed_at = filestore.sweep_clock()
+  where d.segment_id = any (p_ids) and d.removed_at is null;
+end
+$$;
+comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
+call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_through constant date := filestore.sweepable_through();
+  v_next jsonb;
+begin
+  perform filestore.prune_keys(), filestore.prune_links();
+  select jsonb_build_object(
+    'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
+  into v_next
+  from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
+  where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
+    and (p.created_at <= p_begun + interval '1 millisecond') is not false
+  -- The project that has waited longest, as in filestore_sweep_erasures.
+  order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
+  limit 1;
+  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
+  return v_next;
+end
+$$;
+comment on function public.filestore_sweep_next is
+  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
+  'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
+  'the way.';
+call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
+language sql volatile security definer set search_path = '' as $$
+  select coalesce(jsonb_agg(i.id), '[]') from unnest(p_ids) i (id)
+  where not exists (select from filestore.segments s where s.id = i.id and s.project_id = p_project_id)
+$$;
+comment on function public.filestore_sweep_unreferenced is
+  'Those of the segment ids that have no row. Only called for days whose segments commits refuse.';
+call filestore.publish('public.filestore_sweep_unreferenced', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_progress(
+  p_project_id uuid, p_swept_through date, p_day date default null, p_kept integer default 0
+) returns void
+language sql volatile security definer set search_path = '' as $$
+  insert into filestore.sweeps as s (project_id, swept_through, day, kept)
+  values (p_project_id, p_swept_through, p_day, p_kept)
+  on conflict (project_id) do update
+    set swept_through = greatest(s.swept_through, excluded.swept_through), day = excluded.day, kept = excluded.kept
+$$;
+comment on function public.filestore_sweep_progress is 'Records how far the sweep of a project has come.';
+call filestore.publish('public.filestore_sweep_progress', 'filestore_admin', 'service_role');
+-- 63_verify.sql ======================================================================================================
+-- Verification: which segments the versions of a project need, page by page, so that the command line can look for each
+-- in Storage. After a restore of one of the two, it is what tells whether they belong together.
+
+create function public.filestore_verify_versions(
+  p_project_id uuid, p_after_path text default null, p_after_version integer default 0
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  c_limits constant filestore.limits := filestore.limits();
+  -- After a file's last version.
+  c_version_max constant integer := 2147483647;
+  v_file record;
+  v_version record;
+  v_listed uuid[];
+  v_versions jsonb[] := '{}';
+  v_ids uuid[] := '{}';
+  v_next jsonb;
+begin
+  <<files>>
+  for v_file in
+    select f.id, f.path, f.version, f.segment_ids from filestore.files f
+    where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
+      and (f.path <> p_after_path or p_after_version < c_version_max) is not false
+    order by f.path limit c_limits.verify_versions_max
+  loop
+    for v_version in
+      select v.version, v.segment_ids from filestore.file_versions v
+      where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
+      order by v.version limit c_limits.verify_versions_max
+    loop
+      v_listed := v_version.segment_ids;
+      -- The latest version is read by the file's own list, which a compaction may have changed.
+      if v_version.version = v_file.version and v_file.segment_ids <> v_listed then
+        v_listed := v_listed || array(select unnest(v_file.segment_ids) except select unnest(v_listed));
+      end if;
+      v_versions := v_versions || jsonb_build_object(
+        'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_listed));
+      v_ids := v_ids || v_listed;
+      v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
+      exit files when cardinality(v_versions) >= c_limits.verify_versions_max
+        or cardinality(v_ids) >= c_limits.verify_segments_max;
+    end loop;
+    -- Past the whole of this file, also where it has no version.
+    v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
+  end loop;
+  return jsonb_build_object(
+    'versions', to_jsonb(v_versions),
+    'segments', filestore.segment_list(p_project_id, array(select distinct i.id from unnest(v_ids) i (id))),
+    'next', v_next);
+end
+$$;
+comment on function public.filestore_verify_versions is
+  'The versions of a project after one of them, by path and number, with the segments that they need, each once; '
+  '`next` is null at the end. A segment that has no row is missing among them.';
+call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
+call filestore.pin_plan('public.filestore_verify_versions');
+
+create function public.filestore_verify_swept(p_project_id uuid) returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select to_jsonb(s.swept_through) from filestore.sweeps s where s.project_id = p_project_id
+$$;
+comment on function public.filestore_verify_swept is
+  'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
+call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
+
+--
+-- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
+-- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
+-- a new version has its segments from its own upload, or from what can be read.
+create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+  c_most constant integer := (filestore.limits()).verify_rows_max;
+  -- What is younger may be uploaded, or committed, right now.
+  v_through constant date := filestore.sweepable_through();
+begin
+  return (
+    with page as materialized (
+      select s.id, s.project_id, s.stored_on from filestore.segments s
+      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
+    ), found as (
+      select p.project_id, jsonb_agg(p.id) as ids from page p
+      where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
+        and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
+        and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
+      group by p.project_id
+    )
+    select jsonb_build_object(
+      'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
+      'next', (select p.id from page p order by p.id desc limit 1)));
+end
+$$;
+comment on function public.filestore_verify_segments is
+  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of '
+  'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
+call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_end(p_project_id uuid) returns bigint
+language plpgsql volatile security definer set search_path = ''
+as $$ begin return filestore.feed_end(p_project_id); end $$;
+comment on function public.filestore_verify_end is
+  'A position: of versions up to it, each that there will ever be can be seen from now on.';
+call filestore.publish('public.filestore_verify_end', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_unneeded(
+  p_project_id uuid, p_ids uuid[], p_position bigint, p_repairs boolean
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
+declare
+  v_unneeded uuid[];
+  v_removed bigint := 0;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  -- What the sweep is still to remove of purged files is not to be told from what nothing needs.
+  if exists (select from filestore.purged_files g where g.project_id = p_project_id and g.pending_versions > 0) then
+    return jsonb_build_object('unneeded', 0, 'removed', 0);
+  end if;
+  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
+  v_unneeded := array(
+    select s.id from filestore.segments s
+    where s.id = any (p_ids) and s.project_id = p_project_id and s.stored_on <= filestore.sweepable_through()
+      and not exists (select from filestore.dead_segments d where d.segment_id = s.id)
+    except
+    select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
+    where v.project_id = p_project_id and v.position > p_position
+    except
+    -- The sweep is to find out.
+    select c.segment_id from filestore.possibly_unreferenced_segments c
+    where c.project_id = p_project_id and c.due_since is not null
+    order by 1);
+  if p_repairs then
+    v_removed := cardinality(v_unneeded);
+    if exists (select from filestore.projects p where p.id = p_project_id) then
+      -- The sweep looks through the project once more. No file has them: the project stands in its place.
+      perform filestore.examine_segments(p_project_id, p_project_id, v_unneeded);
+    else
+      perform filestore.mark_segments_dead(p_project_id, v_unneeded);
+    end if;
+  end if;
+  return jsonb_build_object('unneeded', cardinality(v_unneeded), 'removed', v_removed);
+end
+$$;
+comment on function public.filestore_verify_unneeded is
+  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: who '
+  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to '
+  'the sweep, which removes their objects and then their rows.';
+call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
+
+create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb
+language sql volatile security definer set search_path = '' as $$
+  select jsonb_build_object(
+    'ids', array(
+      select i.id from unnest(p_ids) i (id)
+      where not exists (select from filestore.projects p where p.id = i.id) order by i.id),
+    'through', filestore.sweepable_through())
+$$;
+comment on function public.filestore_verify_unknown is
+  'Those of the ids that no project has, deleted ones included until the sweep has removed them; and the last day that '
+  'nothing is uploaded of any more.';
+call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'service_role');
+-- 64_deletion.sql ====================================================================================================
+-- Deleting a project, and an account, for good.
+--
+-- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
+-- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
+-- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
+-- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
+
+create function filestore.tables_of_projects(out name text, out key text) returns setof record
+language sql immutable set search_path = '' as $$
+  values
+    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
+    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
+    ('shared_segments', 'project_id, segment_id, file_id'),
+    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
+    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
+    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
+    ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
+    ('idempotency_keys', 'project_id, caller_id, key'),
+    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
+    ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
+    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
+    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
+$$;
+comment on function filestore.tables_of_projects is
+  'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
+  'their objects.';
+call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
+
+create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_now constant timestamptz(3) := clock_timestamp();
+begin
+  perform set_config('filestore.project_id', p_project_id::text, true);
+  -- The name is free at once, and goes with the rest of what was said.
+  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
+  where p.id = p_project_id and p.deleted_at is null;
+  if not found then return null; end if;
+  insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
+  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
+  return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
+end
+$$;
+comment on function filestore.end_project is
+  'Ends a project in a commit of bounded cost: nobody can use or see it any more, and the sweep removes what it holds.';
+call filestore.grant_execute('filestore.end_project', 'filestore_account', 'filestore_admin');
+
+create function filestore.delete_project(p_project_id uuid, p_parameters jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_name constant text := (select p.name from filestore.projects p where p.id = p_project_id for no key update);
+  v_ended jsonb;
+begin
+  if v_name is distinct from p_parameters ->> 'confirm' then
+    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
+  end if;
+  v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
+  return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
+    else jsonb_build_object('value', v_ended) end;
+end
+$$;
+comment on function filestore.delete_project is
+  'Deletes an opened project whose name is given as `confirm`. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
+call filestore.grant_execute('filestore.delete_project', 'filestore_account');
+
+create function filestore.repeated_deletion(p_action text, p_parameters jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if p_action <> 'delete' then return null; end if;
+  return (
+    select jsonb_build_object('id', d.project_id, 'deletedAt', filestore.iso(d.deleted_at))
+    from filestore.project_deletions d where d.id = (p_parameters ->> 'deletionId')::uuid);
+end
+$$;
+comment on function filestore.repeated_deletion is
+  'What an earlier attempt at this deletion answered, or null. Its id is a secret of who asked for it, whose key is '
+  'refused by now.';
+call filestore.publish(
+  'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
+
+create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_now constant timestamptz(3) := clock_timestamp();
+begin
+  insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
+  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
+  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
+end
+$$;
+comment on function filestore.end_account is
+  'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
+call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
+
+create function filestore.repeated_account_deletion(p_deletion_id uuid) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('id', d.account_id, 'deletedAt', filestore.iso(d.deleted_at))
+    from filestore.account_deletions d
+    where d.id = p_deletion_id and d.account_id = filestore.claimed_account_id());
+end
+$$;
+comment on function filestore.repeated_account_deletion is
+  'What an earlier attempt at this deletion answered, or null.';
+call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
+
+create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
+language sql volatile security definer set search_path = ''
+as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
+comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
+call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_account_id uuid;
+begin
+  -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
+  update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
+  where d.account_id = (
+    select o.account_id from filestore.account_deletions o
+    where o.due_at <= filestore.sweep_clock()
+      and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
+    order by o.due_at limit 1 for update skip locked)
+  returning d.account_id into v_account_id;
+  return v_account_id;
+end
+$$;
+comment on function public.filestore_sweep_deleted_account is
+  'The account that Auth is to remove; null where there is none, with p_begun none that was deleted by then.';
+call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_deletion filestore.project_deletions;
+begin
+  select * into v_deletion from filestore.project_deletions d
+  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
+  order by d.visited_at limit 1 for update skip locked;
+  if not found then return null; end if;
+  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
+  return jsonb_build_object(
+    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
+    'isEmptied', v_deletion.is_emptied);
+end
+$$;
+comment on function public.filestore_sweep_deleted_project is
+  'The deleted project that has waited longest for its next step; null where there is none, with p_begun none that was '
+  'deleted by then.';
+call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
+language sql volatile security definer set search_path = '' as $$
+  update filestore.project_deletions d
+  set objects = array(select unnest(d.objects) union select unnest(p_objects))
+  where d.project_id = p_project_id
+$$;
+comment on function public.filestore_sweep_note_objects is
+  'Notes objects of a deleted project that are about to be removed. Several slices may note theirs.';
+call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
+
+create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform filestore.open_deletion(p_project_id);
+  delete from filestore.segments s
+  where s.project_id = p_project_id and s.id = any (array(
+    select m.id[1]::uuid
+    from unnest(p_objects) o (name), regexp_match(o.name, '/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$') m (id)
+    where m.id is not null));
+  update filestore.project_deletions d
+  set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
+end
+$$;
+comment on function public.filestore_sweep_forget_segments is
+  'Removes the segments whose objects were removed, of a deleted project.';
+call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
+
+create function filestore.open_deletion(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  perform set_config('filestore.project_id', (
+    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
+end
+$$;
+comment on function filestore.open_deletion is
+  'Opens the rows of a project for the rest of the transaction, if it was deleted.';
+call filestore.grant_execute('filestore.open_deletion', 'filestore_admin');
+
+create function public.filestore_sweep_remove_rows(p_project_id uuid) returns integer
+language plpgsql volatile security definer
+-- The rows of a slice are found by index, whatever the statistics of the table say.
+set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  v_table record;
+  v_removed integer := 0;
+  v_count integer;
+begin
+  perform filestore.open_deletion(p_project_id);
+  update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
+  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
+    execute format(
+      'delete from filestore.%1$I where (%2$s) in ('
+      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
+    using p_project_id, c_rows - v_removed;
+    get diagnostics v_count = row_count;
+    v_removed := v_removed + v_count;
+    exit when v_removed >= c_rows;
+  end loop;
+  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
+  return v_removed;
+exception when foreign_key_violation then
+  -- A request that was under way has just stored what refers to it: that goes first.
+  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
+  where d.project_id = p_project_id;
+  return 0;
+end
+$$;
+comment on function public.filestore_sweep_remove_rows is
+  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
+  'the project is swept again later, or goes.';
+call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
+
+create function filestore.end_of_deletion(p_project_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_deletion filestore.project_deletions;
+  v_last timestamptz;
+begin
+  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
+  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
+  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
+  if v_deletion.due_at >= v_last then
+    delete from filestore.project_deletions d where d.project_id = p_project_id;
+    delete from filestore.projects p where p.id = p_project_id;
+  else
+    update filestore.project_deletions d
+    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
+      then d.deleted_at + interval '1 hour' else v_last end
+    where d.project_id = p_project_id;
+  end if;
+end
+$$;
+comment on function filestore.end_of_deletion is
+  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
+call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
+-- 70_accounts.sql ====================================================================================================
 -- Projects and keys, for the accounts that own them and for keys with the scope admin.
 --
 -- Signed-in users call the functions `filestore_account_*` under their own JWT. These run as `filestore_account`, whose
@@ -7276,12 +7868,6 @@ $$;
 comment on function filestore.account_project is
   'A project with its limits in force and its usage. Opens its rows for the rest of the transaction.';
 call filestore.grant_execute('filestore.account_project', 'filestore_account');
-
-create function filestore.validation_refusal(p_issues jsonb) returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
-comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
 
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7355,8 +7941,6 @@ comment on function filestore.enter_account is
   'What every call of an account begins with: whose it is, and one request more in the account''s minute. Returns '
   '{"rate"}, and a refusal: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.enter_account', 'filestore_account');
-
--- Projects of an account ----------------------------------------------------------------------------------------------
 
 create function filestore.account_settings(p_account_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
@@ -7498,8 +8082,6 @@ comment on function public.filestore_account_describe is
   'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
--- Keys of a project ---------------------------------------------------------------------------------------------------
-
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -7638,8 +8220,6 @@ end
 $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
-
--- One project ---------------------------------------------------------------------------------------------------------
 
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -7833,9 +8413,6 @@ comment on function public.filestore_account_session is
   'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the session of '
   'Auth that the access token is of. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
--- 70_operator.sql ====================================================================================================
--- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
--- {"error": code, "message": text}.
 
 create function filestore.find_account(p_account text, out id uuid, out email text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -7850,6 +8427,46 @@ comment on function filestore.find_account is
   'The account with this id or e-mail address, or nulls. Runs as the role that applies migrations, which may read '
   'auth.users.';
 call filestore.grant_execute('filestore.find_account', 'filestore_account', 'filestore_admin');
+
+create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
+  v_account_id constant uuid := filestore.current_account_id();
+  v_entry jsonb;
+  v_email text;
+  v_project_id uuid;
+begin
+  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
+  v_entry := filestore.enter_account();
+  if v_entry ? 'refusal' then return v_entry; end if;
+  -- Who signed in without an address confirms by the id.
+  v_email := (
+    select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
+  if lower(p_confirm) is distinct from lower(v_email) then
+    return v_entry || filestore.validation_refusal(
+      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+  end if;
+  perform filestore.lock_account();
+  -- What the operator keeps for a reason is not the owner's to remove.
+  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  end if;
+  for v_project_id in
+    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
+  loop
+    perform filestore.end_project(v_project_id, null);
+  end loop;
+  return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
+end
+$$;
+comment on function public.filestore_account_delete is
+  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
+  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
+call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
+-- 71_operator.sql ====================================================================================================
+-- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
+-- {"error": code, "message": text}.
 
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
@@ -8183,506 +8800,6 @@ comment on function public.filestore_admin_rotate_key is
   'Replaces a key by a new one with the same name, rights and expiry; the old one is revoked immediately, or expires '
   'after the grace period. Errors: KEY_NOT_FOUND, KEY_REVOKED.';
 call filestore.publish('public.filestore_admin_rotate_key', 'filestore_admin', 'service_role');
--- 71_sweep.sql =======================================================================================================
--- Garbage collection: finding objects that nothing needs, so that the edge function can remove them.
---
--- Objects are named {project_id}/{yyyymmdd}/{segment_id}. Uploads that no commit ever referenced are found by day: a
--- day is swept once it has been over for a day. Commits refuse segments of such days, so an object without a row never
--- gets one. Segments that erasure leaves behind are listed in `dead_segments`.
-
-create function filestore.prune_keys() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select k.id from filestore.api_keys k
-    where k.key_hash is not null and least(k.revoked_at, k.expires_at)
-      < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
-    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
-    for update skip locked
-  ), removed as (
-    delete from filestore.api_keys k using ended e
-    where k.id = e.id and not k.has_written
-    returning k.id
-  )
-  update filestore.api_keys k set key_hash = null, prefix = ''
-  from ended e where k.id = e.id and k.id not in (select r.id from removed r)
-$$;
-comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
-call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
-
-create function filestore.prune_links() returns void
-language sql volatile set search_path = '' as $$
-  with ended as materialized (
-    select l.id from filestore.links l
-    where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
-  ), removed as (
-    delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
-  )
-  delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
-$$;
-comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
-call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
-
-create function filestore.sweepable_through() returns date
-language plpgsql volatile set search_path = ''
-as $$ begin return ((filestore.sweep_clock() - interval '1 hour') at time zone 'UTC')::date - 2; end $$;
-comment on function filestore.sweepable_through is
-  'The last day whose segments no commit can bring any more: an hour after commits begin to refuse it, so that one '
-  'that was accepted before has ended by now.';
-call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
-
-create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer
--- By index, whatever the statistics say, as in 57_erasure.sql.
-set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
-as $$
-declare
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_dead jsonb;
-begin
-  with forgotten as materialized (
-    select d.segment_id from filestore.dead_segments d
-    where d.removed_at is not null and d.stored_on <= filestore.sweepable_through()
-    order by d.stored_on limit p_limit for update skip locked
-  ), unlisted as (
-    delete from filestore.dead_segments d using forgotten f where d.segment_id = f.segment_id
-  )
-  delete from filestore.segments s using forgotten f where s.id = f.segment_id;
-  with recursive projects as (
-    -- One probe of the index for each project, however many segments it has.
-    (select d.project_id, d.due_since from filestore.dead_segments d
-     where d.removed_at is null order by d.project_id, d.due_since limit 1)
-    union all
-    select n.project_id, n.due_since from projects p cross join lateral (
-      select d.project_id, d.due_since from filestore.dead_segments d
-      where d.removed_at is null and d.project_id > p.project_id order by d.project_id, d.due_since limit 1) n
-  ), waiting as materialized (
-    select * from projects p where (p.due_since <= v_begun) is not false
-    order by p.due_since, p.project_id limit p_limit
-  )
-  select coalesce(jsonb_agg(jsonb_build_object(
-    'id', d.segment_id,
-    'name', d.project_id || '/' || to_char(d.stored_on, 'YYYYMMDD') || '/' || d.segment_id)), '[]')
-  into v_dead
-  from waiting w cross join lateral (
-    select * from filestore.dead_segments d
-    where d.project_id = w.project_id and d.removed_at is null and (d.due_since <= v_begun) is not false
-    order by d.due_since limit p_limit / (select count(*) from waiting)
-  ) d;
-  return v_dead;
-end
-$$;
-comment on function public.filestore_sweep_dead is
-  'Segments whose objects are to be removed, at most so many, as many of each project that has some; with p_begun '
-  'those that were dead by then or followed from what was due by then. Forgets as many whose objects were removed and '
-  'whose day nothing can be committed of any more.';
-call filestore.publish('public.filestore_sweep_dead', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_removed(p_ids uuid[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  -- A checksum tells a content that can be guessed.
-  update filestore.segments s set sha256 = decode(repeat('00', 32), 'hex'), newlines = 0, ends_with_newline = false
-  where s.id in (select d.segment_id from filestore.dead_segments d where d.segment_id = any (p_ids));
-  -- Where objects of the day being swept are gone, those that are kept stand at other places of its list.
-  update filestore.sweeps w set kept = 0
-  where (w.project_id, w.day) in (
-    select d.project_id, d.stored_on from filestore.dead_segments d where d.segment_id = any (p_ids));
-  update filestore.dead_segments d set removed_at = filestore.sweep_clock()
-  where d.segment_id = any (p_ids) and d.removed_at is null;
-end
-$$;
-comment on function public.filestore_sweep_removed is 'Notes that the objects of these dead segments are gone.';
-call filestore.publish('public.filestore_sweep_removed', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_next(p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_through constant date := filestore.sweepable_through();
-  v_next jsonb;
-begin
-  perform filestore.prune_keys(), filestore.prune_links();
-  select jsonb_build_object(
-    'projectId', p.id, 'through', v_through, 'sweptThrough', s.swept_through, 'day', s.day, 'kept', coalesce(s.kept, 0))
-  into v_next
-  from filestore.projects p left join filestore.sweeps s on s.project_id = p.id
-  where p.deleted_at is null and (s.swept_through is null or s.swept_through < v_through)
-    and (p.created_at <= p_begun + interval '1 millisecond') is not false
-  -- The project that has waited longest, as in filestore_sweep_erasures.
-  order by greatest(p.created_at, (s.turns ->> 'uploads')::timestamptz), p.id
-  limit 1;
-  perform filestore.note_turn((v_next ->> 'projectId')::uuid, 'uploads');
-  return v_next;
-end
-$$;
-comment on function public.filestore_sweep_next is
-  'The project whose uploads are to be looked at and that has waited longest, and how far its sweep has come; null '
-  'where there is none, with p_begun none that was there by then. Removes some keys and links that ended long ago on '
-  'the way.';
-call filestore.publish('public.filestore_sweep_next', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_unreferenced(p_project_id uuid, p_ids uuid[]) returns jsonb
-language sql volatile security definer set search_path = '' as $$
-  select coalesce(jsonb_agg(i.id), '[]') from unnest(p_ids) i (id)
-  where not exists (select from filestore.segments s where s.id = i.id and s.project_id = p_project_id)
-$$;
-comment on function public.filestore_sweep_unreferenced is
-  'Those of the segment ids that have no row. Only called for days whose segments commits refuse.';
-call filestore.publish('public.filestore_sweep_unreferenced', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_progress(
-  p_project_id uuid, p_swept_through date, p_day date default null, p_kept integer default 0
-) returns void
-language sql volatile security definer set search_path = '' as $$
-  insert into filestore.sweeps as s (project_id, swept_through, day, kept)
-  values (p_project_id, p_swept_through, p_day, p_kept)
-  on conflict (project_id) do update
-    set swept_through = greatest(s.swept_through, excluded.swept_through), day = excluded.day, kept = excluded.kept
-$$;
-comment on function public.filestore_sweep_progress is 'Records how far the sweep of a project has come.';
-call filestore.publish('public.filestore_sweep_progress', 'filestore_admin', 'service_role');
--- 72_health.sql ======================================================================================================
--- Health: whether the database takes a write and a read.
-create table filestore.health (
-  is_only boolean primary key default true check (is_only),
-  probed_at timestamptz not null
-);
-comment on table filestore.health is 'One row, updated in place: what GET /health?deep writes.';
-alter table filestore.health enable row level security;
-grant select, insert, update on filestore.health to filestore_admin;
-create policy admin_all on filestore.health to filestore_admin using (true) with check (true);
-create function public.filestore_health_probe() returns boolean
-language sql volatile security definer set search_path = '' as $$
-  insert into filestore.health (probed_at) values (clock_timestamp())
-  on conflict (is_only) do update set probed_at = excluded.probed_at returning true
-$$;
-comment on function public.filestore_health_probe is
-  'Writes and reads one row; fails where the database does not take it.';
-call filestore.publish('public.filestore_health_probe', 'filestore_admin', 'service_role');
--- 73_verify.sql ======================================================================================================
--- Verification: which segments the versions of a project need, page by page, so that the command line can look for each
--- in Storage. After a restore of one of the two, it is what tells whether they belong together.
-
-create function public.filestore_verify_versions(
-  p_project_id uuid, p_after_path text default null, p_after_version integer default 0
-) returns jsonb
-language plpgsql volatile security definer
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
-declare
-  c_limits constant filestore.limits := filestore.limits();
-  -- After a file's last version.
-  c_version_max constant integer := 2147483647;
-  v_file record;
-  v_version record;
-  v_listed uuid[];
-  v_versions jsonb[] := '{}';
-  v_ids uuid[] := '{}';
-  v_next jsonb;
-begin
-  <<files>>
-  for v_file in
-    select f.id, f.path, f.version, f.segment_ids from filestore.files f
-    where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
-      and (f.path <> p_after_path or p_after_version < c_version_max) is not false
-    order by f.path limit c_limits.verify_versions_max
-  loop
-    for v_version in
-      select v.version, v.segment_ids from filestore.file_versions v
-      where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
-      order by v.version limit c_limits.verify_versions_max
-    loop
-      v_listed := v_version.segment_ids;
-      -- The latest version is read by the file's own list, which a compaction may have changed.
-      if v_version.version = v_file.version and v_file.segment_ids <> v_listed then
-        v_listed := v_listed || array(select unnest(v_file.segment_ids) except select unnest(v_listed));
-      end if;
-      v_versions := v_versions || jsonb_build_object(
-        'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_listed));
-      v_ids := v_ids || v_listed;
-      v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
-      exit files when cardinality(v_versions) >= c_limits.verify_versions_max
-        or cardinality(v_ids) >= c_limits.verify_segments_max;
-    end loop;
-    -- Past the whole of this file, also where it has no version.
-    v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
-  end loop;
-  return jsonb_build_object(
-    'versions', to_jsonb(v_versions),
-    'segments', filestore.segment_list(p_project_id, array(select distinct i.id from unnest(v_ids) i (id))),
-    'next', v_next);
-end
-$$;
-comment on function public.filestore_verify_versions is
-  'The versions of a project after one of them, by path and number, with the segments that they need, each once; '
-  '`next` is null at the end. A segment that has no row is missing among them.';
-call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
-
-create function public.filestore_verify_swept(p_project_id uuid) returns jsonb
-language sql stable security definer set search_path = '' as $$
-  select to_jsonb(s.swept_through) from filestore.sweeps s where s.project_id = p_project_id
-$$;
-comment on function public.filestore_verify_swept is
-  'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
-call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
-
--- Rows that nothing needs ---------------------------------------------------------------------------------------------
---
--- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
--- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
--- a new version has its segments from its own upload, or from what can be read.
-
-create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
-returns jsonb
-language plpgsql volatile security definer
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
-declare
-  c_most constant integer := (filestore.limits()).verify_rows_max;
-  -- What is younger may be uploaded, or committed, right now.
-  v_through constant date := filestore.sweepable_through();
-begin
-  return (
-    with page as materialized (
-      select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
-    ), found as (
-      select p.project_id, jsonb_agg(p.id) as ids from page p
-      where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
-        and not exists (select from filestore.dead_segments d where d.segment_id = p.id)
-        and not exists (select from filestore.projects o where o.id = p.project_id and o.deleted_at is not null)
-      group by p.project_id
-    )
-    select jsonb_build_object(
-      'projects', (select coalesce(jsonb_object_agg(f.project_id, f.ids), '{}') from found f),
-      'next', (select p.id from page p order by p.id desc limit 1)));
-end
-$$;
-comment on function public.filestore_verify_segments is
-  'A page of segments of days that nothing is committed of any more, by project, after an id; of one project or of '
-  'all. Those that the sweep removes anyway are not among them. `next` is null at the end.';
-call filestore.publish('public.filestore_verify_segments', 'filestore_admin', 'service_role');
-
-create function public.filestore_verify_end(p_project_id uuid) returns bigint
-language plpgsql volatile security definer set search_path = ''
-as $$ begin return filestore.feed_end(p_project_id); end $$;
-comment on function public.filestore_verify_end is
-  'A position: of versions up to it, each that there will ever be can be seen from now on.';
-call filestore.publish('public.filestore_verify_end', 'filestore_admin', 'service_role');
-
-create function public.filestore_verify_unneeded(
-  p_project_id uuid, p_ids uuid[], p_position bigint, p_repairs boolean
-) returns jsonb
-language plpgsql volatile security definer set search_path = '' set enable_seqscan = off as $$
-declare
-  v_unneeded uuid[];
-  v_removed bigint := 0;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  -- What the sweep is still to remove of purged files is not to be told from what nothing needs.
-  if exists (select from filestore.purged_files g where g.project_id = p_project_id and g.pending_versions > 0) then
-    return jsonb_build_object('unneeded', 0, 'removed', 0);
-  end if;
-  -- One statement: a segment that a version hands on to another one is in one of them at any moment.
-  v_unneeded := array(
-    select s.id from filestore.segments s
-    where s.id = any (p_ids) and s.project_id = p_project_id and s.stored_on <= filestore.sweepable_through()
-      and not exists (select from filestore.dead_segments d where d.segment_id = s.id)
-    except
-    select n.id from filestore.file_versions v cross join unnest(v.segment_ids) n (id)
-    where v.project_id = p_project_id and v.position > p_position
-    except
-    -- The sweep is to find out.
-    select c.segment_id from filestore.possibly_unreferenced_segments c
-    where c.project_id = p_project_id and c.due_since is not null
-    order by 1);
-  if p_repairs then
-    v_removed := cardinality(v_unneeded);
-    if exists (select from filestore.projects p where p.id = p_project_id) then
-      -- The sweep looks through the project once more. No file has them: the project stands in its place.
-      perform filestore.examine_segments(p_project_id, p_project_id, v_unneeded);
-    else
-      perform filestore.mark_segments_dead(p_project_id, v_unneeded);
-    end if;
-  end if;
-  return jsonb_build_object('unneeded', cardinality(v_unneeded), 'removed', v_removed);
-end
-$$;
-comment on function public.filestore_verify_unneeded is
-  'How many of these segments nothing needs. They are in no version up to p_position, nor in the list of a file: who '
-  'calls this has looked at all of them since `filestore_verify_end` returned that. With p_repairs they are left to '
-  'the sweep, which removes their objects and then their rows.';
-call filestore.publish('public.filestore_verify_unneeded', 'filestore_admin', 'service_role');
-
-create function public.filestore_verify_unknown(p_ids uuid[]) returns jsonb
-language sql volatile security definer set search_path = '' as $$
-  select jsonb_build_object(
-    'ids', array(
-      select i.id from unnest(p_ids) i (id)
-      where not exists (select from filestore.projects p where p.id = i.id) order by i.id),
-    'through', filestore.sweepable_through())
-$$;
-comment on function public.filestore_verify_unknown is
-  'Those of the ids that no project has, deleted ones included until the sweep has removed them; and the last day that '
-  'nothing is uploaded of any more.';
-call filestore.publish('public.filestore_verify_unknown', 'filestore_admin', 'service_role');
--- 74_project_deletion.sql ============================================================================================
--- Deleting a project, and an account, for good.
---
--- The commit that ends a project changes its row and adds one here, whatever the project holds: from then on its keys,
--- links and console sessions are refused. Everything else goes by the sweep, in slices: the objects, then the rows.
--- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
--- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
-
-create table filestore.project_deletions (
-  project_id uuid primary key references filestore.projects (id),
-  id uuid not null unique,
-  deleted_at timestamptz(3) not null,
-  due_at timestamptz not null,
-  visited_at timestamptz not null,
-  is_emptied boolean not null default false,
-  objects text[] not null default '{}'
-);
-comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
-comment on column filestore.project_deletions.id is
-  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
-comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
-comment on column filestore.project_deletions.visited_at is
-  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
-comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
-comment on column filestore.project_deletions.objects is
-  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
-  'the object and the row of its segment leaves no row that nothing leads to.';
-create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
-
-create table filestore.account_deletions (
-  account_id uuid primary key,
-  id uuid not null,
-  deleted_at timestamptz(3) not null,
-  due_at timestamptz not null
-);
-comment on table filestore.account_deletions is
-  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
-
-alter table filestore.project_deletions enable row level security;
-alter table filestore.account_deletions enable row level security;
-revoke all on filestore.project_deletions, filestore.account_deletions from public;
-create policy admin_all on filestore.project_deletions to filestore_admin using (true) with check (true);
-create policy admin_all on filestore.account_deletions to filestore_admin using (true) with check (true);
-grant select, insert, update, delete on filestore.project_deletions, filestore.account_deletions to filestore_admin;
-create policy account_insert on filestore.project_deletions for insert to filestore_account
-  with check (project_id = filestore.current_project_id());
-grant insert on filestore.project_deletions to filestore_account;
-grant update (owner_id, deleted_at) on filestore.projects to filestore_account;
-
-create function filestore.tables_of_projects(out name text, out key text) returns setof record
-language sql immutable set search_path = '' as $$
-  values
-    ('search_queue', 'project_id, file_id'), ('search_chunks', 'project_id, file_id, hash'),
-    ('search_texts', 'project_id, file_id'), ('search_contents', 'project_id, hash'),
-    ('shared_segments', 'project_id, segment_id, file_id'),
-    ('possibly_unreferenced_segments', 'project_id, file_id, segment_id'), ('dead_segments', 'segment_id'),
-    ('retention_passes', 'project_id'), ('purged_files', 'project_id, file_id'),
-    ('file_versions', 'file_id, version'), ('files', 'project_id, id'),
-    ('run_undos', 'project_id, undone_run_id, run_id'), ('runs', 'project_id, run_id'),
-    ('idempotency_keys', 'project_id, caller_id, key'),
-    ('link_windows', 'project_id, link_id'), ('links', 'id'), ('console_sessions', 'token_hash'), ('api_keys', 'id'),
-    ('rate_windows', 'project_id, shard'), ('project_usage', 'project_id, shard'),
-    ('sweeps', 'project_id'), ('usage_days', 'project_id, day, key_id'),
-    ('usage_levels', 'project_id, day'), ('usage_folds', 'project_id')
-$$;
-comment on function filestore.tables_of_projects is
-  'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
-  'their objects.';
-call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
-
--- What is removed is seen and removed as the engine sees it: the rows of the one project that was opened.
-do $$
-declare
-  v_table record;
-  v_command text;
-begin
-  for v_table in
-    select t.name, t.key from filestore.tables_of_projects() t
-    union all values ('projects', 'id'), ('segments', 'id')
-  loop
-    foreach v_command in array array['select', 'delete'] loop
-      continue when exists (
-        select from pg_catalog.pg_policies p
-        where p.schemaname = 'filestore' and p.tablename = v_table.name and 'filestore_admin' = any (p.roles)
-          and p.cmd in (upper(v_command), 'ALL'));
-      execute format(
-        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin '
-        'using (%3$s = filestore.current_project_id())',
-        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end);
-    end loop;
-    execute format('grant delete on filestore.%I to filestore_admin', v_table.name);
-    if not has_table_privilege('filestore_admin', 'filestore.' || v_table.name, 'select') then
-      execute format(
-        'grant select (%s) on filestore.%I to filestore_admin',
-        (select string_agg(distinct c.name, ', ')
-         from regexp_split_to_table('project_id, ' || v_table.key, ', ') c (name)), v_table.name);
-    end if;
-  end loop;
-end
-$$;
-
--- Ending a project ----------------------------------------------------------------------------------------------------
-
-create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_now constant timestamptz(3) := clock_timestamp();
-begin
-  perform set_config('filestore.project_id', p_project_id::text, true);
-  -- The name is free at once, and goes with the rest of what was said.
-  update filestore.projects p set (deleted_at, owner_id, name) = (v_now, null, p.id::text)
-  where p.id = p_project_id and p.deleted_at is null;
-  if not found then return null; end if;
-  insert into filestore.project_deletions (project_id, id, deleted_at, due_at, visited_at)
-  values (p_project_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now, v_now);
-  return jsonb_build_object('id', p_project_id, 'deletedAt', filestore.iso(v_now));
-end
-$$;
-comment on function filestore.end_project is
-  'Ends a project in a commit of bounded cost: nobody can use or see it any more, and the sweep removes what it holds.';
-call filestore.grant_execute('filestore.end_project', 'filestore_account', 'filestore_admin');
-
-create function filestore.delete_project(p_project_id uuid, p_parameters jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_name constant text := (select p.name from filestore.projects p where p.id = p_project_id for no key update);
-  v_ended jsonb;
-begin
-  if v_name is distinct from p_parameters ->> 'confirm' then
-    return filestore.validation_refusal('[{"path": "confirm", "reason": "must be the name of the project"}]');
-  end if;
-  v_ended := filestore.end_project(p_project_id, (p_parameters ->> 'deletionId')::uuid);
-  return case when v_ended is null then filestore.refusal('PROJECT_NOT_FOUND')
-    else jsonb_build_object('value', v_ended) end;
-end
-$$;
-comment on function filestore.delete_project is
-  'Deletes an opened project whose name is given as `confirm`. Refusals: VALIDATION_ERROR, PROJECT_NOT_FOUND.';
-call filestore.grant_execute('filestore.delete_project', 'filestore_account');
-
-create function filestore.repeated_deletion(p_action text, p_parameters jsonb) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  if p_action <> 'delete' then return null; end if;
-  return (
-    select jsonb_build_object('id', d.project_id, 'deletedAt', filestore.iso(d.deleted_at))
-    from filestore.project_deletions d where d.id = (p_parameters ->> 'deletionId')::uuid);
-end
-$$;
-comment on function filestore.repeated_deletion is
-  'What an earlier attempt at this deletion answered, or null. Its id is a secret of who asked for it, whose key is '
-  'refused by now.';
-call filestore.publish(
-  'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
 create function public.filestore_admin_delete_project(p_id uuid, p_confirm text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -8701,218 +8818,6 @@ $$;
 comment on function public.filestore_admin_delete_project is
   'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
 call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');
-
--- Ending an account ---------------------------------------------------------------------------------------------------
-
-create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_now constant timestamptz(3) := clock_timestamp();
-begin
-  insert into filestore.account_deletions (account_id, id, deleted_at, due_at)
-  values (p_account_id, coalesce(p_deletion_id, gen_random_uuid()), v_now, v_now + interval '1 minute');
-  return jsonb_build_object('id', p_account_id, 'deletedAt', filestore.iso(v_now));
-end
-$$;
-comment on function filestore.end_account is
-  'Ends an account: it may do nothing any more. The sweep has Auth remove it, unless the caller has within a minute.';
-call filestore.publish('filestore.end_account', 'filestore_admin', 'filestore_account');
-
-create function filestore.repeated_account_deletion(p_deletion_id uuid) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  return (
-    select jsonb_build_object('id', d.account_id, 'deletedAt', filestore.iso(d.deleted_at))
-    from filestore.account_deletions d
-    where d.id = p_deletion_id and d.account_id = filestore.claimed_account_id());
-end
-$$;
-comment on function filestore.repeated_account_deletion is
-  'What an earlier attempt at this deletion answered, or null.';
-call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
-
-create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
-  v_account_id constant uuid := filestore.current_account_id();
-  v_entry jsonb;
-  v_email text;
-  v_project_id uuid;
-begin
-  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
-  v_entry := filestore.enter_account();
-  if v_entry ? 'refusal' then return v_entry; end if;
-  -- Who signed in without an address confirms by the id.
-  v_email := (
-    select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
-  if lower(p_confirm) is distinct from lower(v_email) then
-    return v_entry || filestore.validation_refusal(
-      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
-  end if;
-  perform filestore.lock_account();
-  -- What the operator keeps for a reason is not the owner's to remove.
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
-    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
-  end if;
-  for v_project_id in
-    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
-  loop
-    perform filestore.end_project(v_project_id, null);
-  end loop;
-  return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
-end
-$$;
-comment on function public.filestore_account_delete is
-  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
-  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
-call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
-
-create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
-language sql volatile security definer set search_path = ''
-as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
-comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
-call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
-
--- What the sweep removes ----------------------------------------------------------------------------------------------
-
-create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_account_id uuid;
-begin
-  -- One that Auth does not remove now is tried again later, and keeps nothing else from being swept.
-  update filestore.account_deletions d set due_at = filestore.sweep_clock() + interval '10 minutes'
-  where d.account_id = (
-    select o.account_id from filestore.account_deletions o
-    where o.due_at <= filestore.sweep_clock()
-      and (o.deleted_at <= p_begun + interval '1 millisecond') is not false
-    order by o.due_at limit 1 for update skip locked)
-  returning d.account_id into v_account_id;
-  return v_account_id;
-end
-$$;
-comment on function public.filestore_sweep_deleted_account is
-  'The account that Auth is to remove; null where there is none, with p_begun none that was deleted by then.';
-call filestore.publish('public.filestore_sweep_deleted_account', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_deleted_project(p_begun timestamptz default null) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-begin
-  select * into v_deletion from filestore.project_deletions d
-  where d.due_at <= filestore.sweep_clock() and (d.deleted_at <= p_begun + interval '1 millisecond') is not false
-  order by d.visited_at limit 1 for update skip locked;
-  if not found then return null; end if;
-  update filestore.project_deletions d set visited_at = clock_timestamp() where d.id = v_deletion.id;
-  return jsonb_build_object(
-    'projectId', v_deletion.project_id, 'objects', to_jsonb(v_deletion.objects),
-    'isEmptied', v_deletion.is_emptied);
-end
-$$;
-comment on function public.filestore_sweep_deleted_project is
-  'The deleted project that has waited longest for its next step; null where there is none, with p_begun none that was '
-  'deleted by then.';
-call filestore.publish('public.filestore_sweep_deleted_project', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_note_objects(p_project_id uuid, p_objects text[]) returns void
-language sql volatile security definer set search_path = '' as $$
-  update filestore.project_deletions d
-  set objects = array(select unnest(d.objects) union select unnest(p_objects))
-  where d.project_id = p_project_id
-$$;
-comment on function public.filestore_sweep_note_objects is
-  'Notes objects of a deleted project that are about to be removed. Several slices may note theirs.';
-call filestore.publish('public.filestore_sweep_note_objects', 'filestore_admin', 'service_role');
-
-create function public.filestore_sweep_forget_segments(p_project_id uuid, p_objects text[]) returns void
-language plpgsql volatile security definer set search_path = '' as $$
-begin
-  perform filestore.open_deletion(p_project_id);
-  delete from filestore.segments s
-  where s.project_id = p_project_id and s.id = any (array(
-    select m.id[1]::uuid
-    from unnest(p_objects) o (name), regexp_match(o.name, '/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$') m (id)
-    where m.id is not null));
-  update filestore.project_deletions d
-  set objects = array(select unnest(d.objects) except select unnest(p_objects)) where d.project_id = p_project_id;
-end
-$$;
-comment on function public.filestore_sweep_forget_segments is
-  'Removes the segments whose objects were removed, of a deleted project.';
-call filestore.publish('public.filestore_sweep_forget_segments', 'filestore_admin', 'service_role');
-
-create function filestore.open_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  perform set_config('filestore.project_id', (
-    select d.project_id::text from filestore.project_deletions d where d.project_id = p_project_id), true);
-end
-$$;
-comment on function filestore.open_deletion is
-  'Opens the rows of a project for the rest of the transaction, if it was deleted.';
-call filestore.grant_execute('filestore.open_deletion', 'filestore_admin');
-
-create function public.filestore_sweep_remove_rows(p_project_id uuid) returns integer
-language plpgsql volatile security definer
--- The rows of a slice are found by index, whatever the statistics of the table say.
-set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-declare
-  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
-  v_table record;
-  v_removed integer := 0;
-  v_count integer;
-begin
-  perform filestore.open_deletion(p_project_id);
-  update filestore.project_deletions d set is_emptied = true where d.project_id = p_project_id;
-  for v_table in select t.name, t.key from filestore.tables_of_projects() t loop
-    execute format(
-      'delete from filestore.%1$I where (%2$s) in ('
-      'select %2$s from filestore.%1$I t where t.project_id = $1 limit $2)', v_table.name, v_table.key)
-    using p_project_id, c_rows - v_removed;
-    get diagnostics v_count = row_count;
-    v_removed := v_removed + v_count;
-    exit when v_removed >= c_rows;
-  end loop;
-  if v_removed = 0 then perform filestore.end_of_deletion(p_project_id); end if;
-  return v_removed;
-exception when foreign_key_violation then
-  -- A request that was under way has just stored what refers to it: that goes first.
-  update filestore.project_deletions d set due_at = filestore.sweep_clock() + interval '1 minute'
-  where d.project_id = p_project_id;
-  return 0;
-end
-$$;
-comment on function public.filestore_sweep_remove_rows is
-  'Removes so many rows of a deleted project that has no objects, and returns their number. Once there are none left '
-  'the project is swept again later, or goes.';
-call filestore.publish('public.filestore_sweep_remove_rows', 'filestore_admin', 'service_role');
-
-create function filestore.end_of_deletion(p_project_id uuid) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_deletion filestore.project_deletions;
-  v_last timestamptz;
-begin
-  select * into v_deletion from filestore.project_deletions d where d.project_id = p_project_id for update;
-  -- As in filestore_sweep_next: what was uploaded on the last day can be under way no longer.
-  v_last := ((v_deletion.deleted_at at time zone 'UTC')::date + 2)::timestamp at time zone 'UTC' + interval '1 hour';
-  if v_deletion.due_at >= v_last then
-    delete from filestore.project_deletions d where d.project_id = p_project_id;
-    delete from filestore.projects p where p.id = p_project_id;
-  else
-    update filestore.project_deletions d
-    set is_emptied = false, due_at = case when filestore.sweep_clock() < d.deleted_at + interval '1 hour'
-      then d.deleted_at + interval '1 hour' else v_last end
-    where d.project_id = p_project_id;
-  end if;
-end
-$$;
-comment on function filestore.end_of_deletion is
-  'What follows a sweep of a deleted project that has left nothing of it: another one later, or the end.';
-call filestore.grant_execute('filestore.end_of_deletion', 'filestore_admin');
 -- 80_search_index.sql ================================================================================================
 -- The search index: text of one version of each file. A search shows it only while that version is the current one.
 --
@@ -9048,7 +8953,6 @@ end
 $$;
 comment on function filestore.search_release_content is 'Deletes the content of a text that no file has any more.';
 call filestore.publish('filestore.search_release_content', 'filestore_search', 'filestore_search');
-
 create trigger release_content_on_delete after delete on filestore.search_texts
   for each row when (old.content_hash is not null) execute function filestore.search_release_content();
 create trigger release_content_on_update after update of content_hash on filestore.search_texts
@@ -9476,8 +9380,6 @@ call filestore.publish('public.filestore_search_requeue', 'filestore_search', 's
 -- filestore_search, in functions that take a project id and return ids. The operation then reads those ids again as
 -- filestore_engine, under the policies of its project: rows of another project are not returned.
 
--- Candidates, found as filestore_search: ids and no content. ----------------------------------------------------------
-
 create function filestore.search_filter(p_query jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
@@ -9858,8 +9760,6 @@ comment on function filestore.search_rank_candidates is
   'their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
 
--- The operation -------------------------------------------------------------------------------------------------------
-
 create function filestore.search_scope(p_prefix text, p_directory text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -10219,5 +10119,6 @@ on conflict (id) do update set public = false, file_size_limit = excluded.file_s
 -- 99_end.sql =========================================================================================================
 -- The helpers of 00_roles.sql.
 
+drop procedure filestore.pin_plan(regproc);
 drop procedure filestore.publish(regproc, text, text[]);
 drop procedure filestore.grant_execute(regproc, text[]);

@@ -87,3 +87,15 @@ end
 $$;
 comment on procedure filestore.publish(regproc, text, text[]) is
   'Makes a function run as p_owner (it is `security definer`) and callable by these roles alone.';
+
+create procedure filestore.pin_plan(p_function regproc)
+language plpgsql as $$
+begin
+  execute format(
+    'alter function %s set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off '
+    'set enable_sort = off set jit = off', p_function::regprocedure);
+end
+$$;
+comment on procedure filestore.pin_plan(regproc) is
+  'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
+  'statistics say.';

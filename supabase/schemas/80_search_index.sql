@@ -132,7 +132,6 @@ end
 $$;
 comment on function filestore.search_release_content is 'Deletes the content of a text that no file has any more.';
 call filestore.publish('filestore.search_release_content', 'filestore_search', 'filestore_search');
-
 create trigger release_content_on_delete after delete on filestore.search_texts
   for each row when (old.content_hash is not null) execute function filestore.search_release_content();
 create trigger release_content_on_update after update of content_hash on filestore.search_texts

@@ -5,8 +5,6 @@
 -- filestore_search, in functions that take a project id and return ids. The operation then reads those ids again as
 -- filestore_engine, under the policies of its project: rows of another project are not returned.
 
--- Candidates, found as filestore_search: ids and no content. ----------------------------------------------------------
-
 create function filestore.search_filter(p_query jsonb) returns text
 language plpgsql stable set search_path = '' as $$
 begin
@@ -386,8 +384,6 @@ comment on function filestore.search_rank_candidates is
   'the former one where the query has a vector of that. Runs as filestore_search: callers read the ids again under '
   'their own policies.';
 call filestore.publish('filestore.search_rank_candidates', 'filestore_search', 'filestore_engine');
-
--- The operation -------------------------------------------------------------------------------------------------------
 
 create function filestore.search_scope(p_prefix text, p_directory text) returns text
 language plpgsql immutable set search_path = '' as $$

@@ -80,7 +80,7 @@ Deno.test("the catalog of a freshly migrated database", async (t) => {
           await sql`select c.relname from pg_class c where c.relnamespace = 'public'::regnamespace`;
         assertEquals([...others], []);
       });
-      await t.step("policies: each for one command and one role, with the intended condition", async () => {
+      await t.step("policies: each for one role, with the intended condition", async () => {
         assertEquals(await policies(sql), POLICIES);
       });
       await t.step("foreign keys between tenant rows carry the project", async () => {

@@ -256,8 +256,14 @@ export const TABLES: Record<string, IntendedTable> = {
 };
 
 const OWN_ROWS = "(project_id = filestore.current_project_id())";
+/** The rows of the project that was opened; where none was, as in the sweep, all. */
+const OPENED_OR_ALL = `((filestore.current_project_id() IS NULL) OR ${OWN_ROWS})`;
+const OWN_PROJECT = "(id = filestore.current_project_id())";
+const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
+const OWNED = "(owner_id = filestore.current_account_id())";
 const OWN_KEY = "(key_hash = filestore.current_key_hash())";
-/** What a key with a prefix sees and makes of the project's links. */
+const OWN_TOKEN = "(token_hash = filestore.current_key_hash())";
+/** What a key with a prefix sees of the project's links. */
 const VISIBLE_LINK = `(${OWN_ROWS} AND starts_with(path, filestore.current_path_prefix()))`;
 /** … and of its files. Of a purged file nobody sees a row, but its receipt: who saw the file. */
 const VISIBLE_FILE =
@@ -265,151 +271,66 @@ const VISIBLE_FILE =
 const SEEN_RECEIPT =
   `(${OWN_ROWS} AND ((filestore.current_path_prefix() = ''::text) OR (filestore.place_hash(( SELECT p.cursor_key ` +
   "FROM filestore.projects p WHERE (p.id = filestore.current_project_id())), file_id, rtrim(filestore.current_path_prefix(), '/'::text)) = ANY (place_hashes))))";
-const REQUESTS_ROWS = `((filestore.current_project_id() IS NULL) OR ${OWN_ROWS})`;
-const OWNED = "(owner_id = filestore.current_account_id())";
-const OWN_ACCOUNT = "(account_id = filestore.current_account_id())";
-const OPENED = "(id = filestore.current_project_id())";
 
-const changingTables = ["idempotency_keys", "project_usage", "rate_windows"];
-const tenantTables = [
-  ...changingTables,
-  "file_versions",
-  "run_undos",
-  "runs",
-  "segments",
-  "shared_segments",
-  "possibly_unreferenced_segments",
-];
-const searchTables = ["search_queue", "search_texts", "search_contents", "search_chunks"];
-/** What an account changes of its project, and what it only reads. */
-const accountTables = ["api_keys", "console_sessions"];
-const readTables = [
-  "files",
-  "file_versions",
-  "project_usage",
-  "rate_windows",
-  "usage_days",
-  "usage_levels",
-];
-
-/** What erasure inserts and updates, and what it removes besides. */
-const erasureTables = [
-  "file_versions",
-  "project_usage",
-  "purged_files",
-  "possibly_unreferenced_segments",
-  "dead_segments",
-  "retention_passes",
-  "usage_days",
-  "usage_levels",
-  "usage_folds",
-];
-const erasable = [
-  ...erasureTables,
-  "files",
-  "shared_segments",
-  "idempotency_keys",
-  "search_queue",
-  "search_texts",
-];
-
-function isErased(name: string): boolean {
-  return erasable.includes(name) && name !== "files" && name !== "project_usage";
+/** One policy for all commands; grants say which of them the role has. */
+function all(role: string, condition: string, tables: string): string[] {
+  return tables.trim().split(/\s+/).map((name) => `${name}: filestore_${role} all using ${condition}`);
 }
 
 export const POLICIES: string[] = [
-  "account_deletions: filestore_admin all using true check true",
-  `project_deletions: filestore_account insert check ${OWN_ROWS}`,
-  "project_deletions: filestore_admin all using true check true",
-  // Of one project, once it was deleted.
-  ...[...tenantTables, "console_sessions", "files", ...searchTables]
-    .filter((name) => name !== "segments").flatMap((name) => [
-      ...(erasable.includes(name) ? [] : [`${name}: filestore_admin select using ${OWN_ROWS}`]),
-      ...(isErased(name) ? [] : [`${name}: filestore_admin delete using ${OWN_ROWS}`]),
-    ]),
-  `projects: filestore_admin delete using ${OPENED}`,
-  `sweeps: filestore_admin delete using ${OWN_ROWS}`,
-  "settings: filestore_admin select using true",
-  "settings: filestore_admin update using true check true",
-  "settings: filestore_engine select using true",
-  ...tenantTables.flatMap((name) => [
-    `${name}: filestore_engine select using ${OWN_ROWS}`,
-    `${name}: filestore_engine insert check ${OWN_ROWS}`,
-  ]),
-  ...changingTables.map((name) => `${name}: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`),
+  ...all("engine", "true", "settings tiers"),
+  ...all("engine", OWN_PROJECT, "projects"),
+  ...all("engine", OWN_KEY, "api_keys"),
+  ...all("engine", OWN_TOKEN, "console_sessions"),
+  ...all("engine", SEEN_RECEIPT, "purged_files"),
+  ...all(
+    "engine",
+    OWN_ROWS,
+    `file_versions idempotency_keys link_windows possibly_unreferenced_segments project_usage rate_windows run_undos runs
+    search_chunks search_contents search_queue search_texts segments shared_segments`,
+  ),
   `files: filestore_engine select using ${VISIBLE_FILE}`,
   `files: filestore_engine insert check ${VISIBLE_FILE}`,
   `files: filestore_engine update using ${VISIBLE_FILE} check ${OWN_ROWS}`,
-  `purged_files: filestore_engine select using ${SEEN_RECEIPT}`,
-  // What the engine calls upon to erase: the rows of the request's project; without a request, of all.
-  ...erasable.map((name) => `${name}: filestore_admin select using ${REQUESTS_ROWS}`),
-  ...erasable.filter(isErased)
-    .map((name) => `${name}: filestore_admin delete using ${REQUESTS_ROWS}`),
-  ...erasureTables.flatMap((name) => [
-    `${name}: filestore_admin insert check ${REQUESTS_ROWS}`,
-    `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`,
-  ]),
-  ...["files", "idempotency_keys"].map((name) =>
-    `${name}: filestore_admin update using ${REQUESTS_ROWS} check ${REQUESTS_ROWS}`
-  ),
-  ...["possibly_unreferenced_segments", "idempotency_keys"].map((name) =>
-    `${name}: filestore_engine delete using ${OWN_ROWS}`
-  ),
-  `projects: filestore_engine select using ${OPENED}`,
-  ...searchTables.map((name) => `${name}: filestore_engine select using ${OWN_ROWS}`),
-  `search_queue: filestore_engine insert check ${OWN_ROWS}`,
-  `search_queue: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`,
-  // The exception of search: candidates are found in the rows of all projects, since no index answers under a policy.
-  ...searchTables.flatMap((name) => [
-    `${name}: filestore_search select using true`,
-    `${name}: filestore_search insert check true`,
-    `${name}: filestore_search update using true check true`,
-    `${name}: filestore_search delete using true`,
-  ]),
-  "files: filestore_search select using true",
-  "segments: filestore_search select using true",
-  `api_keys: filestore_engine select using ${OWN_KEY}`,
-  `api_keys: filestore_engine update using ${OWN_KEY}`,
-  `console_sessions: filestore_account delete using ${OWN_ROWS}`,
-  "console_sessions: filestore_engine select using (token_hash = filestore.current_key_hash())",
-  "tiers: filestore_engine select using true",
-  "tiers: filestore_admin select using true",
-  "tiers: filestore_account select using true",
-  "segments: filestore_admin delete using true",
-  "segments: filestore_admin select using true",
-  "segments: filestore_admin update using true check true",
-  "api_keys: filestore_admin delete using true",
-  `account_windows: filestore_account select using ${OWN_ACCOUNT}`,
-  `account_windows: filestore_account insert check ${OWN_ACCOUNT}`,
-  `account_windows: filestore_account update using ${OWN_ACCOUNT}`,
-  "health: filestore_admin all using true check true",
-  `links: filestore_account select using ${OWN_ROWS}`,
-  `links: filestore_account update using ${OWN_ROWS} check ${OWN_ROWS}`,
-  "links: filestore_admin all using true check true",
-  `links: filestore_engine delete using ${OWN_ROWS}`,
+  `links: filestore_engine select using (${OWN_TOKEN} OR ${VISIBLE_LINK})`,
   `links: filestore_engine insert check ${OWN_ROWS}`,
-  `links: filestore_engine select using ((token_hash = filestore.current_key_hash()) OR ${VISIBLE_LINK})`,
-  `links: filestore_engine update using ${OWN_ROWS} check ${OWN_ROWS}`,
-  "link_windows: filestore_admin all using true check true",
-  `link_windows: filestore_engine all using ${OWN_ROWS} check ${OWN_ROWS}`,
-  ...["projects", "api_keys", "sweeps"].flatMap((name) => [
-    `${name}: filestore_admin select using true`,
-    `${name}: filestore_admin insert check true`,
-    `${name}: filestore_admin update using true check true`,
-  ]),
-  `projects: filestore_account select using (${OWNED} OR ${OPENED})`,
-  "projects: filestore_account select using (owner_id = filestore.current_owner_id())",
-  `projects: filestore_account insert check ${OWNED}`,
-  `projects: filestore_account update using ${OPENED} check ${OPENED}`,
-  ...[...accountTables, ...readTables].map((name) =>
-    `${name}: filestore_account select using ${
-      name === "files" ? `(${OWN_ROWS} AND (path IS NOT NULL))` : OWN_ROWS
-    }`
+  `links: filestore_engine update using ${OWN_ROWS}`,
+  `links: filestore_engine delete using ${OWN_ROWS}`,
+  ...all(
+    "admin",
+    "true",
+    `account_deletions api_keys health link_windows links project_deletions segments settings sweeps tiers`,
   ),
-  ...accountTables.flatMap((name) => [
-    `${name}: filestore_account insert check ${OWN_ROWS}`,
-    `${name}: filestore_account update using ${OWN_ROWS} check ${OWN_ROWS}`,
-  ]),
+  ...all(
+    "admin",
+    OPENED_OR_ALL,
+    `dead_segments file_versions files idempotency_keys possibly_unreferenced_segments project_usage purged_files
+    retention_passes search_queue search_texts shared_segments usage_days usage_folds usage_levels`,
+  ),
+  // Of one project, once it was deleted.
+  ...all(
+    "admin",
+    OWN_ROWS,
+    "console_sessions rate_windows run_undos runs search_chunks search_contents",
+  ),
+  "projects: filestore_admin select using true",
+  "projects: filestore_admin insert check true",
+  "projects: filestore_admin update using true",
+  `projects: filestore_admin delete using ${OWN_PROJECT}`,
+  ...all("account", "true", "tiers"),
+  ...all("account", OWN_ACCOUNT, "account_windows"),
+  ...all(
+    "account",
+    OWN_ROWS,
+    "api_keys console_sessions file_versions links project_usage rate_windows usage_days usage_levels",
+  ),
+  ...all("account", `(${OWN_ROWS} AND (path IS NOT NULL))`, "files"),
+  `project_deletions: filestore_account insert check ${OWN_ROWS}`,
+  `projects: filestore_account select using (${OWNED} OR (owner_id = filestore.current_owner_id()) OR ${OWN_PROJECT})`,
+  `projects: filestore_account insert check ${OWNED}`,
+  `projects: filestore_account update using ${OWN_PROJECT}`,
+  // The exception of search: candidates are found in the rows of all projects, since no index answers under a policy.
+  ...all("search", "true", "files search_chunks search_contents search_queue search_texts segments"),
 ].sort();
 
 /** CREATE in public is nobody's but its owner's: the roles have it only while a migration hands functions over. */

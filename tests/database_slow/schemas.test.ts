@@ -131,7 +131,7 @@ const CHANGES = [
   "alter domain filestore.file_path add constraint named check (value <> '')",
   "drop index filestore.files_by_size",
   "drop trigger queue_for_search_on_insert on filestore.files",
-  "alter policy engine_select on filestore.files using (true)",
+  'alter policy "A key sees the files of its project below its prefix" on filestore.files using (true)',
   "grant delete on filestore.files to filestore_engine",
   "grant update (size) on filestore.files to filestore_account",
   "alter type filestore.session add attribute extra text",

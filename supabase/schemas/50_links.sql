@@ -125,9 +125,7 @@ $$;
 comment on function public.filestore_revoke_link is 'Ends a link immediately. Refusals: LINK_NOT_FOUND.';
 call filestore.publish('public.filestore_revoke_link', 'filestore_engine', 'service_role');
 
--- ---------------------------------------------------------------------------------------------------------------------
 -- Using one.
-
 create function filestore.count_link_use(p_project_id uuid, p_link_id uuid, p_limit integer, p_added integer)
 returns jsonb
 language plpgsql volatile set search_path = '' as $$

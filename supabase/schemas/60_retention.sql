@@ -34,11 +34,7 @@ comment on function filestore.is_expired is 'Whether a rule lets a deleted file 
 call filestore.grant_execute('filestore.is_expired', 'filestore_admin');
 
 create function filestore.preview_retention(p_project_id uuid, p_rule jsonb) returns jsonb
-language plpgsql volatile security definer
--- By the primary keys, whatever the statistics say: see 53_changes.sql.
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).retention_preview_files;
   c_versions_max constant integer := (filestore.limits()).retention_preview_versions;
@@ -88,6 +84,7 @@ comment on function filestore.preview_retention is
   'What a rule would let go now, of an opened project: versions, deleted files that go whole, and some of the files '
   'concerned. Not complete where there are more files or versions than it looks at.';
 call filestore.publish('filestore.preview_retention', 'filestore_admin', 'filestore_account');
+call filestore.pin_plan('filestore.preview_retention');
 
 create function filestore.trim_versions(
   p_file filestore.files, p_cut integer, p_versions_max integer,

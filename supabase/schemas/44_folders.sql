@@ -21,16 +21,6 @@ create type filestore.plan as (
 comment on type filestore.plan is
   'What is to become of many files: all that it depends on, those of them that it may create, and a version for some.';
 
-create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
-    or filestore.may_write(p_session, p_directory);
-end
-$$;
-comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
-call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');
-
 create function filestore.too_many_files(p_files bigint) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -45,10 +35,7 @@ create function filestore.folder_files(
   p_session filestore.session, p_directory text, p_moment filestore.moment,
   out files filestore.files[], out trimmed text[], out refusal jsonb
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).commit_files_max;
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
@@ -94,6 +81,7 @@ comment on function filestore.folder_files is
   'The live files below a directory, now or at a moment, by path. Refused where they, or those that have to be looked '
   'at, are too many.';
 call filestore.grant_execute('filestore.folder_files', 'filestore_engine');
+call filestore.pin_plan('filestore.folder_files');
 
 create function filestore.broken_path_rule(p_path text) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -194,62 +182,6 @@ comment on function filestore.plan_folder is
   'What copying, moving or deleting a folder makes. No bytes are copied. Refusals: FORBIDDEN_SCOPE, VALIDATION_ERROR, '
   'FILE_NOT_FOUND, TOO_MANY_FILES, INVALID_PATH, FILE_ALREADY_EXISTS, CONTENT_TOO_LARGE.';
 call filestore.grant_execute('filestore.plan_folder', 'filestore_engine');
-
-create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
-returns filestore.plan
-language plpgsql volatile set search_path = '' as $$
-begin
-  return case p_kind
-    when 'undo' then filestore.plan_undo(p_session, p_commit)
-    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
-    else filestore.plan_folder(p_session, p_kind, p_commit) end;
-end
-$$;
-comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
-call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
-
-create function filestore.locked_plan(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns filestore.plan
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
-  c_answer_bytes_per_file constant integer := 1600;
-  v_plan filestore.plan;
-  v_again filestore.plan;
-  v_remaining integer;
-begin
-  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
-    v_plan := filestore.plan_of(p_session, p_kind, p_commit);
-    if v_plan.refusal is not null then return v_plan; end if;
-    if v_try = 1 then
-      -- A file that is moved is one file, of two steps.
-      v_remaining := filestore.count_files(p_session, greatest(
-        coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
-        octet_length(v_plan.value::text) / c_answer_bytes_per_file));
-    end if;
-    begin
-      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
-      v_again := filestore.plan_of(p_session, p_kind, p_commit);
-      v_again.remaining := v_remaining;
-      if v_again.refusal is not null or v_again.paths = v_plan.paths
-        or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
-        return v_again;
-      end if;
-      -- Others have added files meanwhile. They could only be locked in another order.
-      raise sqlstate 'FS005';
-    exception when sqlstate 'FS005' then
-      null;
-    end;
-  end loop;
-  v_plan.refusal := filestore.refusal('VERSION_CONFLICT');
-  return v_plan;
-end
-$$;
-comment on function filestore.locked_plan is
-  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
-  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
-call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
 
 create function filestore.carry_out(
   p_session filestore.session, p_plan filestore.plan, p_change filestore.change

@@ -17,10 +17,7 @@ call filestore.grant_execute('filestore.seen_directory', 'filestore_engine');
 
 -- fence: as `plain_page`, each statement has one index that provides its order.
 create function filestore.holds_files(p_project_id uuid, p_directory text) returns boolean
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 begin
   perform from filestore.files f
   where f.project_id = p_project_id and not f.is_deleted
@@ -37,6 +34,7 @@ $$;
 comment on function filestore.holds_files is
   'Whether there are live files below a directory, which is not the root: then the directory exists.';
 call filestore.grant_execute('filestore.holds_files', 'filestore_engine');
+call filestore.pin_plan('filestore.holds_files');
 
 create function filestore.nothing_at(p_session filestore.session, p_path text, p_file filestore.files) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -52,25 +50,6 @@ $$;
 comment on function filestore.nothing_at is
   'The refusal where a path that is read is no live file; it tells of a directory that the key sees there.';
 call filestore.grant_execute('filestore.nothing_at', 'filestore_engine');
-
-create function filestore.unreadable_version(
-  p_file filestore.files, p_number integer, p_version filestore.file_versions
-) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  if (p_version).redacted_at is not null then
-    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
-  elsif (p_version).version is null then
-    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
-      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.unreadable_version is
-  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
-  'erased.';
-call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
 
 create function filestore.find_version(
   p_session filestore.session, p_path text, p_version integer, p_at text, p_with_segments boolean

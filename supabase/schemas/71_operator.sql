@@ -1,20 +1,6 @@
 -- Projects and keys, for the operator's command line. Only the secret key may call these. They return a record, or
 -- {"error": code, "message": text}.
 
-create function filestore.find_account(p_account text, out id uuid, out email text)
-language plpgsql stable security definer set search_path = '' as $$
-begin
-  if to_regclass('auth.users') is not null then
-    execute 'select u.id, u.email from auth.users u where u.id::text = lower($1) or lower(u.email) = lower($1)'
-    into id, email using p_account;
-  end if;
-end
-$$;
-comment on function filestore.find_account is
-  'The account with this id or e-mail address, or nulls. Runs as the role that applies migrations, which may read '
-  'auth.users.';
-call filestore.grant_execute('filestore.find_account', 'filestore_account', 'filestore_admin');
-
 create function filestore.find_owner(p_account text, out id uuid, out problem text)
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -347,3 +333,21 @@ comment on function public.filestore_admin_rotate_key is
   'Replaces a key by a new one with the same name, rights and expiry; the old one is revoked immediately, or expires '
   'after the grace period. Errors: KEY_NOT_FOUND, KEY_REVOKED.';
 call filestore.publish('public.filestore_admin_rotate_key', 'filestore_admin', 'service_role');
+
+create function public.filestore_admin_delete_project(p_id uuid, p_confirm text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_project filestore.projects;
+begin
+  select * into v_project from filestore.projects p where p.id = p_id and p.deleted_at is null for no key update;
+  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
+  if v_project.name is distinct from p_confirm then
+    return filestore.error('NOT_CONFIRMED', format(
+      'Nothing was deleted: the name of the project is %s.', quote_literal(v_project.name)));
+  end if;
+  return filestore.end_project(p_id, null);
+end
+$$;
+comment on function public.filestore_admin_delete_project is
+  'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
+call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');

@@ -1,4 +1,6 @@
 -- The tables of the search index: a queue of files to index, their current text, contents that files share, and chunks.
+-- Each with its policies and grants. filestore_search is the exception among the roles: it sees the texts of every
+-- project, and no session has it; only functions of the search run as it.
 
 create table filestore.search_queue (
   project_id uuid not null,
@@ -20,9 +22,18 @@ comment on column filestore.search_queue.due_at is
   'When it may be claimed: immediately, or, once it is claimed, after the lease.';
 comment on column filestore.search_queue.attempts is
   'Claims of this version that were not finished. After the first one it is claimed by itself.';
-
 create index search_queue_due on filestore.search_queue (stage, due_at);
 create index search_queue_turn on filestore.search_queue (stage, project_id, due_at);
+alter table filestore.search_queue enable row level security;
+create policy "A key adds the files that it writes" on filestore.search_queue to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.search_queue to filestore_engine;
+create policy "The sweep sees and removes all" on filestore.search_queue to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.search_queue to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_queue to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_queue to filestore_search;
 
 create table filestore.search_contents (
   project_id uuid not null,
@@ -39,6 +50,16 @@ comment on column filestore.search_contents.hash is 'SHA-256 of the content.';
 comment on column filestore.search_contents.words is 'Those of the content alone.';
 comment on column filestore.search_contents.is_cut is
   'Whether the content has more different words than are indexed: then `words` are those of its beginning.';
+alter table filestore.search_contents enable row level security;
+create policy "A key sees those of its project" on filestore.search_contents to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select on filestore.search_contents to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.search_contents to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, hash), delete on filestore.search_contents to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_contents to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_contents to filestore_search;
 
 create table filestore.search_texts (
   project_id uuid not null,
@@ -71,7 +92,6 @@ comment on column filestore.search_texts.is_cut is 'As that of its content.';
 comment on column filestore.search_texts.json_bytes is
   'Bytes of the content as a JSON string, in which a control character takes six: what a page is counted in.';
 comment on column filestore.search_texts.model is 'The embedding model that has processed all of its chunks.';
-
 create index search_texts_by_model on filestore.search_texts (model) where skipped is null;
 create index search_texts_by_project_model on filestore.search_texts (project_id, model) where skipped is null;
 create index search_texts_by_content on filestore.search_texts (project_id, content_hash)
@@ -80,6 +100,16 @@ create index search_texts_by_content on filestore.search_texts (project_id, cont
 create index search_texts_unsearched on filestore.search_texts (project_id, path)
   where skipped in ('too_large', 'not_indexable') or is_cut;
 create index search_texts_given_up on filestore.search_texts (indexed_at) where skipped = 'not_indexable';
+alter table filestore.search_texts enable row level security;
+create policy "A key sees those of its project" on filestore.search_texts to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select on filestore.search_texts to filestore_engine;
+create policy "The sweep sees and removes all" on filestore.search_texts to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.search_texts to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_texts to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_texts to filestore_search;
 
 create table filestore.search_chunks (
   project_id uuid not null,
@@ -100,6 +130,16 @@ comment on column filestore.search_chunks.hash is
   'MD5 of the text: a chunk that is the same from version to version keeps its embedding.';
 comment on column filestore.search_chunks.start is 'In characters of the content, from 0.';
 alter table filestore.search_chunks alter column embedding set storage external;
+alter table filestore.search_chunks enable row level security;
+create policy "A key sees those of its project" on filestore.search_chunks to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select on filestore.search_chunks to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.search_chunks to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, file_id, hash), delete on filestore.search_chunks to filestore_admin;
+create policy "The search index maintains those of every project" on filestore.search_chunks to filestore_search
+  using (true);
+grant select, insert, update, delete on filestore.search_chunks to filestore_search;
 
 -- Trigrams are those of pg_trgm, as numbers, of which there are only so many: where the database knows the letters of
 -- all scripts there are 16 million trigrams, and each that is new to an index takes some 50 bytes there. Two trigrams

@@ -24,10 +24,7 @@ create function filestore.files_below(
   p_session filestore.session, p_directory text, p_moment filestore.moment,
   out files filestore.files[], out trimmed text[], out is_more boolean
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_files_max constant integer := (filestore.limits()).export_files_max;
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
@@ -70,6 +67,7 @@ comment on function filestore.files_below is
   'The live files below a directory or the root, now or at a moment, by path: as many as one archive may have, and '
   'whether there may be more.';
 call filestore.grant_execute('filestore.files_below', 'filestore_engine');
+call filestore.pin_plan('filestore.files_below');
 
 create function filestore.export_files(p_session filestore.session, p_directory text, p_at text) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -4,10 +4,7 @@
 create function public.filestore_verify_versions(
   p_project_id uuid, p_after_path text default null, p_after_version integer default 0
 ) returns jsonb
-language plpgsql volatile security definer
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile security definer set search_path = '' as $$
 declare
   c_limits constant filestore.limits := filestore.limits();
   -- After a file's last version.
@@ -56,6 +53,7 @@ comment on function public.filestore_verify_versions is
   'The versions of a project after one of them, by path and number, with the segments that they need, each once; '
   '`next` is null at the end. A segment that has no row is missing among them.';
 call filestore.publish('public.filestore_verify_versions', 'filestore_admin', 'service_role');
+call filestore.pin_plan('public.filestore_verify_versions');
 
 create function public.filestore_verify_swept(p_project_id uuid) returns jsonb
 language sql stable security definer set search_path = '' as $$
@@ -65,12 +63,10 @@ comment on function public.filestore_verify_swept is
   'The last day of a project that the sweep has done, and does not visit again; null: none yet.';
 call filestore.publish('public.filestore_verify_swept', 'filestore_admin', 'service_role');
 
--- Rows that nothing needs ---------------------------------------------------------------------------------------------
 --
 -- A segment has no row that leads to its versions. So who verifies takes some segments and goes over all versions of
 -- their projects; what is in none of them, nor in one that was made meanwhile, is needed by nothing, and never will be:
 -- a new version has its segments from its own upload, or from what can be read.
-
 create function public.filestore_verify_segments(p_after uuid default null, p_project_id uuid default null)
 returns jsonb
 language plpgsql volatile security definer

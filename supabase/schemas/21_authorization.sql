@@ -264,3 +264,13 @@ comment on function public.filestore_authorize is
   'the path that is to be written. Refusals: INVALID_API_KEY, RATE_LIMIT_EXCEEDED, FORBIDDEN_SCOPE, as in all '
   'functions that take a key.';
 call filestore.publish('public.filestore_authorize', 'filestore_engine', 'service_role');
+
+create function filestore.may_write_below(p_session filestore.session, p_directory text) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (p_session).path_prefix is null or p_directory = (p_session).path_prefix
+    or filestore.may_write(p_session, p_directory);
+end
+$$;
+comment on function filestore.may_write_below is 'Whether the key may write everything below a directory.';
+call filestore.grant_execute('filestore.may_write_below', 'filestore_engine');

@@ -6,8 +6,6 @@
 -- another one. Near the limit it waits for a shard, and in a project with a quota a commit that costs over 1 MiB takes
 -- all rows of the usage, in order.
 
--- Segments ------------------------------------------------------------------------------------------------------------
-
 create function filestore.sweep_clock() returns timestamptz
 language plpgsql volatile set search_path = ''
 as $$ begin return clock_timestamp(); end $$;
@@ -55,110 +53,6 @@ comment on function filestore.max_segments is
   'How many segments a file of so many bytes may have, so that a read takes a bounded number of objects.';
 call filestore.grant_execute('filestore.max_segments', 'filestore_engine');
 
--- Usage ---------------------------------------------------------------------------------------------------------------
-
-create function filestore.add_usage(
-  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
-) returns void
-language plpgsql volatile set search_path = '' as $$
-declare
-  c_shards constant integer := (filestore.limits()).usage_shards;
-begin
-  update filestore.project_usage u
-  set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
-      versions = u.versions + p_versions
-  where u.project_id = p_project_id and u.shard = (
-    select f.shard from filestore.project_usage f
-    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
-  if found then return; end if;
-  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
-  insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
-  values (p_project_id, coalesce((
-    select n.shard from (
-      select g.shard from generate_series(0, c_shards - 1) g (shard)
-      where not exists (
-        select from filestore.project_usage o where o.project_id = p_project_id and o.shard = g.shard)
-      offset 0
-    ) n
-    where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id || '/' || n.shard, 0)) limit 1
-  ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
-  on conflict (project_id, shard) do update
-    set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
-        versions = u.versions + excluded.versions;
-end
-$$;
-comment on function filestore.add_usage is
-  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
-  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
-call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
-
-create function filestore.shared_bytes(p_account_id uuid) returns bigint
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_opened constant text := coalesce(current_setting('filestore.project_id', true), '');
-  v_project_id uuid;
-  v_bytes bigint := 0;
-begin
-  perform set_config('filestore.account_id', p_account_id::text, true);
-  for v_project_id in
-    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
-    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
-  loop
-    perform set_config('filestore.project_id', v_project_id::text, true);
-    v_bytes := v_bytes + (
-      select coalesce(sum(u.bytes + u.database_bytes), 0)
-      from filestore.project_usage u where u.project_id = v_project_id);
-  end loop;
-  perform set_config('filestore.project_id', v_opened, true), set_config('filestore.account_id', '', true);
-  return v_bytes;
-end
-$$;
-comment on function filestore.shared_bytes is
-  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
-  'after the other, and then the caller''s project again.';
-call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
-
-create function filestore.charge_usage(
-  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
-  c_unlocked_bytes constant bigint := 1048576;
-  v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
-  v_used bigint;
-begin
-  if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
-    if p_session.account_bytes is not null then
-      perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
-    end if;
-    insert into filestore.project_usage (project_id, shard)
-    select p_session.project_id, n from generate_series(0, (filestore.limits()).usage_shards - 1) n
-    on conflict do nothing;
-    perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
-  end if;
-  perform filestore.add_usage(p_session.project_id, p_bytes, p_database_bytes, p_versions);
-  if not v_has_quota then return null; end if;
-  select sum(u.bytes + u.database_bytes) into v_used
-  from filestore.project_usage u where u.project_id = p_session.project_id;
-  if v_used > p_session.max_project_bytes then
-    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
-  elsif p_session.account_bytes is not null
-    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
-    return filestore.refusal(
-      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
-  end if;
-  return null;
-end
-$$;
-comment on function filestore.charge_usage is
-  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
-  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
-  'commits under way beside it. With p_may_exceed nothing is checked.';
-call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
-
--- One version of one file ---------------------------------------------------------------------------------------------
-
 create function filestore.lock_file(p_project_id uuid, p_path text) returns filestore.files
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -202,29 +96,6 @@ comment on function filestore.lock_paths is
   'Returns the other paths without a file.';
 call filestore.grant_execute('filestore.lock_paths', 'filestore_engine');
 
-create function filestore.feed_lock(p_project_id uuid) returns integer
-language plpgsql immutable set search_path = ''
-as $$ begin return (uuid_hash_extended(p_project_id, 1) & 4294967295)::bit(32)::integer; end $$;
-comment on function filestore.feed_lock is
-  'The first key of the advisory locks that stand for a project''s commits under way; the second one is a number.';
-call filestore.grant_execute('filestore.feed_lock', 'filestore_admin', 'filestore_engine');
-
-create function filestore.next_position(p_project_id uuid) returns bigint
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_setting text;
-begin
-  -- The number that is locked is lower than the one that is given.
-  v_setting := pg_advisory_xact_lock(
-    filestore.feed_lock(p_project_id), (nextval('filestore.positions') & 4294967295)::bit(32)::integer);
-  return nextval('filestore.positions');
-end
-$$;
-comment on function filestore.next_position is
-  'The position of a new version, taken once its file is locked. Until the transaction ends an advisory lock tells '
-  'readers of the feed that it may commit versions above that number.';
-call filestore.grant_execute('filestore.next_position', 'filestore_admin', 'filestore_engine');
-
 create function filestore.failed_precondition(p_file filestore.files, p_commit jsonb) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -260,17 +131,6 @@ $$;
 comment on function filestore.failed_precondition is
   'The refusal of a commit whose preconditions do not hold for the locked file; null where they hold.';
 call filestore.grant_execute('filestore.failed_precondition', 'filestore_engine');
-
-create type filestore.next_version as (
-  segment_ids uuid[],
-  size bigint,
-  mime_type text,
-  is_deleted boolean,
-  is_text boolean,
-  source_file_id uuid,
-  source_version integer
-);
-comment on type filestore.next_version is 'What a new version is to contain.';
 
 create function filestore.content_of(p_file filestore.files) returns filestore.next_version
 language plpgsql immutable set search_path = '' as $$
@@ -401,64 +261,6 @@ comment on function filestore.plan_version is
   'What a commit would make of the locked file and how many bytes it brings, or why it is refused.';
 call filestore.grant_execute('filestore.plan_version', 'filestore_engine');
 
-create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
-language plpgsql immutable set search_path = '' as $$
-begin
-  return p_is_text and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)';
-end
-$$;
-comment on function filestore.has_text is
-  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
-  '`isBinaryMediaType`.';
-call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
-
-create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case
-    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
-    then p_size else 0 end;
-end
-$$;
-comment on function filestore.indexed_bytes is
-  'How many bytes of a live file are in the search index, once it was indexed.';
-call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
-
-create function filestore.file_cost(p_path text) returns bigint
-language plpgsql immutable set search_path = '' as $$
-declare
-  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
-begin
-  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
-    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
-end
-$$;
-comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
-call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
-
-create function filestore.database_cost(
-  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
-) returns bigint
-language plpgsql immutable set search_path = '' as $$
-begin
-  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
-    + (filestore.limits()).tariff_version_bytes
-    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
-    + (filestore.limits()).tariff_segment_bytes * p_new_segments
-    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
-    + (filestore.limits()).tariff_indexed_factor * (
-      case when p_next.is_deleted then 0
-        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
-      - case when filestore.is_live(p_before)
-        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
-end
-$$;
-comment on function filestore.database_cost is
-  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
-call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
-
 create function filestore.share_segments(
   p_project_id uuid, p_source_id uuid, p_file_id uuid, p_segment_ids uuid[]
 ) returns void
@@ -564,7 +366,6 @@ $$;
 comment on function filestore.queue_for_search is
   'Marks a file as not indexed at its new version. A claim on an older version is lost.';
 call filestore.grant_execute('filestore.queue_for_search', 'filestore_engine');
-
 create trigger queue_for_search_on_insert after insert on filestore.files
   for each row execute function filestore.queue_for_search();
 create trigger queue_for_search_on_update after update of version on filestore.files
@@ -767,20 +568,6 @@ comment on function filestore.copy_file is
   'Copies or moves one file. A refusal may leave the destination taken: roll it back.';
 call filestore.grant_execute('filestore.copy_file', 'filestore_engine');
 
--- ---------------------------------------------------------------------------------------------------------------------
--- Safe retries. The key is taken and the response stored in the transaction of the commit.
-
-create function filestore.caller_id(p_session filestore.session) returns uuid
-language plpgsql immutable set search_path = ''
-as $$
-begin
-  return coalesce((p_session).link_id, (p_session).key_id, '00000000-0000-0000-0000-000000000000');
-end
-$$;
-comment on function filestore.caller_id is
-  'Whose idempotency keys these are: of the link, the API key, or the console.';
-call filestore.grant_execute('filestore.caller_id', 'filestore_engine');
-
 create function filestore.answer_without_names(p_answer jsonb) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -807,147 +594,33 @@ comment on function filestore.names_of_answer is
   'The other part, which an erasure removes; null where there is none.';
 call filestore.grant_execute('filestore.names_of_answer', 'filestore_engine');
 
-create function filestore.stored_response(p_session filestore.session, p_idempotency jsonb, p_path text)
-returns jsonb
-language plpgsql volatile set search_path = '' as $$
+create function filestore.edited_segments(p_file filestore.files, p_commit jsonb) returns uuid[]
+language plpgsql stable set search_path = '' as $$
 declare
-  v_row filestore.idempotency_keys;
-  v_is_blank boolean;
+  v_edited constant uuid[] := array(
+    select r.value::uuid from jsonb_array_elements_text(p_commit -> 'segmentIds') with ordinality r (value, position)
+    order by r.position);
 begin
-  select * into v_row from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and i.caller_id = filestore.caller_id(p_session)
-    and i.key = p_idempotency ->> 'key'
-    and i.created_at > clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
-  if not found then return null; end if;
-  if v_row.fingerprint <> decode(p_idempotency ->> 'fingerprint', 'hex') then
-    return filestore.refusal('IDEMPOTENCY_KEY_REUSED');
+  -- An operation of a batch edits what the operations before it made, so it names the list instead of the version.
+  if p_commit ? 'baseSegmentIds' then
+    return case when to_jsonb((p_file).segment_ids) = p_commit -> 'baseSegmentIds' then v_edited end;
   end if;
-  -- A key whose path prefix was changed since is not shown what lies outside the new one.
-  v_is_blank := v_row.names ->> 'prefix' is distinct from (p_session).path_prefix or exists (
-    select from filestore.projects p
-    where p.id = p_session.project_id and p.answers_blank_through >= v_row.created_at);
-  return jsonb_build_object('value', jsonb_build_object(
-    'file', v_row.response
-      || case when v_row.response ? 'id' then jsonb_build_object('path', p_path) else '{}' end
-      || case when v_is_blank then '{}' else coalesce(v_row.names - 'prefix', '{}') end,
-    'segments', null, 'isReplayed', not p_idempotency ? 'isOwn'));
+  -- A path that was purged since may have another file, with versions of the same numbers.
+  if (p_file).id <> (p_commit ->> 'baseFileId')::uuid
+    or (p_file).version <> (p_commit ->> 'baseVersion')::integer then
+    return null;
+  end if;
+  -- Segments that one compaction made, and another one replaced since the file was read, may be gone.
+  return case when not exists (
+    select e.id from unnest(v_edited) e (id)
+    except select (s.value ->> 'id')::uuid from jsonb_array_elements(p_commit -> 'segments') s
+    except select s.id from unnest((p_file).segment_ids) s (id)
+    except select s.id from filestore.file_versions v cross join unnest(v.segment_ids) s (id)
+      where v.project_id = (p_file).project_id and v.file_id = (p_file).id and v.version = (p_file).version
+  ) then v_edited end;
 end
 $$;
-comment on function filestore.stored_response is
-  'The response to the first request with this key, about p_path if it is about one file, or the refusal of a '
-  'different request with it; null where the key is new. After an erasure it names nothing.';
-call filestore.grant_execute('filestore.stored_response', 'filestore_engine');
-
-create function filestore.commit_or_refuse(
-  p_session filestore.session, p_kind text, p_commit jsonb
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_result jsonb;
-begin
-  if p_session.max_project_bytes is null and p_kind in (
-    'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
-    return filestore.commit_version(p_session, p_kind, p_commit);
-  end if;
-  -- What a commit costs is known once it is made, so without room it is undone: to here.
-  begin
-    case p_kind
-      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
-      when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
-      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
-        v_result := filestore.commit_planned(p_session, p_kind, p_commit);
-      when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
-      else v_result := filestore.commit_version(p_session, p_kind, p_commit);
-    end case;
-    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
-  exception when sqlstate 'FS003' then
-    null;
-  end;
-  return v_result;
-end
-$$;
-comment on function filestore.commit_or_refuse is
-  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
-call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
-
-create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_idempotency constant jsonb := p_commit -> 'idempotency';
-  v_caller_id uuid;
-  v_expired timestamptz;
-  v_result jsonb;
-begin
-  if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
-  v_caller_id := filestore.caller_id(p_session);
-  v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
-  -- Expired keys of the project are removed a few at a time, by the requests that use keys.
-  delete from filestore.idempotency_keys i
-  where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
-    select o.caller_id, o.key from filestore.idempotency_keys o
-    where o.project_id = p_session.project_id and o.created_at < v_expired
-    order by o.created_at limit 10 for update skip locked);
-  begin
-    delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
-      and i.created_at < v_expired;
-    -- Waits for a running request with the same key, whose response is stored by then.
-    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
-    values (
-      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
-      clock_timestamp())
-    on conflict do nothing;
-    if not found then
-      -- Null where the key has expired since.
-      return coalesce(
-        filestore.stored_response(
-          p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
-        filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
-    end if;
-  exception when lock_not_available then
-    if v_idempotency ? 'isOwn' then raise; end if;
-    return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
-  end;
-
-  v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
-
-  if v_result ? 'refusal' then
-    delete from filestore.idempotency_keys i
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-  else
-    update filestore.idempotency_keys i
-    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
-        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
-    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
-  end if;
-  return v_result;
-end
-$$;
-comment on function filestore.commit_idempotent is
-  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
-  'several files. Refusals are not stored.';
-call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
-
-create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
-  v_result jsonb;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
-    or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
-    return v_session.envelope || filestore.outside_prefix(v_session);
-  end if;
-  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
-  -- A refusal changed nothing, so it does not wait for the disk.
-  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
-  return v_session.envelope || v_result;
-end
-$$;
-comment on function public.filestore_commit is
-  'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
-  'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
-  'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
-  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
-call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
+comment on function filestore.edited_segments is
+  'The segment list that an edit makes of the locked file; null where the version that was read is not the latest, or '
+  'its segments were compacted since.';
+call filestore.grant_execute('filestore.edited_segments', 'filestore_engine');

@@ -8,10 +8,7 @@ create function filestore.plain_page(
   p_project_id uuid, p_directory text, p_recursive boolean, p_after text, p_limit integer, p_offset integer,
   out files text, out has_more boolean
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   v_files filestore.listed_file[];
 begin
@@ -45,6 +42,7 @@ $$;
 comment on function filestore.plain_page is
   'Live files by path, without filters: one page, and whether there is more.';
 call filestore.grant_execute('filestore.plain_page', 'filestore_engine');
+call filestore.pin_plan('filestore.plain_page');
 
 create function filestore.conditions_of(p_query jsonb) returns text
 language plpgsql immutable set search_path = '' as $$
@@ -130,10 +128,7 @@ call filestore.grant_execute('filestore.sorted_page', 'filestore_engine');
 
 -- fence: as `plain_page`. The index has live files alone, so that deleted ones cost nothing.
 create function filestore.count_live_files(p_project_id uuid, p_directory text, p_recursive boolean) returns integer
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_most constant integer := (filestore.limits()).list_total_max + 1;
   v_count integer;
@@ -164,15 +159,13 @@ $$;
 comment on function filestore.count_live_files is
   'How many live files a directory has, directly or in its whole subtree, at most one more than `list_total_max`.';
 call filestore.grant_execute('filestore.count_live_files', 'filestore_account', 'filestore_engine');
+call filestore.pin_plan('filestore.count_live_files');
 
 -- fence: as `plain_page`. From one folder to the next, past what is in it, so files cost nothing, live or deleted.
 create function filestore.folder_names(
   p_project_id uuid, p_directory text, p_deleted boolean, out names text[], out has_more boolean
 )
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
@@ -212,6 +205,7 @@ comment on function filestore.folder_names is
   'Names of the folders in a directory that have live files, or deleted ones: the first, in the order of names, and '
   'whether there may be more.';
 call filestore.grant_execute('filestore.folder_names', 'filestore_engine');
+call filestore.pin_plan('filestore.folder_names');
 
 create function filestore.list_value(p_files text, p_rest jsonb) returns json
 language plpgsql immutable set search_path = ''
@@ -277,34 +271,3 @@ $$;
 comment on function filestore.list_above_prefix is
   'A list where the key sees no file: above its prefix there is the folder that leads there, if that has files.';
 call filestore.grant_execute('filestore.list_above_prefix', 'filestore_engine');
-
-create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
-  v_directory constant text := p_query ->> 'directory';
-  v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
-  v_seen constant text := filestore.seen_directory(v_session, v_directory);
-  v_page json;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
-  if p_query ? 'at' then
-    v_page := filestore.list_at(v_session, p_query);
-    return case when v_page ->> 'refusal' is null then filestore.page_response(v_session, v_page -> 'value')
-      else (v_session.envelope || v_page::jsonb)::json end;
-  end if;
-  if v_seen = v_directory or v_is_recursive and v_seen is not null
-    or coalesce((p_query ->> 'deleted')::boolean, false) then
-    v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
-      'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
-  else
-    v_page := filestore.list_above_prefix(
-      v_session, p_query, v_seen is not null and filestore.holds_files(v_session.project_id, v_seen));
-  end if;
-  return filestore.page_response(v_session, v_page);
-end
-$$;
-comment on function public.filestore_list is
-  'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
-  'sortBy, sortOrder, the filters, and at: as it was then. Refusals: VALIDATION_ERROR.';
-call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');

@@ -5,47 +5,6 @@
 -- Requests that were under way when it ended may still store something, so a project is swept again after an hour and,
 -- the last time, once no upload of its last day can be under way any more. Only then its own row goes.
 
-create table filestore.project_deletions (
-  project_id uuid primary key references filestore.projects (id),
-  id uuid not null unique,
-  deleted_at timestamptz(3) not null,
-  due_at timestamptz not null,
-  visited_at timestamptz not null,
-  is_emptied boolean not null default false,
-  objects text[] not null default '{}'
-);
-comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
-comment on column filestore.project_deletions.id is
-  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
-comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
-comment on column filestore.project_deletions.visited_at is
-  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
-comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
-comment on column filestore.project_deletions.objects is
-  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
-  'the object and the row of its segment leaves no row that nothing leads to.';
-create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
-
-create table filestore.account_deletions (
-  account_id uuid primary key,
-  id uuid not null,
-  deleted_at timestamptz(3) not null,
-  due_at timestamptz not null
-);
-comment on table filestore.account_deletions is
-  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
-
-alter table filestore.project_deletions enable row level security;
-alter table filestore.account_deletions enable row level security;
-revoke all on filestore.project_deletions, filestore.account_deletions from public;
-create policy admin_all on filestore.project_deletions to filestore_admin using (true) with check (true);
-create policy admin_all on filestore.account_deletions to filestore_admin using (true) with check (true);
-grant select, insert, update, delete on filestore.project_deletions, filestore.account_deletions to filestore_admin;
-create policy account_insert on filestore.project_deletions for insert to filestore_account
-  with check (project_id = filestore.current_project_id());
-grant insert on filestore.project_deletions to filestore_account;
-grant update (owner_id, deleted_at) on filestore.projects to filestore_account;
-
 create function filestore.tables_of_projects(out name text, out key text) returns setof record
 language sql immutable set search_path = '' as $$
   values
@@ -66,39 +25,6 @@ comment on function filestore.tables_of_projects is
   'The tables with rows of projects and their primary keys, each before those that its rows refer to. Segments go with '
   'their objects.';
 call filestore.grant_execute('filestore.tables_of_projects', 'filestore_admin');
-
--- What is removed is seen and removed as the engine sees it: the rows of the one project that was opened.
-do $$
-declare
-  v_table record;
-  v_command text;
-begin
-  for v_table in
-    select t.name, t.key from filestore.tables_of_projects() t
-    union all values ('projects', 'id'), ('segments', 'id')
-  loop
-    foreach v_command in array array['select', 'delete'] loop
-      continue when exists (
-        select from pg_catalog.pg_policies p
-        where p.schemaname = 'filestore' and p.tablename = v_table.name and 'filestore_admin' = any (p.roles)
-          and p.cmd in (upper(v_command), 'ALL'));
-      execute format(
-        'create policy admin_%1$s on filestore.%2$I for %1$s to filestore_admin '
-        'using (%3$s = filestore.current_project_id())',
-        v_command, v_table.name, case v_table.name when 'projects' then 'id' else 'project_id' end);
-    end loop;
-    execute format('grant delete on filestore.%I to filestore_admin', v_table.name);
-    if not has_table_privilege('filestore_admin', 'filestore.' || v_table.name, 'select') then
-      execute format(
-        'grant select (%s) on filestore.%I to filestore_admin',
-        (select string_agg(distinct c.name, ', ')
-         from regexp_split_to_table('project_id, ' || v_table.key, ', ') c (name)), v_table.name);
-    end if;
-  end loop;
-end
-$$;
-
--- Ending a project ----------------------------------------------------------------------------------------------------
 
 create function filestore.end_project(p_project_id uuid, p_deletion_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -152,26 +78,6 @@ comment on function filestore.repeated_deletion is
 call filestore.publish(
   'filestore.repeated_deletion', 'filestore_admin', 'filestore_account', 'filestore_engine');
 
-create function public.filestore_admin_delete_project(p_id uuid, p_confirm text) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_project filestore.projects;
-begin
-  select * into v_project from filestore.projects p where p.id = p_id and p.deleted_at is null for no key update;
-  if not found then return filestore.error('PROJECT_NOT_FOUND', 'There is no project with this id.'); end if;
-  if v_project.name is distinct from p_confirm then
-    return filestore.error('NOT_CONFIRMED', format(
-      'Nothing was deleted: the name of the project is %s.', quote_literal(v_project.name)));
-  end if;
-  return filestore.end_project(p_id, null);
-end
-$$;
-comment on function public.filestore_admin_delete_project is
-  'Deletes a project whose name is given, a suspended one, too. Errors: PROJECT_NOT_FOUND, NOT_CONFIRMED.';
-call filestore.publish('public.filestore_admin_delete_project', 'filestore_admin', 'service_role');
-
--- Ending an account ---------------------------------------------------------------------------------------------------
-
 create function filestore.end_account(p_account_id uuid, p_deletion_id uuid) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -199,50 +105,11 @@ comment on function filestore.repeated_account_deletion is
   'What an earlier attempt at this deletion answered, or null.';
 call filestore.publish('filestore.repeated_account_deletion', 'filestore_admin', 'filestore_account');
 
-create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
-  v_account_id constant uuid := filestore.current_account_id();
-  v_entry jsonb;
-  v_email text;
-  v_project_id uuid;
-begin
-  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
-  v_entry := filestore.enter_account();
-  if v_entry ? 'refusal' then return v_entry; end if;
-  -- Who signed in without an address confirms by the id.
-  v_email := (
-    select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
-  if lower(p_confirm) is distinct from lower(v_email) then
-    return v_entry || filestore.validation_refusal(
-      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
-  end if;
-  perform filestore.lock_account();
-  -- What the operator keeps for a reason is not the owner's to remove.
-  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
-    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
-  end if;
-  for v_project_id in
-    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
-  loop
-    perform filestore.end_project(v_project_id, null);
-  end loop;
-  return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
-end
-$$;
-comment on function public.filestore_account_delete is
-  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
-  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
-call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');
-
 create function public.filestore_sweep_forget_account(p_account_id uuid) returns void
 language sql volatile security definer set search_path = ''
 as $$ delete from filestore.account_deletions d where d.account_id = p_account_id $$;
 comment on function public.filestore_sweep_forget_account is 'Notes that Auth does not have the account any more.';
 call filestore.publish('public.filestore_sweep_forget_account', 'filestore_admin', 'service_role');
-
--- What the sweep removes ----------------------------------------------------------------------------------------------
 
 create function public.filestore_sweep_deleted_account(p_begun timestamptz default null) returns uuid
 language plpgsql volatile security definer set search_path = '' as $$

@@ -20,21 +20,6 @@ comment on function filestore.release_usage is
   'commit.';
 call filestore.publish('filestore.release_usage', 'filestore_admin', 'filestore_engine');
 
-create function filestore.version_cost(p_version filestore.file_versions) returns bigint
-language plpgsql immutable set search_path = '' as $$
-declare
-  c_listed constant integer := cardinality((p_version).segment_ids);
-begin
-  return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
-    + (filestore.limits()).tariff_said_factor * octet_length(concat(
-      (p_version).run_id, (p_version).actor, (p_version).note))
-    + case when (p_version).source_file_id <> (p_version).file_id
-      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
-end
-$$;
-comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
-call filestore.grant_execute('filestore.version_cost', 'filestore_admin');
-
 create function filestore.mark_segments_dead(
   p_project_id uuid, p_segment_ids uuid[], out bytes bigint, out database_bytes bigint
 )
@@ -178,8 +163,6 @@ comment on function filestore.blank_answers is
   'named.';
 call filestore.grant_execute('filestore.blank_answers', 'filestore_admin');
 
--- A file that goes whole ----------------------------------------------------------------------------------------------
-
 create function filestore.purge_file(p_file filestore.files, p_commit_id uuid, p_key_id uuid, p_actor text)
 returns void
 language plpgsql volatile security definer set search_path = '' as $$
@@ -288,22 +271,6 @@ $$;
 comment on function filestore.commit_purge is
   'Purges the file at a path, deleted or not; its answer, stored or repeated, does not have the path.';
 call filestore.grant_execute('filestore.commit_purge', 'filestore_engine');
-
-create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
-end
-$$;
-comment on function public.filestore_purge is
-  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
-  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
-call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
-
--- Content of versions that stay ---------------------------------------------------------------------------------------
 
 create function filestore.settle_segments(
   p_file filestore.files, p_segment_ids uuid[], p_versions_max integer,
@@ -464,8 +431,6 @@ comment on function public.filestore_redact is
   'or the owner. Again is the same, but for what still has a piece of it. Refusals: FILE_NOT_FOUND, '
   'VERSION_NOT_FOUND, VERSION_CURRENT.';
 call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_role');
-
--- What follows in slices ----------------------------------------------------------------------------------------------
 
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -634,88 +599,3 @@ comment on function filestore.sweep_marks is
   'One slice of a pass over all versions of a project, in the order of their positions, for segments that may be '
   'unreferenced.';
 call filestore.grant_execute('filestore.sweep_marks', 'filestore_admin');
-
-create function filestore.projects_to_sweep(
-  p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
-) returns setof record
-language plpgsql volatile set search_path = '' as $$
-begin
-  case p_kind
-    when 'versions' then
-      return query select g.project_id, min(g.due_since) from filestore.purged_files g
-      where g.pending_versions > 0 group by g.project_id;
-    when 'marks' then
-      -- One probe of the index for each project, however many segments it has.
-      return query with recursive projects as (
-        (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
-         where c.due_since is not null order by c.project_id, c.due_since limit 1)
-        union all
-        select n.project_id, n.due_since from projects p cross join lateral (
-          select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
-          where c.due_since is not null and c.project_id > p.project_id
-          order by c.project_id, c.due_since limit 1) n
-      ) select p.project_id, p.due_since from projects p;
-    when 'answers' then
-      return query select p.id, p.answers_blank_since from filestore.projects p
-      where p.answers_blank_through is not null;
-    when 'retention' then
-      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
-  end case;
-end
-$$;
-comment on function filestore.projects_to_sweep is
-  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
-  'each project with a pass to make, and each rule of retention.';
-call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
-
-create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
-language sql volatile set search_path = '' as $$
-  insert into filestore.sweeps as s (project_id, turns)
-  select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
-  on conflict (project_id) do update set turns = s.turns || excluded.turns
-$$;
-comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
-call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
-
-create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
-language plpgsql volatile security definer
--- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set jit = off
-as $$
-declare
-  -- A client's clock may leave out what is less than a millisecond.
-  v_begun constant timestamptz := p_begun + interval '1 millisecond';
-  v_project_id uuid;
-begin
-  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
-  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
-  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
-  -- those that had a step before it came.
-  select w.project_id into v_project_id
-  from filestore.projects_to_sweep(p_kind, v_begun) w
-  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
-  left join filestore.sweeps s on s.project_id = w.project_id
-  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
-  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
-  if v_project_id is null then return false; end if;
-  begin
-    case p_kind
-      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
-      when 'marks' then perform filestore.sweep_marks(v_project_id);
-      when 'answers' then perform filestore.sweep_answers(v_project_id);
-      when 'retention' then perform filestore.sweep_retention(v_project_id);
-    end case;
-  exception when lock_not_available then
-    -- Its turn is over all the same, or it would keep all others from theirs.
-    null;
-  end;
-  perform filestore.note_turn(v_project_id, p_kind);
-  return true;
-end
-$$;
-comment on function public.filestore_sweep_erasures is
-  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
-  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
-  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
-call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');

@@ -200,3 +200,49 @@ end
 $$;
 comment on function filestore.not_found is 'The refusal where a file does not exist, or no longer exists.';
 call filestore.grant_execute('filestore.not_found', 'filestore_engine');
+
+create function filestore.refused_field(p_field text, p_reason text) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
+    'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
+end
+$$;
+comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
+call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
+
+create type filestore.next_version as (
+  segment_ids uuid[],
+  size bigint,
+  mime_type text,
+  is_deleted boolean,
+  is_text boolean,
+  source_file_id uuid,
+  source_version integer
+);
+comment on type filestore.next_version is 'What a new version is to contain.';
+
+create function filestore.unreadable_version(
+  p_file filestore.files, p_number integer, p_version filestore.file_versions
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  if (p_version).redacted_at is not null then
+    return filestore.refusal('VERSION_REDACTED', jsonb_build_object('version', p_number));
+  elsif (p_version).version is null then
+    return filestore.refusal('VERSION_NOT_FOUND', jsonb_build_object('latestVersion', (p_file).version)
+      || case when p_number < (p_file).version then '{"trimmed": true}'::jsonb else '{}'::jsonb end);
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.unreadable_version is
+  'The refusal where the version of a number cannot be read: there is none, or none any more, or its content was '
+  'erased.';
+call filestore.grant_execute('filestore.unreadable_version', 'filestore_engine');
+
+create function filestore.validation_refusal(p_issues jsonb) returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
+comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
+call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');

@@ -64,12 +64,6 @@ comment on function filestore.account_project is
   'A project with its limits in force and its usage. Opens its rows for the rest of the transaction.';
 call filestore.grant_execute('filestore.account_project', 'filestore_account');
 
-create function filestore.validation_refusal(p_issues jsonb) returns jsonb
-language plpgsql stable set search_path = ''
-as $$ begin return filestore.refusal('VALIDATION_ERROR', jsonb_build_object('issues', p_issues)); end $$;
-comment on function filestore.validation_refusal is 'The refusal of parameters, [{"path", "reason"}].';
-call filestore.grant_execute('filestore.validation_refusal', 'filestore_account', 'filestore_admin');
-
 create function filestore.validate_name(p_name text, p_minimum integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
@@ -142,8 +136,6 @@ comment on function filestore.enter_account is
   'What every call of an account begins with: whose it is, and one request more in the account''s minute. Returns '
   '{"rate"}, and a refusal: INVALID_SESSION, RATE_LIMIT_EXCEEDED.';
 call filestore.grant_execute('filestore.enter_account', 'filestore_account');
-
--- Projects of an account ----------------------------------------------------------------------------------------------
 
 create function filestore.account_settings(p_account_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
@@ -285,8 +277,6 @@ comment on function public.filestore_account_describe is
   'The account: whether it may make projects, else why not, and its limits and usage. Makes nothing.';
 call filestore.publish('public.filestore_account_describe', 'filestore_account', 'authenticated');
 
--- Keys of a project ---------------------------------------------------------------------------------------------------
-
 create function filestore.create_key(p_project_id uuid, p_key jsonb, p_replaced_id uuid default null) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -425,8 +415,6 @@ end
 $$;
 comment on function filestore.revoke_key is 'Revokes a key immediately. Refusals: KEY_NOT_FOUND.';
 call filestore.grant_execute('filestore.revoke_key', 'filestore_account');
-
--- One project ---------------------------------------------------------------------------------------------------------
 
 create function filestore.latest_writes(p_project_id uuid, p_limit integer) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -620,3 +608,54 @@ comment on function public.filestore_account_session is
   'Lets the console''s token stand in for a key of the project, for a limited time and no longer than the session of '
   'Auth that the access token is of. Refusals: PROJECT_NOT_FOUND.';
 call filestore.publish('public.filestore_account_session', 'filestore_account', 'authenticated');
+
+create function filestore.find_account(p_account text, out id uuid, out email text)
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if to_regclass('auth.users') is not null then
+    execute 'select u.id, u.email from auth.users u where u.id::text = lower($1) or lower(u.email) = lower($1)'
+    into id, email using p_account;
+  end if;
+end
+$$;
+comment on function filestore.find_account is
+  'The account with this id or e-mail address, or nulls. Runs as the role that applies migrations, which may read '
+  'auth.users.';
+call filestore.grant_execute('filestore.find_account', 'filestore_account', 'filestore_admin');
+
+create function public.filestore_account_delete(p_confirm text, p_deletion_id uuid) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_repeated constant jsonb := filestore.repeated_account_deletion(p_deletion_id);
+  v_account_id constant uuid := filestore.current_account_id();
+  v_entry jsonb;
+  v_email text;
+  v_project_id uuid;
+begin
+  if v_repeated is not null then return jsonb_build_object('value', v_repeated); end if;
+  v_entry := filestore.enter_account();
+  if v_entry ? 'refusal' then return v_entry; end if;
+  -- Who signed in without an address confirms by the id.
+  v_email := (
+    select coalesce(nullif(a.email, ''), v_account_id::text) from filestore.find_account(v_account_id::text) a);
+  if lower(p_confirm) is distinct from lower(v_email) then
+    return v_entry || filestore.validation_refusal(
+      '[{"path": "confirm", "reason": "must be the e-mail address of the account"}]');
+  end if;
+  perform filestore.lock_account();
+  -- What the operator keeps for a reason is not the owner's to remove.
+  if exists (select from filestore.projects p where p.owner_id = v_account_id and p.suspended_at is not null) then
+    return v_entry || filestore.refusal('FORBIDDEN_SCOPE', '{"suspended": true}');
+  end if;
+  for v_project_id in
+    select p.id from filestore.projects p where p.owner_id = v_account_id order by p.id
+  loop
+    perform filestore.end_project(v_project_id, null);
+  end loop;
+  return v_entry || jsonb_build_object('value', filestore.end_account(v_account_id, p_deletion_id));
+end
+$$;
+comment on function public.filestore_account_delete is
+  'Deletes the signed-in account, whose address is given, and all of its projects. Who calls this has Auth remove the '
+  'account then. Refusals: VALIDATION_ERROR, FORBIDDEN_SCOPE where the operator has suspended one of the projects.';
+call filestore.publish('public.filestore_account_delete', 'filestore_account', 'authenticated');

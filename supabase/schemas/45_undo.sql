@@ -131,10 +131,7 @@ call filestore.grant_execute('filestore.undo_files', 'filestore_engine');
 create function filestore.split_moves(
   p_session filestore.session, p_run_id text, p_key_ids uuid[], p_ids uuid[]
 ) returns uuid[]
-language plpgsql stable
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql stable set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).undo_versions_examined_max;
   v_examined integer;
@@ -160,6 +157,7 @@ comment on function filestore.split_moves is
   'Those of the files that the run moved, with these keys, from or to a file that is none of them; all of them where '
   'there are too many moves to look at.';
 call filestore.grant_execute('filestore.split_moves', 'filestore_engine');
+call filestore.pin_plan('filestore.split_moves');
 
 create function filestore.conflict_of(
   p_session filestore.session, p_file filestore.files, p_version filestore.file_versions, p_reason text
@@ -314,10 +312,7 @@ create function filestore.changed_since(
   p_session filestore.session, p_directory text, p_since timestamptz,
   out ids uuid[], out is_complete boolean
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).restore_examined_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
@@ -354,6 +349,7 @@ comment on function filestore.changed_since is
   'Files below a directory that were changed since a time, by path; incomplete where both ways to find them are too '
   'long.';
 call filestore.grant_execute('filestore.changed_since', 'filestore_engine');
+call filestore.pin_plan('filestore.changed_since');
 
 create function filestore.plan_restore(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
@@ -444,56 +440,3 @@ $$;
 comment on function filestore.back_answer is
   'The answer of an undo or restore: of a plan, without a run, or of what was done.';
 call filestore.grant_execute('filestore.back_answer', 'filestore_engine');
-
-create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_change filestore.change := filestore.change_of(case p_kind
-    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
-    when 'restore_folder' then 'restore' else p_kind end, p_commit);
-  v_plan filestore.plan;
-  v_refusal jsonb;
-begin
-  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
-  v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
-  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
-  if v_refusal is not null then return v_refusal; end if;
-  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
-    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
-    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
-end
-$$;
-comment on function filestore.commit_planned is
-  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
-  'may leave versions made: roll it back.';
-call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
-
-create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
-language plpgsql volatile security definer set search_path = '' as $$
-declare
-  v_session filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
-  v_plan filestore.plan;
-  v_remaining integer;
-begin
-  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
-  v_plan := filestore.plan_of(v_session, p_kind, p_commit);
-  begin
-    v_remaining := filestore.count_files(v_session, least(
-      coalesce(cardinality(v_plan.paths), 1),
-      (filestore.limits()).plan_requests_max * (filestore.limits()).operations_per_request));
-    v_session.envelope := jsonb_set(
-      v_session.envelope, '{rate,remaining}', coalesce(to_jsonb(v_remaining), 'null'));
-  exception when sqlstate 'FS004' then
-    v_plan.refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
-  end;
-  -- It changes nothing, so it does not wait for the disk.
-  perform set_config('synchronous_commit', 'off', true);
-  return v_session.envelope || coalesce(
-    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null)));
-end
-$$;
-comment on function public.filestore_plan is
-  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
-  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
-  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
-call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

@@ -12,16 +12,6 @@ comment on column filestore.moment.settled_at is
   'What was changed last by then was the same at the moment. A commit takes its time before its positions, so of a '
   'cursor this is earlier, by a minute, than any commit takes.';
 
-create function filestore.refused_field(p_field text, p_reason text) returns jsonb
-language plpgsql stable set search_path = '' as $$
-begin
-  return filestore.refusal('VALIDATION_ERROR', jsonb_build_object(
-    'issues', jsonb_build_array(jsonb_build_object('path', p_field, 'reason', p_reason))));
-end
-$$;
-comment on function filestore.refused_field is 'The refusal of a field whose fault only the database sees.';
-call filestore.grant_execute('filestore.refused_field', 'filestore_engine');
-
 create function filestore.moment_of(p_session filestore.session, p_at text) returns filestore.moment
 language plpgsql volatile set search_path = '' as $$
 declare

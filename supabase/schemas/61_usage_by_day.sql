@@ -51,7 +51,7 @@ call filestore.grant_execute('filestore.note_usage_level', 'filestore_admin');
 
 create function filestore.fold_usage(p_project_id uuid, p_versions_max integer) returns integer
 language plpgsql volatile security definer
--- By index, whatever the statistics say: see 53_changes.sql.
+-- By index, whatever the statistics say: see 30_changes.sql.
 set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$

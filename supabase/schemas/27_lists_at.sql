@@ -1,13 +1,10 @@
--- Lists of a directory as it was.
+-- Lists of a directory as it was, and the entry of all lists.
 
 create function filestore.was_directory(
   p_session filestore.session, p_path text, p_moment filestore.moment, p_budget integer,
   out is_found boolean, out examined integer
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   v_file filestore.files;
   v_then record;
@@ -29,15 +26,13 @@ $$;
 comment on function filestore.was_directory is
   'Whether a directory had a file, and how many files it took to find that out; p_budget at most, then unknown.';
 call filestore.grant_execute('filestore.was_directory', 'filestore_engine');
+call filestore.pin_plan('filestore.was_directory');
 
 create function filestore.directories_at(
   p_session filestore.session, p_directory text, p_moment filestore.moment,
   out names text[], out has_more boolean, out examined integer
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_names_max constant integer := (filestore.limits()).list_directories_max;
   v_start constant text := case when p_directory = '' then '' else p_directory || '/' end;
@@ -84,16 +79,14 @@ comment on function filestore.directories_at is
   'Names of the sub-folders that a directory had, and how many files it took to find them; has_more where the bounds '
   'end the search.';
 call filestore.grant_execute('filestore.directories_at', 'filestore_engine');
+call filestore.pin_plan('filestore.directories_at');
 
 -- fence: as `plain_page`, each statement has one index that provides its order.
 create function filestore.page_at(
   p_session filestore.session, p_directory text, p_recursive boolean, p_after text, p_limit integer,
   p_moment filestore.moment, out files text, out trimmed text[], out next text, out examined integer
 )
-language plpgsql volatile
-set search_path = '' set plan_cache_mode = 'force_generic_plan'
-set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
-as $$
+language plpgsql volatile set search_path = '' as $$
 declare
   c_examined_max constant integer := (filestore.limits()).list_at_examined_max;
   v_rows refcursor;
@@ -164,6 +157,7 @@ comment on function filestore.page_at is
   'on those, a page may have fewer records than its limit, or none. Live files that are as they were are not counted '
   'as examined.';
 call filestore.grant_execute('filestore.page_at', 'filestore_engine');
+call filestore.pin_plan('filestore.page_at');
 
 create function filestore.list_at(p_session filestore.session, p_query jsonb) returns json
 language plpgsql volatile set search_path = '' as $$
@@ -199,3 +193,34 @@ $$;
 comment on function filestore.list_at is
   'One page of a directory as it was, of what the key may see. Without a total, which nothing knows of former times.';
 call filestore.grant_execute('filestore.list_at', 'filestore_engine');
+
+create function public.filestore_list(p_key_hash text, p_request_id uuid, p_query jsonb) returns json
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_directory constant text := p_query ->> 'directory';
+  v_is_recursive constant boolean := (p_query ->> 'recursive')::boolean;
+  v_seen constant text := filestore.seen_directory(v_session, v_directory);
+  v_page json;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope::json; end if;
+  if p_query ? 'at' then
+    v_page := filestore.list_at(v_session, p_query);
+    return case when v_page ->> 'refusal' is null then filestore.page_response(v_session, v_page -> 'value')
+      else (v_session.envelope || v_page::jsonb)::json end;
+  end if;
+  if v_seen = v_directory or v_is_recursive and v_seen is not null
+    or coalesce((p_query ->> 'deleted')::boolean, false) then
+    v_page := filestore.list_page(v_session, p_query || jsonb_build_object(
+      'directory', case when v_is_recursive then coalesce(v_seen, v_directory) else v_directory end));
+  else
+    v_page := filestore.list_above_prefix(
+      v_session, p_query, v_seen is not null and filestore.holds_files(v_session.project_id, v_seen));
+  end if;
+  return filestore.page_response(v_session, v_page);
+end
+$$;
+comment on function public.filestore_list is
+  'One page of a directory''s files, of those that the key may see. p_query: directory, recursive, limit, offset, '
+  'sortBy, sortOrder, the filters, and at: as it was then. Refusals: VALIDATION_ERROR.';
+call filestore.publish('public.filestore_list', 'filestore_engine', 'service_role');

@@ -1,8 +1,89 @@
--- Garbage collection: finding objects that nothing needs, so that the edge function can remove them.
---
--- Objects are named {project_id}/{yyyymmdd}/{segment_id}. Uploads that no commit ever referenced are found by day: a
--- day is swept once it has been over for a day. Commits refuse segments of such days, so an object without a row never
--- gets one. Segments that erasure leaves behind are listed in `dead_segments`.
+-- The sweep: what is due, and in which order projects are served.
+
+create function filestore.projects_to_sweep(
+  p_kind text, p_begun timestamptz, out project_id uuid, out due_since timestamptz
+) returns setof record
+language plpgsql volatile set search_path = '' as $$
+begin
+  case p_kind
+    when 'versions' then
+      return query select g.project_id, min(g.due_since) from filestore.purged_files g
+      where g.pending_versions > 0 group by g.project_id;
+    when 'marks' then
+      -- One probe of the index for each project, however many segments it has.
+      return query with recursive projects as (
+        (select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
+         where c.due_since is not null order by c.project_id, c.due_since limit 1)
+        union all
+        select n.project_id, n.due_since from projects p cross join lateral (
+          select c.project_id, c.due_since from filestore.possibly_unreferenced_segments c
+          where c.due_since is not null and c.project_id > p.project_id
+          order by c.project_id, c.due_since limit 1) n
+      ) select p.project_id, p.due_since from projects p;
+    when 'answers' then
+      return query select p.id, p.answers_blank_since from filestore.projects p
+      where p.answers_blank_through is not null;
+    when 'retention' then
+      return query select r.project_id, r.due_since from filestore.due_retention(p_begun) r;
+  end case;
+end
+$$;
+comment on function filestore.projects_to_sweep is
+  'The projects with work of a kind, and since when there is some. Reads a row for each purge that is not finished, '
+  'each project with a pass to make, and each rule of retention.';
+call filestore.grant_execute('filestore.projects_to_sweep', 'filestore_admin');
+
+create function filestore.note_turn(p_project_id uuid, p_kind text) returns void
+language sql volatile set search_path = '' as $$
+  insert into filestore.sweeps as s (project_id, turns)
+  select p.id, jsonb_build_object(p_kind, clock_timestamp()) from filestore.projects p where p.id = p_project_id
+  on conflict (project_id) do update set turns = s.turns || excluded.turns
+$$;
+comment on function filestore.note_turn is 'Notes a step of a kind for a project: all others that wait come before it.';
+call filestore.grant_execute('filestore.note_turn', 'filestore_admin');
+
+create function public.filestore_sweep_erasures(p_kind text, p_begun timestamptz default null) returns boolean
+language plpgsql volatile security definer
+-- By index, whatever the statistics say: what was removed lately lies in front of what is looked for.
+set search_path = '' set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  -- A client's clock may leave out what is less than a millisecond.
+  v_begun constant timestamptz := p_begun + interval '1 millisecond';
+  v_project_id uuid;
+begin
+  perform set_config('lock_timeout', (filestore.limits()).lock_timeout_milliseconds::text, true);
+  if p_kind = 'usage' then return filestore.sweep_usage(v_begun); end if;
+  -- The project that has waited longest, since its last step or since there is something to do. So a new one is behind
+  -- those that had a step before it came.
+  select w.project_id into v_project_id
+  from filestore.projects_to_sweep(p_kind, v_begun) w
+  join filestore.projects p on p.id = w.project_id and p.deleted_at is null
+  left join filestore.sweeps s on s.project_id = w.project_id
+  where p_kind = 'retention' or (w.due_since <= v_begun) is not false
+  order by greatest(w.due_since, (s.turns ->> p_kind)::timestamptz), w.project_id limit 1;
+  if v_project_id is null then return false; end if;
+  begin
+    case p_kind
+      when 'versions' then perform filestore.sweep_purged_versions(v_project_id);
+      when 'marks' then perform filestore.sweep_marks(v_project_id);
+      when 'answers' then perform filestore.sweep_answers(v_project_id);
+      when 'retention' then perform filestore.sweep_retention(v_project_id);
+    end case;
+  exception when lock_not_available then
+    -- Its turn is over all the same, or it would keep all others from theirs.
+    null;
+  end;
+  perform filestore.note_turn(v_project_id, p_kind);
+  return true;
+end
+$$;
+comment on function public.filestore_sweep_erasures is
+  'One step of one kind, for the project that has waited longest: versions, marks and answers of what was erased, '
+  'retention, or usage, which is counted for several projects. False where there is nothing to do, with p_begun '
+  'nothing that was due by then, so that a sweep comes to an end whatever others begin.';
+call filestore.publish('public.filestore_sweep_erasures', 'filestore_admin', 'service_role');
 
 create function filestore.prune_keys() returns void
 language sql volatile set search_path = '' as $$
@@ -48,7 +129,7 @@ call filestore.grant_execute('filestore.sweepable_through', 'filestore_admin');
 
 create function public.filestore_sweep_dead(p_limit integer, p_begun timestamptz default null) returns jsonb
 language plpgsql volatile security definer
--- By index, whatever the statistics say, as in 57_erasure.sql.
+-- By index, whatever the statistics say, as in 47_erasure.sql.
 set search_path = '' set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare

@@ -1,0 +1,152 @@
+-- Who is calling: the account of an access token, and what each operation sets for its own transaction, so that
+-- policies can tell which rows it may see (after the transaction a setting is empty, not null).
+
+create function filestore.to_uuid(p_text text) returns uuid
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (regexp_match(p_text, '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'))[1]::uuid;
+end
+$$;
+comment on function filestore.to_uuid is 'The UUID that the text is, or null.';
+call filestore.grant_execute('filestore.to_uuid', 'filestore_account', 'filestore_admin');
+
+create function filestore.is_account_active(p_account_id uuid) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Null: the operator's own. Without Supabase Auth there is nobody to ask.
+  if p_account_id is null or to_regclass('auth.users') is null then return true; end if;
+  return exists (
+    select from auth.users u
+    where u.id = p_account_id and u.deleted_at is null
+      and (u.banned_until is null or u.banned_until < clock_timestamp()));
+end
+$$;
+comment on function filestore.is_account_active is
+  'Whether an account exists and is not banned. Runs, as what follows, as the role that applies migrations, which may '
+  'read the schema auth.';
+call filestore.grant_execute('filestore.is_account_active', 'filestore_engine');
+
+create function filestore.is_session_active(p_account_id uuid, p_session_id uuid, p_aal text) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  -- Auth removes a session's row when the person signs out. The column not_after is newer than the table.
+  if to_regclass('auth.sessions') is not null then
+    if not exists (
+      select from auth.sessions s
+      where s.id = p_session_id and s.user_id = p_account_id
+        and coalesce((to_jsonb(s) ->> 'not_after')::timestamptz > clock_timestamp(), true)) then
+      return false;
+    end if;
+  end if;
+  if p_aal is distinct from 'aal2' and to_regclass('auth.mfa_factors') is not null then
+    return not exists (
+      select from auth.mfa_factors f where f.user_id = p_account_id and f.status::text = 'verified');
+  end if;
+  return true;
+end
+$$;
+comment on function filestore.is_session_active is
+  'Whether a session of the account has not ended, and was begun with a second factor if the account has one now. '
+  'Where Auth keeps sessions, a token that names none has none.';
+call filestore.grant_execute('filestore.is_session_active', 'filestore_engine');
+
+create function filestore.may_own(p_account_id uuid, p_claims jsonb) returns boolean
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  return p_claims ->> 'is_anonymous' is distinct from 'true'
+    and filestore.is_account_active(p_account_id)
+    and not exists (select from filestore.account_deletions d where d.account_id = p_account_id)
+    and filestore.is_session_active(
+      p_account_id, filestore.to_uuid(p_claims ->> 'session_id'), p_claims ->> 'aal');
+end
+$$;
+comment on function filestore.may_own is
+  'Whether the account may act as an owner in the session that these claims are of: not where it was deleted or '
+  'banned or is anonymous, and not where the session has ended or lacks the account''s second factor.';
+call filestore.grant_execute('filestore.may_own', 'filestore_account');
+
+create function filestore.current_claims() returns jsonb
+language plpgsql stable set search_path = ''
+as $$ begin return nullif(current_setting('request.jwt.claims', true), '')::jsonb; end $$;
+comment on function filestore.current_claims is
+  'The claims of the access token, which PostgREST has verified; or null.';
+call filestore.grant_execute('filestore.current_claims', 'filestore_account', 'filestore_admin');
+
+create function filestore.is_persons_token(p_claims jsonb) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  -- Auth's own OAuth server names the app that it issued a token to. A token without an audience is for everybody
+  -- (RFC 7519, section 4.1.3).
+  return p_claims ->> 'role' is not distinct from 'authenticated' and not p_claims ? 'client_id'
+    and (coalesce(p_claims -> 'aud', 'null') in ('null', '[]') or p_claims -> 'aud' @> '"authenticated"');
+end
+$$;
+comment on function filestore.is_persons_token is
+  'Whether Auth issued the token to a person who signed in here: not to a third-party app, for another role, or for '
+  'another service.';
+call filestore.grant_execute('filestore.is_persons_token', 'filestore_account', 'filestore_admin');
+
+create function filestore.claimed_account_id() returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  v_claims constant jsonb := filestore.current_claims();
+begin
+  return case when filestore.is_persons_token(v_claims) then filestore.to_uuid(v_claims ->> 'sub') end;
+end
+$$;
+comment on function filestore.claimed_account_id is
+  'The account (auth.users.id) that the person''s access token is of, whether or not it may act; or null.';
+call filestore.grant_execute('filestore.claimed_account_id', 'filestore_account', 'filestore_admin');
+
+create function filestore.current_account_id() returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  v_id constant uuid := filestore.claimed_account_id();
+begin
+  return case when v_id is not null and filestore.may_own(v_id, filestore.current_claims()) then v_id end;
+end
+$$;
+comment on function filestore.current_account_id is
+  'The signed-in account (auth.users.id), or null; also null where it may not act as an owner, and where the subject '
+  'of another issuer is no account of this project.';
+call filestore.grant_execute('filestore.current_account_id', 'filestore_account');
+
+-- What the transaction acts for. These functions pin no search_path, which their bodies do not need: what they name was
+-- looked up when they were made. So the planner puts the bodies into each policy's condition; otherwise each condition
+-- of each statement would cost a call, or a query around the setting.
+create function filestore.current_project_id() returns uuid
+language sql stable parallel safe
+return nullif(current_setting('filestore.project_id', true), '')::uuid;
+comment on function filestore.current_project_id is 'The project of the key, or the one that was opened; or null.';
+call filestore.grant_execute(
+  'filestore.current_project_id', 'filestore_account', 'filestore_admin', 'filestore_engine');
+
+create function filestore.current_owner_id() returns uuid
+language sql stable parallel safe
+return nullif(current_setting('filestore.account_id', true), '')::uuid;
+comment on function filestore.current_owner_id is
+  'The account whose projects are being added up by `shared_bytes`; else null.';
+call filestore.grant_execute('filestore.current_owner_id', 'filestore_account');
+
+create function filestore.current_key_hash() returns bytea
+language sql stable parallel safe
+return decode(nullif(current_setting('filestore.key_hash', true), ''), 'hex');
+comment on function filestore.current_key_hash is 'Of the key, or of the token of a console session or link; or null.';
+call filestore.grant_execute('filestore.current_key_hash', 'filestore_engine');
+
+create function filestore.current_path_prefix() returns text
+language sql stable parallel safe
+return current_setting('filestore.path_prefix', true);
+comment on function filestore.current_path_prefix is
+  'What each path begins with that the key may see, with a slash at its end; empty: all of them.';
+call filestore.grant_execute('filestore.current_path_prefix', 'filestore_engine');
+
+create function filestore.place_hash(p_cursor_key bytea, p_file_id uuid, p_place text) returns bytea
+language plpgsql stable set search_path = '' as $$
+begin
+  return substr(sha256(p_cursor_key || uuid_send(p_file_id) || convert_to(p_place, 'UTF8')), 1, 16);
+end
+$$;
+comment on function filestore.place_hash is
+  'What is kept of the path of a purged file, or of a directory above it: whoever names the place finds it again.';
+call filestore.grant_execute('filestore.place_hash', 'filestore_admin', 'filestore_engine');

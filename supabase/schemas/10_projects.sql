@@ -1,0 +1,304 @@
+-- The tables of projects, keys, console sessions, links and windows, each with its policies and grants.
+
+create table filestore.tiers (
+  name text primary key,
+  requests_per_minute integer check (requests_per_minute > 0),
+  max_file_bytes bigint check (max_file_bytes > 0),
+  max_project_bytes bigint check (max_project_bytes > 0)
+);
+comment on table filestore.tiers is 'Limits of a tier; null means no limit. A project''s own limits take precedence.';
+insert into filestore.tiers (name, requests_per_minute, max_file_bytes, max_project_bytes) values
+  ('free', 100, 10485760, 1073741824),
+  ('pro', 1000, 104857600, null),
+  ('enterprise', null, null, null);
+alter table filestore.tiers enable row level security;
+create policy "Everybody reads it" on filestore.tiers to filestore_engine using (true);
+grant select on filestore.tiers to filestore_engine;
+create policy "The operator reads it" on filestore.tiers to filestore_admin using (true);
+grant select on filestore.tiers to filestore_admin;
+create policy "Accounts read it" on filestore.tiers to filestore_account using (true);
+grant select on filestore.tiers to filestore_account;
+
+create table filestore.settings (
+  is_the_row boolean primary key default true check (is_the_row),
+  project_makers text[],
+  account_bytes bigint default 5368709120 check (account_bytes > 0)
+);
+comment on table filestore.settings is 'What the operator decides for the whole installation: one row.';
+comment on column filestore.settings.project_makers is
+  'Which accounts may make projects: {anyone}, or addresses and domains (@example.com). Empty: only the operator makes '
+  'projects; null: nothing was decided yet, which is the same.';
+comment on column filestore.settings.account_bytes is
+  'What the projects of an account that have the quota of their tier may use together; null: no more than each.';
+insert into filestore.settings default values;
+alter table filestore.settings enable row level security;
+create policy "Everybody reads it" on filestore.settings to filestore_engine using (true);
+grant select on filestore.settings to filestore_engine;
+create policy "The operator decides" on filestore.settings to filestore_admin using (true);
+grant select, update on filestore.settings to filestore_admin;
+
+create table filestore.projects (
+  id uuid primary key default gen_random_uuid(),
+  owner_id uuid,
+  name text not null check (char_length(name) between 1 and 100),
+  tier text not null references filestore.tiers (name),
+  requests_per_minute integer check (requests_per_minute > 0),
+  max_file_bytes bigint check (max_file_bytes > 0),
+  max_project_bytes bigint check (max_project_bytes > 0),
+  created_at timestamptz(3) not null default now(),
+  suspended_at timestamptz(3),
+  deleted_at timestamptz(3),
+  cursor_key bytea not null default uuid_send(gen_random_uuid()),
+  retention jsonb check (jsonb_typeof(retention) = 'object'),
+  retention_set_at timestamptz,
+  answers_blank_through timestamptz,
+  answers_blank_since timestamptz,
+  unique nulls not distinct (owner_id, name)
+);
+comment on table filestore.projects is 'A tenant. Files, keys and limits belong to exactly one project.';
+comment on column filestore.projects.owner_id is
+  'The account (auth.users.id) that owns it; null for a project created on the command line. While that account is '
+  'banned or gone, the project is as suspended; the operator can give it to another one.';
+comment on column filestore.projects.suspended_at is 'Since when its files and keys are refused; null: they are not.';
+comment on column filestore.projects.deleted_at is
+  'Since when it is being deleted: it has no owner and no name, its keys are refused, and the sweep removes it.';
+comment on column filestore.projects.retention is
+  'Which versions go by themselves: keepVersions, keepDays and deletedDays, each if it is there; null: none.';
+comment on column filestore.projects.answers_blank_through is
+  'Something was erased, so stored answers of then and earlier name nothing any more. Null once the sweep has '
+  'removed what they named, which it has had to do since answers_blank_since.';
+comment on column filestore.projects.cursor_key is 'A secret: what the cursors of its change feed are made with.';
+create index projects_by_owner on filestore.projects (owner_id, created_at);
+create index projects_with_blank_answers on filestore.projects (id) where answers_blank_through is not null;
+alter table filestore.projects enable row level security;
+create policy "A key sees its project" on filestore.projects to filestore_engine
+  using (id = filestore.current_project_id());
+grant select on filestore.projects to filestore_engine;
+create policy "The operator sees every project" on filestore.projects for select to filestore_admin
+  using (true);
+create policy "The operator creates projects" on filestore.projects for insert to filestore_admin
+  with check (true);
+create policy "The operator changes every project" on filestore.projects for update to filestore_admin
+  using (true);
+create policy "A deletion removes the project that it opened" on filestore.projects for delete to filestore_admin
+  using (id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.projects to filestore_admin;
+create policy "An account sees its projects" on filestore.projects for select to filestore_account
+  using (owner_id = (select filestore.current_account_id()) or owner_id = filestore.current_owner_id()
+    or id = filestore.current_project_id());
+create policy "An account creates projects of its own" on filestore.projects for insert to filestore_account
+  with check (owner_id = (select filestore.current_account_id()));
+create policy "An account changes the project that it opened" on filestore.projects for update to filestore_account
+  using (id = filestore.current_project_id());
+grant select, insert, update (name, retention, retention_set_at, owner_id, deleted_at)
+  on filestore.projects to filestore_account;
+
+create table filestore.api_keys (
+  id uuid primary key default gen_random_uuid(),
+  project_id uuid not null references filestore.projects (id),
+  name text not null default '' check (char_length(name) <= 100),
+  key_hash bytea unique check (octet_length(key_hash) = 32),
+  prefix text not null check (prefix ~ '^[0-9A-Za-z_]{0,16}$'),
+  environment text not null default 'development' check (environment in ('development', 'production')),
+  scopes text[] not null default '{read,write}'
+    check (scopes <@ array['read', 'write', 'admin'] and cardinality(scopes) between 1 and 3),
+  path_prefix text collate "C"
+    check (octet_length(path_prefix) between 1 and 1024 and cardinality(string_to_array(path_prefix, '/')) <= 32
+      and path_prefix !~ '^/|/$|//'),
+  created_at timestamptz(3) not null default now(),
+  expires_at timestamptz(3),
+  revoked_at timestamptz(3),
+  last_used_at timestamptz(3),
+  has_written boolean not null default false,
+  unique (project_id, id),
+  constraint api_keys_admin_is_whole check (path_prefix is null or not 'admin' = any (scopes))
+);
+comment on table filestore.api_keys is
+  'API keys: only the SHA-256 and the first characters. The key itself is shown once and stored nowhere.';
+comment on column filestore.api_keys.key_hash is
+  'Null: the key ended long ago; its id and name stay for the versions that it wrote.';
+comment on column filestore.api_keys.has_written is
+  'Whether versions may name it. Set by its first request to write, before that locks a file.';
+comment on column filestore.api_keys.scopes is
+  'read: content, lists, history. write: every change of files. admin: the project''s name and keys.';
+comment on column filestore.api_keys.path_prefix is
+  'A directory: the key reads and writes only what lies below it. Null: everything.';
+create index api_keys_by_project on filestore.api_keys (project_id, created_at);
+create index api_keys_by_end on filestore.api_keys (least(revoked_at, expires_at)) where key_hash is not null;
+alter table filestore.api_keys enable row level security;
+create policy "A key sees itself" on filestore.api_keys to filestore_engine
+  using (key_hash = filestore.current_key_hash());
+grant select, update (last_used_at, has_written) on filestore.api_keys to filestore_engine;
+create policy "The operator administers every key" on filestore.api_keys to filestore_admin using (true);
+grant select, insert, update, delete on filestore.api_keys to filestore_admin;
+create policy "An account administers the keys of the project that it opened" on filestore.api_keys to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select, insert, update (name, scopes, path_prefix, revoked_at, expires_at)
+  on filestore.api_keys to filestore_account;
+
+create table filestore.console_sessions (
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  project_id uuid not null references filestore.projects (id),
+  account_id uuid not null,
+  session_id uuid,
+  aal text,
+  expires_at timestamptz(3) not null
+);
+comment on table filestore.console_sessions is
+  'Stands in for a key while the owner of a project works in the console: the edge function derives a token from its '
+  'own secret and the owner''s access token, and the account opens the session under that. It ends with the session of '
+  'Auth, and when the project gets another owner.';
+comment on column filestore.console_sessions.session_id is
+  'The session of Auth (auth.sessions.id) that the access token is of; null where Auth keeps none.';
+comment on column filestore.console_sessions.aal is
+  'The assurance level that the access token states: aal2 with a second factor.';
+create index console_sessions_by_project on filestore.console_sessions (project_id);
+alter table filestore.console_sessions enable row level security;
+create policy "A console session sees itself" on filestore.console_sessions to filestore_engine
+  using (token_hash = filestore.current_key_hash());
+grant select on filestore.console_sessions to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.console_sessions to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, token_hash), delete on filestore.console_sessions to filestore_admin;
+create policy "An account opens sessions of the project that it opened"
+  on filestore.console_sessions to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select, insert, update (account_id, session_id, aal, expires_at), delete
+  on filestore.console_sessions to filestore_account;
+
+create unlogged table filestore.account_windows (
+  account_id uuid primary key,
+  window_start timestamptz not null,
+  request_count integer not null
+) with (fillfactor = 50);
+comment on table filestore.account_windows is
+  'Calls of an account''s own functions in the current clock minute. Not logged: after a crash the counts are gone.';
+alter table filestore.account_windows enable row level security;
+create policy "An account counts its own calls" on filestore.account_windows to filestore_account
+  using (account_id = (select filestore.current_account_id()));
+grant select, insert, update on filestore.account_windows to filestore_account;
+
+-- Many update rows of one project at the same time: with few rows on a page, each stays on its own.
+create unlogged table filestore.rate_windows (
+  project_id uuid not null references filestore.projects (id),
+  shard integer not null,
+  window_start timestamptz not null default '-infinity',
+  request_count integer not null default 0,
+  request_id uuid,
+  primary key (project_id, shard)
+) with (fillfactor = 10);
+comment on table filestore.rate_windows is
+  'Requests of the current clock minute, spread over 64 shards, so that a locked row delays nobody. Shard s takes its '
+  'n-th request if (n - 1) * 64 + s is within the limit: the caps of all shards add up to the limit. Not logged: after '
+  'a crash the counts of that minute are gone.';
+comment on column filestore.rate_windows.request_id is
+  'The last request counted here, so that a call repeated because its response was lost is not counted twice.';
+alter table filestore.rate_windows enable row level security;
+create policy "A key counts the requests of its project" on filestore.rate_windows to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.rate_windows to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.rate_windows to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, shard), delete on filestore.rate_windows to filestore_admin;
+create policy "An account sees those of the project that it opened" on filestore.rate_windows to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.rate_windows to filestore_account;
+
+create sequence filestore.positions;
+comment on sequence filestore.positions is 'Of versions in the change feed of their project. See `next_position`.';
+grant select, usage on sequence filestore.positions to filestore_admin, filestore_engine;
+
+create table filestore.links (
+  id uuid primary key,
+  project_id uuid not null references filestore.projects (id),
+  token_hash bytea not null unique check (octet_length(token_hash) = 32),
+  scope text not null check (scope in ('read', 'write')),
+  path text collate "C" not null
+    check (octet_length(path) between 1 and 1024 and cardinality(string_to_array(path, '/')) <= 32),
+  version integer check (version > 0),
+  mime_type text,
+  max_bytes bigint check (max_bytes > 0),
+  if_version integer check (if_version >= 0),
+  key_id uuid,
+  key_hash bytea,
+  account_id uuid,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  revoked_at timestamptz(3),
+  used_at timestamptz(3),
+  commit_id uuid,
+  check ((key_id is null) = (key_hash is null) and (key_id is null) <> (account_id is null))
+);
+comment on table filestore.links is
+  'Addresses that read or write one file without a key, for a while. The token is stored nowhere, only its SHA-256.';
+comment on column filestore.links.version is 'Of a link for reading: null follows the latest.';
+comment on column filestore.links.if_version is 'Of a link for writing: the version it replaces, 0 for none.';
+comment on column filestore.links.key_id is
+  'The key that it acts as, which follows rotations; null where the project''s owner (account_id) made it.';
+comment on column filestore.links.used_at is 'When its one version was written, by commit_id.';
+create index links_by_project on filestore.links (project_id, created_at);
+create index links_by_key on filestore.links (key_id);
+create index links_by_end on filestore.links (expires_at);
+alter table filestore.links enable row level security;
+create policy "A link sees itself, and a key those of its project below its prefix"
+  on filestore.links for select to filestore_engine
+  using (token_hash = filestore.current_key_hash()
+    or project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix()));
+create policy "A key creates links of its project" on filestore.links for insert to filestore_engine
+  with check (project_id = filestore.current_project_id());
+create policy "A key changes links of its project" on filestore.links for update to filestore_engine
+  using (project_id = filestore.current_project_id());
+create policy "A key removes links of its project" on filestore.links for delete to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update (revoked_at, used_at, commit_id), delete on filestore.links to filestore_engine;
+create policy "The operator and the sweep change and remove every link" on filestore.links to filestore_admin
+  using (true);
+grant select, update (key_id, key_hash), delete on filestore.links to filestore_admin;
+create policy "An account changes the links of the project that it opened" on filestore.links to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select, update (key_id, key_hash) on filestore.links to filestore_account;
+
+create unlogged table filestore.link_windows (
+  project_id uuid not null,
+  link_id uuid not null,
+  window_start timestamptz not null,
+  request_count integer not null,
+  primary key (project_id, link_id)
+) with (fillfactor = 50);
+comment on table filestore.link_windows is
+  'Uses of a link in the current clock minute, and of all links of a project (link_id all zeros). Not logged: after a '
+  'crash the counts of that minute are gone.';
+alter table filestore.link_windows enable row level security;
+create policy "A link counts its uses" on filestore.link_windows to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.link_windows to filestore_engine;
+create policy "The sweep removes all" on filestore.link_windows to filestore_admin using (true);
+grant select, delete on filestore.link_windows to filestore_admin;
+
+-- A foreign key to a row that each commit of a project names would have each of them lock that row, all together. What
+-- a commit names was read in its own transaction and hardly ever goes, so its removal looks for what names it instead.
+create function filestore.refuse_to_orphan() returns trigger
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_project_id uuid;
+begin
+  if tg_table_name = 'projects' then
+    v_project_id := old.id;
+  elsif old.has_written then
+    v_project_id := old.project_id;
+  end if;
+  if v_project_id is not null then
+    if exists (select from filestore.files f where f.project_id = v_project_id) then
+      raise foreign_key_violation using message = format('a row of %s is in use', tg_table_name);
+    end if;
+  end if;
+  return old;
+end
+$$;
+comment on function filestore.refuse_to_orphan is
+  'Keeps a project that has files, and its keys that versions may name.';
+call filestore.grant_execute('filestore.refuse_to_orphan', 'filestore_admin');
+create trigger keep_projects_with_files before delete or update of id on filestore.projects
+  for each row execute function filestore.refuse_to_orphan();
+create trigger keep_keys_of_versions before delete or update of project_id, id on filestore.api_keys
+  for each row execute function filestore.refuse_to_orphan();

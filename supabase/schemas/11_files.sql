@@ -1,0 +1,266 @@
+-- The tables of files, versions, segments, runs, stored answers and usage, each with its policies and grants.
+
+-- A domain, since a commit that leaves the path as it is would check a constraint of the table again.
+create domain filestore.file_path as text collate "C"
+  check (octet_length(value) between 1 and 1024 and cardinality(string_to_array(value, '/')) <= 32
+    -- No character that changes the direction of text.
+    and value !~ '[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]');
+comment on domain filestore.file_path is 'The path of a file. Paths compare byte for byte.';
+
+create table filestore.files (
+  id uuid not null default gen_random_uuid(),
+  project_id uuid not null,
+  path filestore.file_path,
+  directory text collate "C" not null generated always as (coalesce(substring(path from '^(.*)/'), '')) stored,
+  version integer not null,
+  mime_type text not null,
+  size bigint not null,
+  is_deleted boolean not null default false,
+  is_text boolean not null default true,
+  segment_ids uuid[] not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  primary key (project_id, id),
+  unique (project_id, path)
+) with (fillfactor = 85);
+comment on table filestore.files is 'A path of a project with its latest version. Paths compare byte for byte.';
+comment on column filestore.files.path is
+  'Null: purged. The row stays for its receipt, and for versions that are still to be removed; the engine does not see '
+  'it.';
+comment on column filestore.files.version is
+  'With the size, as in the row of that version, which checks them. 0: a path that a commit of several files has '
+  'taken, before it gives it content. Never seen by another transaction.';
+comment on column filestore.files.is_text is 'Whether each segment is text, so that the content can be indexed.';
+comment on column filestore.files.segment_ids is
+  'The segment list of the latest version. Compaction may replace a run of it by segments with the same bytes.';
+alter table filestore.files alter column segment_ids set storage external;
+create index files_by_directory on filestore.files (project_id, directory, path) where not is_deleted;
+create index files_deleted on filestore.files (project_id, path) where is_deleted;
+-- A directory as it was.
+create index files_deleted_by_directory on filestore.files (project_id, directory, path) where is_deleted;
+-- One for each order of a list, so that only the rows of the page are read. Writes pay for it: a commit changes
+-- `updated_at`, so it can never be a heap-only update and adds an entry to every index of its row.
+create index files_by_size on filestore.files (project_id, size, path) where not is_deleted;
+create index files_by_updated_at on filestore.files (project_id, updated_at, path) where not is_deleted;
+create index files_by_created_at on filestore.files (project_id, created_at, path) where not is_deleted;
+-- With files_by_updated_at: what was written last, deletions included.
+create index files_deleted_by_updated_at on filestore.files (project_id, updated_at, path) where is_deleted;
+alter table filestore.files enable row level security;
+-- A key with a path prefix sees no other file, and nobody sees the row of a purged one.
+create policy "A key sees the files of its project below its prefix" on filestore.files for select to filestore_engine
+  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
+    and path is not null);
+create policy "A key creates files of its project below its prefix" on filestore.files for insert to filestore_engine
+  with check (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
+    and path is not null);
+create policy "A key changes the files that it sees" on filestore.files for update to filestore_engine
+  using (project_id = filestore.current_project_id() and starts_with(path, filestore.current_path_prefix())
+    and path is not null)
+  with check (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.files to filestore_engine;
+create policy "The sweep sees and changes every file" on filestore.files to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, update, delete on filestore.files to filestore_admin;
+create policy "An account sees the files of the project that it opened" on filestore.files to filestore_account
+  using (project_id = filestore.current_project_id() and path is not null);
+grant select on filestore.files to filestore_account;
+create policy "The search index sees every file" on filestore.files to filestore_search using (true);
+grant select on filestore.files to filestore_search;
+
+create type filestore.operation as enum (
+  'write', 'append', 'overwrite', 'edit', 'delete', 'restore', 'copy', 'move', 'undo', 'purge');
+comment on type filestore.operation is 'What made a version.';
+
+create table filestore.file_versions (
+  project_id uuid not null,
+  file_id uuid not null,
+  version integer not null,
+  mime_type text not null,
+  size bigint not null,
+  is_deleted boolean not null default false,
+  is_text boolean not null default true,
+  segment_ids uuid[] not null,
+  commit_id uuid not null,
+  position bigint not null default nextval('filestore.positions'),
+  operation filestore.operation not null default 'write',
+  key_id uuid,
+  run_id text collate "C",
+  actor text collate "C",
+  note text,
+  source_file_id uuid,
+  source_version integer,
+  undone_run_id text collate "C",
+  created_at timestamptz(3) not null,
+  redacted_at timestamptz(3),
+  redacted_segment_ids uuid[],
+  primary key (file_id, version),
+  foreign key (project_id, file_id) references filestore.files (project_id, id),
+  -- One constraint, since each costs a statement 3 microseconds, whatever it checks.
+  check (version > 0 and size >= 0)
+);
+comment on table filestore.file_versions is
+  'Every version of every file. Rows never change, until their content is erased or they go; the engine may only '
+  'insert and select.';
+comment on column filestore.file_versions.commit_id is
+  'Chosen by the caller, so that a repeated commit finds its first result. The versions of one transaction share it.';
+comment on column filestore.file_versions.position is
+  'Its place in the change feed: ascending with the versions of a file, and never below one that a reader of the feed '
+  'has passed.';
+comment on column filestore.file_versions.run_id is
+  'With actor and note: what the client said of the change. Claims; key_id is what was authenticated.';
+comment on column filestore.file_versions.source_file_id is
+  'With source_version: where the content of a copy, move, restore or undo is from.';
+comment on column filestore.file_versions.redacted_at is
+  'Since when the content is gone for good: the list of segments is empty, whatever the size says.';
+comment on column filestore.file_versions.redacted_segment_ids is
+  'What the list was. Ids alone: they tell which other versions still have a piece of it, and keep nothing.';
+comment on column filestore.file_versions.undone_run_id is 'Of an undo: the run whose changes it takes back.';
+alter table filestore.file_versions alter column segment_ids set storage external;
+create index file_versions_by_commit on filestore.file_versions (commit_id, project_id);
+-- The change feed.
+create index file_versions_by_position on filestore.file_versions (project_id, position);
+-- What a run did, by the key that did it, so that what one key did is found among what others claim to have done in the
+-- same run. The columns at the end save a list of runs from reading the versions.
+create index file_versions_by_run on filestore.file_versions (project_id, run_id, key_id, file_id, version)
+  include (position, created_at, actor) where run_id is not null;
+-- What a run moved: an undo asks whether both halves go back.
+create index file_versions_moves_by_run on filestore.file_versions (project_id, run_id, file_id, version)
+  where run_id is not null and operation = 'move';
+alter table filestore.file_versions enable row level security;
+create policy "A key sees and adds versions of its project" on filestore.file_versions to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.file_versions to filestore_engine;
+create policy "The sweep sees and erases every version" on filestore.file_versions to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update (segment_ids, note, redacted_at, redacted_segment_ids), delete
+  on filestore.file_versions to filestore_admin;
+create policy "An account sees the versions of the project that it opened"
+  on filestore.file_versions to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.file_versions to filestore_account;
+
+create table filestore.runs (
+  project_id uuid not null,
+  run_id text collate "C" not null check (octet_length(run_id) between 1 and 128),
+  first_position bigint not null,
+  primary key (project_id, run_id)
+);
+comment on table filestore.runs is
+  'Each run that has a version, once. Made by its first commit; nothing that a later one would have to lock.';
+create index runs_by_age on filestore.runs (project_id, first_position);
+alter table filestore.runs enable row level security;
+create policy "A key sees and adds those of its project" on filestore.runs to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.runs to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.runs to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, run_id), delete on filestore.runs to filestore_admin;
+
+create table filestore.run_undos (
+  project_id uuid not null,
+  undone_run_id text collate "C" not null,
+  run_id text collate "C" not null,
+  primary key (project_id, undone_run_id, run_id)
+);
+comment on table filestore.run_undos is 'Which runs have undone which.';
+alter table filestore.run_undos enable row level security;
+create policy "A key sees and adds those of its project" on filestore.run_undos to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.run_undos to filestore_engine;
+create policy "A deletion removes those of its project" on filestore.run_undos to filestore_admin
+  using (project_id = filestore.current_project_id());
+grant select (project_id, undone_run_id, run_id), delete on filestore.run_undos to filestore_admin;
+
+create table filestore.segments (
+  id uuid primary key,
+  project_id uuid not null,
+  stored_on date not null,
+  size integer not null,
+  sha256 bytea not null,
+  newlines integer not null,
+  ends_with_newline boolean not null,
+  is_text boolean not null,
+  check (size > 0 and octet_length(sha256) = 32 and newlines >= 0)
+);
+comment on table filestore.segments is
+  'Immutable pieces of content. The bytes are the object {project_id}/{yyyymmdd of stored_on}/{id}.';
+alter table filestore.segments enable row level security;
+create policy "A key sees and adds segments of its project" on filestore.segments to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.segments to filestore_engine;
+create policy "The sweep sees and removes every segment" on filestore.segments to filestore_admin
+  using (true);
+grant select, update (sha256, newlines, ends_with_newline), delete on filestore.segments to filestore_admin;
+create policy "The search index sees every segment" on filestore.segments to filestore_search using (true);
+grant select on filestore.segments to filestore_search;
+
+create table filestore.shared_segments (
+  project_id uuid not null,
+  segment_id uuid not null,
+  file_id uuid not null,
+  primary key (project_id, segment_id, file_id)
+);
+comment on table filestore.shared_segments is
+  'Which files have versions with a segment that more than one file has had. A row for each of them, made when content '
+  'of one file becomes a version of another; of all other segments one file alone has versions.';
+alter table filestore.shared_segments enable row level security;
+create policy "A key sees and adds those of its project" on filestore.shared_segments to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert on filestore.shared_segments to filestore_engine;
+create policy "The sweep sees and removes all" on filestore.shared_segments to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, delete on filestore.shared_segments to filestore_admin;
+
+create table filestore.project_usage (
+  project_id uuid not null references filestore.projects (id),
+  shard smallint not null,
+  bytes bigint not null default 0,
+  database_bytes bigint not null default 0,
+  versions bigint not null default 0,
+  primary key (project_id, shard)
+) with (fillfactor = 50);
+comment on table filestore.project_usage is
+  'Bytes of all segments of a project, what its rows in the database count, and number of its versions, spread over '
+  'rows so that writers do not wait for each other.';
+comment on column filestore.project_usage.database_bytes is 'By the tariff; a row may be negative, the sum is not.';
+alter table filestore.project_usage enable row level security;
+create policy "A key counts the usage of its project" on filestore.project_usage to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update on filestore.project_usage to filestore_engine;
+create policy "The sweep counts the usage of every project" on filestore.project_usage to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.project_usage to filestore_admin;
+create policy "An account sees the usage of the project that it opened" on filestore.project_usage to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.project_usage to filestore_account;
+
+create table filestore.idempotency_keys (
+  project_id uuid not null,
+  caller_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  key text collate "C" not null check (octet_length(key) between 1 and 255),
+  fingerprint bytea not null check (octet_length(fingerprint) = 32),
+  response jsonb,
+  names jsonb,
+  created_at timestamptz(3) not null,
+  primary key (project_id, caller_id, key)
+);
+comment on table filestore.idempotency_keys is
+  'Responses to writes with an Idempotency-Key, kept for 24 hours. The fingerprint distinguishes a retry from another '
+  'request with the same key.';
+comment on column filestore.idempotency_keys.response is
+  'The answer without what names files or quotes them; null until the commit is done.';
+comment on column filestore.idempotency_keys.names is
+  'The rest of the answer: its lists of files and its quotes of content, and `prefix`, the path prefix that the '
+  'key had. Null: there is no rest, or it was erased.';
+comment on column filestore.idempotency_keys.caller_id is
+  'The API key or link whose request it was, so that they cannot meet each other''s; all zeros for the console.';
+create index idempotency_keys_by_age on filestore.idempotency_keys (project_id, created_at);
+create index idempotency_keys_with_names on filestore.idempotency_keys (project_id, created_at)
+  where names is not null;
+alter table filestore.idempotency_keys enable row level security;
+create policy "A key uses those of its project" on filestore.idempotency_keys to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.idempotency_keys to filestore_engine;
+create policy "The sweep sees, blanks and removes all" on filestore.idempotency_keys to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, update (names), delete on filestore.idempotency_keys to filestore_admin;

@@ -1,0 +1,245 @@
+-- The tables of what the sweep does: erasure, retention, usage by day, deletions. Each with its policies and grants.
+
+create function filestore.due_since() returns timestamptz
+language plpgsql volatile set search_path = '' as $$
+begin
+  return coalesce(nullif(current_setting('filestore.due_since', true), '')::timestamptz, clock_timestamp());
+end
+$$;
+comment on function filestore.due_since is
+  'Since when the sweep has to do what this transaction leaves to it: now, or as long as what it follows from, which a '
+  'step of the sweep has set. A sweep ends where nothing is left that was due when it began.';
+call filestore.grant_execute('filestore.due_since', 'filestore_admin');
+
+create table filestore.purged_files (
+  project_id uuid not null,
+  file_id uuid not null,
+  path_hash bytea not null,
+  place_hashes bytea[] not null,
+  versions bigint not null,
+  bytes bigint not null,
+  pending_versions bigint not null,
+  first_pending_versions bigint not null,
+  purged_at timestamptz not null,
+  due_since timestamptz not null default filestore.due_since(),
+  primary key (project_id, file_id)
+);
+comment on table filestore.purged_files is
+  'Files of which nothing is left but the receipt in the change feed, the last version of their row.';
+comment on column filestore.purged_files.path_hash is
+  'Of the path that it had, and place_hashes of the directories above: `place_hash`. By them followers of a path, and '
+  'keys with a prefix, see the receipt of what they saw.';
+comment on column filestore.purged_files.versions is
+  'With bytes and first_pending_versions, the answer to the purge. pending_versions: how many are still to be removed.';
+comment on column filestore.purged_files.due_since is 'Since when the sweep has the rest to do.';
+create index purged_files_pending on filestore.purged_files (project_id, due_since) where pending_versions > 0;
+alter table filestore.purged_files enable row level security;
+create policy "A key sees the receipts of what it would have seen" on filestore.purged_files to filestore_engine
+  using (project_id = filestore.current_project_id() and (filestore.current_path_prefix() = ''
+    or filestore.place_hash(
+      (select p.cursor_key from filestore.projects p where p.id = filestore.current_project_id()), file_id,
+      rtrim(filestore.current_path_prefix(), '/')) = any (place_hashes)));
+grant select on filestore.purged_files to filestore_engine;
+create policy "The sweep sees and changes all" on filestore.purged_files to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.purged_files to filestore_admin;
+
+create table filestore.possibly_unreferenced_segments (
+  project_id uuid not null,
+  file_id uuid not null,
+  segment_id uuid not null,
+  due_since timestamptz,
+  is_examined boolean not null default false,
+  is_referenced boolean not null default false,
+  primary key (project_id, file_id, segment_id)
+);
+comment on table filestore.possibly_unreferenced_segments is
+  'Segments that may be in no version: what compactions put into the list of a file, and what a file has lost by an '
+  'erasure that could not tell whether anything else has it. A pass over the versions of the project finds out. '
+  'Whatever is in the list of a file, and in no version of that file, has a row with it.';
+comment on column filestore.possibly_unreferenced_segments.due_since is
+  'Since when a pass is to find out; null: no pass is made for it, but one that is made settles it, too.';
+comment on column filestore.possibly_unreferenced_segments.is_examined is
+  'Whether the pass under way is about it. Set before that looks at the first version.';
+comment on column filestore.possibly_unreferenced_segments.is_referenced is
+  'Whether the pass has found a version with it.';
+create index possibly_unreferenced_by_segment on filestore.possibly_unreferenced_segments (project_id, segment_id);
+create index possibly_unreferenced_due on filestore.possibly_unreferenced_segments (project_id, due_since)
+  where due_since is not null;
+alter table filestore.possibly_unreferenced_segments enable row level security;
+create policy "A key sees, adds and removes those of its project"
+  on filestore.possibly_unreferenced_segments to filestore_engine
+  using (project_id = filestore.current_project_id());
+grant select, insert, delete on filestore.possibly_unreferenced_segments to filestore_engine;
+create policy "The sweep does all with all" on filestore.possibly_unreferenced_segments to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.possibly_unreferenced_segments to filestore_admin;
+
+create table filestore.retention_passes (
+  project_id uuid primary key,
+  after_file uuid,
+  position bigint not null,
+  started_at timestamptz not null,
+  applied_at timestamptz not null default '-infinity'
+);
+comment on table filestore.retention_passes is
+  'How far the sweep has come in applying the rule of a project, file by file in the order of their ids.';
+comment on column filestore.retention_passes.after_file is 'The last file that was looked at; null: the pass is over.';
+comment on column filestore.retention_passes.position is
+  'Of the last version when the pass began: while there is none after it, nothing but time can make another one due.';
+comment on column filestore.retention_passes.applied_at is 'When the last pass that has ended began.';
+alter table filestore.retention_passes enable row level security;
+create policy "The sweep sees and changes all" on filestore.retention_passes to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.retention_passes to filestore_admin;
+
+create table filestore.dead_segments (
+  segment_id uuid primary key,
+  project_id uuid not null,
+  stored_on date not null,
+  removed_at timestamptz,
+  due_since timestamptz not null default filestore.due_since()
+);
+comment on table filestore.dead_segments is
+  'Segments that nothing readable needs, nor ever will: the sweep removes their objects, then the rows of both tables. '
+  'Inserted by the transaction that makes the last version with them unreadable; it has taken their bytes from the '
+  'usage.';
+comment on column filestore.dead_segments.removed_at is
+  'When the object was removed. The row of the segment stays as long as segments of its day may be committed: an '
+  'attempt at the commit that brought it, repeated so late, finds the id taken.';
+create index dead_segments_to_remove on filestore.dead_segments (project_id, due_since) where removed_at is null;
+create index dead_segments_removed on filestore.dead_segments (stored_on) where removed_at is not null;
+alter table filestore.dead_segments enable row level security;
+create policy "The sweep sees and changes all" on filestore.dead_segments to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.dead_segments to filestore_admin;
+
+create table filestore.usage_days (
+  project_id uuid not null,
+  day date not null,
+  key_id uuid not null,
+  requests bigint not null default 0 check (requests >= 0),
+  versions bigint not null default 0 check (versions >= 0),
+  bytes_written bigint not null default 0 check (bytes_written >= 0),
+  primary key (project_id, day, key_id)
+) with (fillfactor = 85);
+comment on table filestore.usage_days is
+  'What each key did on each day (UTC). No request writes here: requests are added up in the memory of the edge '
+  'function, and versions are counted from their rows by `fold_usage`.';
+comment on column filestore.usage_days.key_id is
+  'All zeros: the console. It stays when the key is forgotten.';
+comment on column filestore.usage_days.bytes_written is
+  'The content of those versions: of an append what was added, of a copy, move, restore or undo nothing.';
+alter table filestore.usage_days enable row level security;
+create policy "The sweep sees and changes all" on filestore.usage_days to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.usage_days to filestore_admin;
+create policy "An account sees those of the project that it opened" on filestore.usage_days to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.usage_days to filestore_account;
+
+create table filestore.usage_levels (
+  project_id uuid not null,
+  day date not null,
+  bytes bigint not null,
+  database_bytes bigint not null,
+  primary key (project_id, day)
+) with (fillfactor = 85);
+comment on table filestore.usage_levels is
+  'What a project held when it was last looked at on a day (UTC). A day without a row is like the one before.';
+alter table filestore.usage_levels enable row level security;
+create policy "The sweep sees and changes all" on filestore.usage_levels to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.usage_levels to filestore_admin;
+create policy "An account sees those of the project that it opened" on filestore.usage_levels to filestore_account
+  using (project_id = filestore.current_project_id());
+grant select on filestore.usage_levels to filestore_account;
+
+create table filestore.usage_folds (
+  project_id uuid primary key,
+  position bigint not null,
+  folded_at timestamptz not null
+) with (fillfactor = 85);
+comment on table filestore.usage_folds is
+  'Up to which version, by its position, those of a project are counted in `usage_days`, and when that was.';
+alter table filestore.usage_folds enable row level security;
+create policy "The sweep sees and changes all" on filestore.usage_folds to filestore_admin
+  using (filestore.current_project_id() is null or project_id = filestore.current_project_id());
+grant select, insert, update, delete on filestore.usage_folds to filestore_admin;
+
+create table filestore.sweeps (
+  project_id uuid primary key references filestore.projects (id),
+  swept_through date,
+  day date,
+  kept integer not null default 0 check (kept >= 0),
+  turns jsonb not null default '{}',
+  marked_through bigint
+);
+comment on table filestore.sweeps is 'How far the garbage collection of each project has come.';
+comment on column filestore.sweeps.swept_through is 'Every day up to this one has been swept; null: none.';
+comment on column filestore.sweeps.day is 'The day being swept.';
+comment on column filestore.sweeps.kept is 'How many objects of that day were examined and kept.';
+comment on column filestore.sweeps.marked_through is
+  'The position up to which a pass has looked for possibly unreferenced segments; null: none has begun to look.';
+comment on column filestore.sweeps.turns is 'When the last step of each kind of work was, for projects to take turns.';
+alter table filestore.sweeps enable row level security;
+create policy "The sweep sees and changes all" on filestore.sweeps to filestore_admin using (true);
+grant select, insert, update, delete on filestore.sweeps to filestore_admin;
+
+create table filestore.health (
+  is_only boolean primary key default true check (is_only),
+  probed_at timestamptz not null
+);
+comment on table filestore.health is 'One row, updated in place: what GET /health?deep writes.';
+alter table filestore.health enable row level security;
+create policy "The probe reads and writes it" on filestore.health to filestore_admin using (true);
+grant select, insert, update on filestore.health to filestore_admin;
+
+create function public.filestore_health_probe() returns boolean
+language sql volatile security definer set search_path = '' as $$
+  insert into filestore.health (probed_at) values (clock_timestamp())
+  on conflict (is_only) do update set probed_at = excluded.probed_at returning true
+$$;
+comment on function public.filestore_health_probe is
+  'Writes and reads one row; fails where the database does not take it.';
+call filestore.publish('public.filestore_health_probe', 'filestore_admin', 'service_role');
+
+create table filestore.project_deletions (
+  project_id uuid primary key references filestore.projects (id),
+  id uuid not null unique,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null,
+  visited_at timestamptz not null,
+  is_emptied boolean not null default false,
+  objects text[] not null default '{}'
+);
+comment on table filestore.project_deletions is 'Projects that were deleted and are not gone yet.';
+comment on column filestore.project_deletions.id is
+  'Chosen by the caller, so that a deletion whose answer was lost gives it again.';
+comment on column filestore.project_deletions.due_at is 'When it is to be swept (again).';
+comment on column filestore.project_deletions.visited_at is
+  'When its last step was, at first when it was deleted: projects take turns, and a new one is behind those that wait.';
+comment on column filestore.project_deletions.is_emptied is 'Whether this sweep has found no object any more.';
+comment on column filestore.project_deletions.objects is
+  'Objects that are being removed, as {yyyymmdd}/{segment_id}. Noted first, so that a slice that is cut off between '
+  'the object and the row of its segment leaves no row that nothing leads to.';
+create index project_deletions_by_turn on filestore.project_deletions (visited_at, due_at);
+alter table filestore.project_deletions enable row level security;
+create policy "The sweep sees and changes all" on filestore.project_deletions to filestore_admin using (true);
+grant select, insert, update, delete on filestore.project_deletions to filestore_admin;
+create policy "An account adds the project that it opened"
+  on filestore.project_deletions for insert to filestore_account
+  with check (project_id = filestore.current_project_id());
+grant insert on filestore.project_deletions to filestore_account;
+
+create table filestore.account_deletions (
+  account_id uuid primary key,
+  id uuid not null,
+  deleted_at timestamptz(3) not null,
+  due_at timestamptz not null
+);
+comment on table filestore.account_deletions is
+  'Accounts whose projects were deleted and that Supabase Auth still has. They may do nothing any more.';
+alter table filestore.account_deletions enable row level security;
+create policy "The sweep sees and changes all" on filestore.account_deletions to filestore_admin using (true);
+grant select, insert, update, delete on filestore.account_deletions to filestore_admin;

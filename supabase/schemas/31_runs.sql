@@ -1,0 +1,321 @@
+-- Runs: what agents did under one run id, read from the versions.
+
+create type filestore.run_file as (
+  file_id uuid,
+  path text,
+  first_version integer,
+  last_version integer,
+  first_at timestamptz,
+  last_at timestamptz,
+  key_ids uuid[]
+);
+comment on type filestore.run_file is
+  'What a run did with a file, and with which keys; all zeros stand for the console.';
+
+create function filestore.run_keys(p_project_id uuid, p_run_id text) returns uuid[]
+language plpgsql stable set search_path = '' as $$
+declare
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  return array(
+    with recursive keys (key_id) as (
+      select c_none
+      union all
+      select n.key_id from keys k
+      cross join lateral (
+        select v.key_id from filestore.file_versions v
+        where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id > k.key_id
+        order by v.key_id limit 1
+      ) n
+    )
+    select k.key_id from keys k
+    where k.key_id <> c_none or exists (
+      select from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null));
+end
+$$;
+comment on function filestore.run_keys is
+  'The keys with which versions of a run were made, all zeros for the console. Reads one index entry for each.';
+call filestore.grant_execute('filestore.run_keys', 'filestore_engine');
+call filestore.pin_plan('filestore.run_keys');
+
+create function filestore.run_file_after(
+  p_project_id uuid, p_run_id text, p_key_id uuid, p_after uuid, p_from uuid,
+  out file_id uuid, out first_version integer, out first_position bigint, out first_at timestamptz,
+  out last_version integer, out last_at timestamptz
+)
+language plpgsql stable set search_path = '' as $$
+begin
+  -- Twice, since a condition that is true of null as well would not be one of the index.
+  if p_key_id = '00000000-0000-0000-0000-000000000000' then
+    select v.file_id, v.version, v.position, v.created_at
+    into file_id, first_version, first_position, first_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
+      and v.file_id > p_after and v.file_id >= p_from
+    order by v.key_id, v.file_id, v.version limit 1;
+    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id is null
+      and v.file_id = run_file_after.file_id
+    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
+  else
+    select v.file_id, v.version, v.position, v.created_at
+    into file_id, first_version, first_position, first_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
+      and v.file_id > p_after and v.file_id >= p_from
+    order by v.key_id, v.file_id, v.version limit 1;
+    select v.version, v.created_at into last_version, last_at from filestore.file_versions v
+    where v.project_id = p_project_id and v.run_id = p_run_id and v.key_id = p_key_id
+      and v.file_id = run_file_after.file_id
+    order by v.key_id desc, v.file_id desc, v.version desc limit 1;
+  end if;
+end
+$$;
+comment on function filestore.run_file_after is
+  'The next file after p_after, and not before p_from, of which a run made versions with a key, or all zeros for the '
+  'console, with the first of these and the last. Reads two index entries.';
+call filestore.grant_execute('filestore.run_file_after', 'filestore_engine');
+call filestore.pin_plan('filestore.run_file_after');
+
+create function filestore.run_files(
+  p_project_id uuid, p_run_id text, p_key_ids uuid[], p_file_ids uuid[], p_after uuid,
+  p_limit integer, out files filestore.run_file[], out is_complete boolean
+)
+language plpgsql stable set search_path = '' as $$
+declare
+  c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_found filestore.run_file[] := '{}';
+  v_key_id uuid;
+  -- The last file that was looked at, and the next one that is asked for.
+  v_after uuid;
+  v_from uuid;
+  v_place integer;
+  v_examined integer;
+  v_seen integer;
+  v_next record;
+  v_path text;
+begin
+  is_complete := true;
+  foreach v_key_id in array p_key_ids loop
+    v_after := coalesce(p_after, c_none);
+    v_from := c_none;
+    v_place := 1;
+    v_examined := 0;
+    v_seen := 0;
+    while v_seen < p_limit loop
+      if p_file_ids is not null then
+        while p_file_ids[v_place] <= v_after loop v_place := v_place + 1; end loop;
+        v_from := p_file_ids[v_place];
+      end if;
+      exit when v_from is null;
+      v_next := filestore.run_file_after(p_project_id, p_run_id, v_key_id, v_after, v_from);
+      exit when v_next.file_id is null;
+      v_examined := v_examined + 1;
+      if v_examined > c_examined_max then
+        is_complete := false;
+        exit;
+      end if;
+      v_after := v_next.file_id;
+      if p_file_ids is not null then
+        while p_file_ids[v_place] < v_after loop v_place := v_place + 1; end loop;
+        continue when p_file_ids[v_place] is distinct from v_after;
+      end if;
+      select f.path into v_path from filestore.files f where f.project_id = p_project_id and f.id = v_after;
+      continue when not found;
+      v_seen := v_seen + 1;
+      v_found := v_found || row (
+        v_after, v_path, v_next.first_version, v_next.last_version, v_next.first_at, v_next.last_at,
+        array[v_key_id])::filestore.run_file;
+    end loop;
+  end loop;
+  files := array(
+    select row (f.file_id, min(f.path), min(f.first_version), max(f.last_version), min(f.first_at), max(f.last_at),
+      array_agg(f.key_ids[1] order by f.key_ids[1]))::filestore.run_file
+    from unnest(v_found) f group by f.file_id order by f.file_id limit p_limit);
+end
+$$;
+comment on function filestore.run_files is
+  'Files with versions that a run made with these keys, in the order of their ids: those that the key sees, up to '
+  'p_limit after p_after. With p_file_ids, which ascend, of these alone. Reads of each file and key the first '
+  'version and the last. Incomplete where of so many that are looked at so few are seen.';
+call filestore.grant_execute('filestore.run_files', 'filestore_engine');
+call filestore.pin_plan('filestore.run_files');
+
+create function filestore.whose(p_session filestore.session, p_key_ids uuid[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  c_none constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  return jsonb_build_object('own', p_key_ids = array[coalesce(p_session.key_id, c_none)])
+    || case when 'admin' = any (p_session.scopes)
+      then jsonb_build_object('keyIds', array_remove(p_key_ids, c_none)) else '{}' end;
+end
+$$;
+comment on function filestore.whose is
+  'With which keys something was made, as the wire shows it: which ones only to the owner, and to keys with admin.';
+call filestore.grant_execute('filestore.whose', 'filestore_engine');
+
+create type filestore.run_summary as (
+  run_id text,
+  file_count bigint,
+  version_count bigint,
+  first_at timestamptz,
+  last_at timestamptz,
+  actors text[],
+  counted bigint,
+  is_exact boolean
+);
+comment on type filestore.run_summary is
+  'What the key sees of a run, and how many versions were counted for it. Where it has more, counts are what it has at '
+  'least, and times and actors those of what was looked at.';
+
+create function filestore.summarize_run(p_project_id uuid, p_run_id text, p_is_confined boolean)
+returns filestore.run_summary
+language plpgsql stable set search_path = '' as $$
+declare
+  c_counted_max constant integer := (filestore.limits()).run_versions_counted_max;
+  v_run filestore.run_summary;
+  v_files filestore.run_file[];
+begin
+  -- The index of runs has all that is asked for.
+  select p_run_id, count(f.is_seen), coalesce(sum(g.versions) filter (where f.is_seen), 0),
+         min(g.first_at) filter (where f.is_seen), max(g.last_at) filter (where f.is_seen), null, sum(g.versions)
+  into v_run
+  from (
+    select l.file_id, count(*) as versions, min(l.created_at) as first_at, max(l.created_at) as last_at
+    from (
+      select v.file_id, v.created_at from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id
+      order by v.key_id, v.file_id, v.version limit c_counted_max + 1
+    ) l
+    group by l.file_id
+  ) g
+  left join lateral (
+    select true where not p_is_confined
+    union all
+    select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = g.file_id
+  ) f (is_seen) on true;
+  v_run.is_exact := coalesce(v_run.counted, 0) <= c_counted_max;
+  if not v_run.is_exact then
+    v_files := (filestore.run_files(
+      p_project_id, p_run_id, filestore.run_keys(p_project_id, p_run_id), null, null,
+      (filestore.limits()).commit_files_max)).files;
+    select greatest(v_run.file_count, count(*)), greatest(least(v_run.version_count, c_counted_max), count(*)),
+           least(v_run.first_at, min(f.first_at)), greatest(v_run.last_at, max(f.last_at))
+    into v_run.file_count, v_run.version_count, v_run.first_at, v_run.last_at
+    from unnest(v_files) f;
+  end if;
+  if v_run.version_count = 0 then return v_run; end if;
+  v_run.actors := array(
+    select distinct l.actor from (
+      select v.file_id, v.actor from filestore.file_versions v
+      where v.project_id = p_project_id and v.run_id = p_run_id
+      order by v.key_id, v.file_id, v.version limit c_counted_max + 1
+    ) l
+    cross join lateral (
+      select true where not p_is_confined
+      union all
+      select true from filestore.files f where p_is_confined and f.project_id = p_project_id and f.id = l.file_id
+    ) f
+    where l.actor is not null
+    order by l.actor limit (filestore.limits()).run_actors_max);
+  return v_run;
+end
+$$;
+comment on function filestore.summarize_run is
+  'A run, as its versions tell, up to a number of them from the index alone; none of them where the key sees none.';
+call filestore.grant_execute('filestore.summarize_run', 'filestore_engine');
+call filestore.pin_plan('filestore.summarize_run');
+
+create function filestore.run_record(p_run filestore.run_summary) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'runId', (p_run).run_id, 'actors', to_jsonb((p_run).actors), 'fileCount', (p_run).file_count,
+    'versionCount', (p_run).version_count, 'firstAt', filestore.iso((p_run).first_at),
+    'lastAt', filestore.iso((p_run).last_at))
+    || case when (p_run).is_exact then '{}'::jsonb else '{"countsAreExact": false}' end;
+end
+$$;
+comment on function filestore.run_record is 'A run, as the wire shows it.';
+call filestore.grant_execute('filestore.run_record', 'filestore_engine');
+
+create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
+  v_before bigint;
+  v_run record;
+  v_summary filestore.run_summary;
+  v_runs jsonb := '[]';
+  v_looked_at integer := 0;
+  v_counted bigint := 0;
+  v_has_more boolean := false;
+  v_cursor_key bytea;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  select p.cursor_key into v_cursor_key from filestore.projects p where p.id = v_project_id;
+  v_before := filestore.position_of(v_cursor_key, p_after);
+  if p_after is not null and v_before is null then
+    return v_session.envelope || filestore.refusal('VALIDATION_ERROR',
+      '{"issues": [{"path": "after", "reason": "must be a cursor of this project"}]}');
+  end if;
+  for v_run in
+    select r.run_id, r.first_position from filestore.runs r
+    where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
+    order by r.project_id desc, r.first_position desc limit (filestore.limits()).runs_looked_at_max + 1
+  loop
+    -- A page ends early where counting has become too much work.
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= (filestore.limits()).runs_looked_at_max
+      or v_counted >= (filestore.limits()).runs_counted_versions;
+    exit when v_has_more;
+    v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
+    v_looked_at := v_looked_at + 1;
+    v_counted := v_counted + coalesce(v_summary.counted, 0);
+    v_before := v_run.first_position;
+    if v_summary.version_count > 0 then v_runs := v_runs || filestore.run_record(v_summary); end if;
+  end loop;
+  return v_session.envelope || jsonb_build_object('value', jsonb_build_object(
+    'runs', v_runs, 'hasMore', v_has_more,
+    'cursor', filestore.cursor_at(v_cursor_key, coalesce(v_before, 0))));
+end
+$$;
+comment on function public.filestore_runs is
+  'One page of the runs that the key sees something of, newest first: fewer than asked for, and more to come, where '
+  'they have many versions, or the key sees nothing of many. Refusals: VALIDATION_ERROR.';
+call filestore.publish('public.filestore_runs', 'filestore_engine', 'service_role');
+
+create function public.filestore_run(
+  p_key_hash text, p_request_id uuid, p_run_id text, p_limit integer, p_after uuid
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
+  v_project_id constant uuid := v_session.project_id;
+  v_summary filestore.run_summary;
+  v_run record;
+  v_files jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_summary := filestore.summarize_run(v_project_id, p_run_id, v_session.path_prefix is not null);
+  if v_summary.version_count = 0 then return v_session.envelope || filestore.refusal('RUN_NOT_FOUND'); end if;
+  v_run := filestore.run_files(
+    v_project_id, p_run_id, filestore.run_keys(v_project_id, p_run_id), null, p_after, p_limit + 1);
+  v_files := (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'path', f.path, 'fileId', f.file_id, 'firstVersion', f.first_version, 'lastVersion', f.last_version,
+      'operation', v.operation) || filestore.whose(v_session, f.key_ids) order by f.file_id), '[]')
+    from unnest(v_run.files) f
+    -- fence: versions are looked up one by one.
+    cross join lateral (
+      select v.operation from filestore.file_versions v
+      where v.project_id = v_project_id and v.file_id = f.file_id and v.version = f.last_version offset 0
+    ) v);
+  return v_session.envelope || jsonb_build_object('value', filestore.run_record(v_summary) || jsonb_build_object(
+    'files', v_files - p_limit, 'hasMore', jsonb_array_length(v_files) > p_limit));
+end
+$$;
+comment on function public.filestore_run is
+  'A run, and files of it in the order of their ids. Refusals: RUN_NOT_FOUND, also where the key sees none of it.';
+call filestore.publish('public.filestore_run', 'filestore_engine', 'service_role');

@@ -1,0 +1,174 @@
+-- What a commit costs, and whether the quota has room for it.
+
+create function filestore.add_usage(
+  p_project_id uuid, p_bytes bigint, p_database_bytes bigint, p_versions bigint
+) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_shards constant integer := (filestore.limits()).usage_shards;
+begin
+  update filestore.project_usage u
+  set bytes = u.bytes + p_bytes, database_bytes = u.database_bytes + p_database_bytes,
+      versions = u.versions + p_versions
+  where u.project_id = p_project_id and u.shard = (
+    select f.shard from filestore.project_usage f
+    where f.project_id = p_project_id order by f.shard limit 1 for update skip locked);
+  if found then return; end if;
+  -- Creates a row that no other transaction is creating, or waits for one where others hold all of them.
+  insert into filestore.project_usage as u (project_id, shard, bytes, database_bytes, versions)
+  values (p_project_id, coalesce((
+    select n.shard from (
+      select g.shard from generate_series(0, c_shards - 1) g (shard)
+      where not exists (
+        select from filestore.project_usage o where o.project_id = p_project_id and o.shard = g.shard)
+      offset 0
+    ) n
+    where pg_try_advisory_xact_lock(hashtextextended('usage/' || p_project_id || '/' || n.shard, 0)) limit 1
+  ), floor(random() * c_shards)::integer), p_bytes, p_database_bytes, p_versions)
+  on conflict (project_id, shard) do update
+    set bytes = u.bytes + excluded.bytes, database_bytes = u.database_bytes + excluded.database_bytes,
+        versions = u.versions + excluded.versions;
+end
+$$;
+comment on function filestore.add_usage is
+  'Adds to what a project uses, in a row that no other transaction holds. The last step of a commit or an erasure: a '
+  'transaction that holds a row waits for nothing but other rows of the usage, in order.';
+call filestore.grant_execute('filestore.add_usage', 'filestore_admin', 'filestore_engine');
+
+create function filestore.shared_bytes(p_account_id uuid) returns bigint
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_opened constant text := coalesce(current_setting('filestore.project_id', true), '');
+  v_project_id uuid;
+  v_bytes bigint := 0;
+begin
+  perform set_config('filestore.account_id', p_account_id::text, true);
+  for v_project_id in
+    select p.id from filestore.projects p join filestore.tiers t on t.name = p.tier
+    where p.owner_id = p_account_id and p.max_project_bytes is null and t.max_project_bytes is not null
+  loop
+    perform set_config('filestore.project_id', v_project_id::text, true);
+    v_bytes := v_bytes + (
+      select coalesce(sum(u.bytes + u.database_bytes), 0)
+      from filestore.project_usage u where u.project_id = v_project_id);
+  end loop;
+  perform set_config('filestore.project_id', v_opened, true), set_config('filestore.account_id', '', true);
+  return v_bytes;
+end
+$$;
+comment on function filestore.shared_bytes is
+  'What the projects of an account that have the quota of their tier use together, content and rows. It opens them one '
+  'after the other, and then the caller''s project again.';
+call filestore.publish('filestore.shared_bytes', 'filestore_account', 'filestore_engine');
+
+create function filestore.charge_usage(
+  p_session filestore.session, p_bytes bigint, p_database_bytes bigint, p_versions integer, p_may_exceed boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- Commits up to this cost may exceed the quota together: each holds one row, so there are at most as many as rows.
+  c_unlocked_bytes constant bigint := 1048576;
+  v_has_quota constant boolean := p_session.max_project_bytes is not null and not p_may_exceed;
+  v_used bigint;
+begin
+  if v_has_quota and p_bytes + p_database_bytes > c_unlocked_bytes then
+    if p_session.account_bytes is not null then
+      perform pg_advisory_xact_lock(hashtextextended('quota/' || p_session.account_id, 0));
+    end if;
+    insert into filestore.project_usage (project_id, shard)
+    select p_session.project_id, n from generate_series(0, (filestore.limits()).usage_shards - 1) n
+    on conflict do nothing;
+    perform from filestore.project_usage u where u.project_id = p_session.project_id order by u.shard for update;
+  end if;
+  perform filestore.add_usage(p_session.project_id, p_bytes, p_database_bytes, p_versions);
+  if not v_has_quota then return null; end if;
+  select sum(u.bytes + u.database_bytes) into v_used
+  from filestore.project_usage u where u.project_id = p_session.project_id;
+  if v_used > p_session.max_project_bytes then
+    return filestore.refusal('QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.max_project_bytes));
+  elsif p_session.account_bytes is not null
+    and filestore.shared_bytes(p_session.account_id) > p_session.account_bytes then
+    return filestore.refusal(
+      'QUOTA_EXCEEDED', jsonb_build_object('limitBytes', p_session.account_bytes, 'account', true));
+  end if;
+  return null;
+end
+$$;
+comment on function filestore.charge_usage is
+  'Adds to what the project uses; returns the refusal of a commit for which a quota has no room: roll it back. A '
+  'commit that costs over 1 MiB locks all rows of the usage, so its check is exact; a smaller one does not see the '
+  'commits under way beside it. With p_may_exceed nothing is checked.';
+call filestore.grant_execute('filestore.charge_usage', 'filestore_engine');
+
+create function filestore.has_text(p_mime_type text, p_is_text boolean) returns boolean
+language plpgsql immutable set search_path = '' as $$
+begin
+  return p_is_text and p_mime_type !~ '^(image/(?!svg\+xml$)|audio/|video/|application/(pdf|zip)$)';
+end
+$$;
+comment on function filestore.has_text is
+  'Whether the bytes of a file are text, and its type is one that holds text. The types are those of '
+  '`isBinaryMediaType`.';
+call filestore.grant_execute('filestore.has_text', 'filestore_admin', 'filestore_engine');
+
+create function filestore.indexed_bytes(p_size bigint, p_mime_type text, p_is_text boolean) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case
+    when p_size <= (filestore.limits()).search_text_bytes_max and filestore.has_text(p_mime_type, p_is_text)
+    then p_size else 0 end;
+end
+$$;
+comment on function filestore.indexed_bytes is
+  'How many bytes of a live file are in the search index, once it was indexed.';
+call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'filestore_engine');
+
+create function filestore.file_cost(p_path text) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
+begin
+  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
+    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
+end
+$$;
+comment on function filestore.file_cost is
+  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
+call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
+
+create function filestore.database_cost(
+  p_before filestore.files, p_path text, p_next filestore.next_version, p_new_segments integer
+) returns bigint
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when coalesce((p_before).version, 0) = 0 then filestore.file_cost(p_path) else 0 end
+    + (filestore.limits()).tariff_version_bytes
+    + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
+    + (filestore.limits()).tariff_segment_bytes * p_new_segments
+    + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
+      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
+    + (filestore.limits()).tariff_indexed_factor * (
+      case when p_next.is_deleted then 0
+        else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
+      - case when filestore.is_live(p_before)
+        then filestore.indexed_bytes((p_before).size, (p_before).mime_type, (p_before).is_text) else 0 end);
+end
+$$;
+comment on function filestore.database_cost is
+  'What the rows of a version count towards the quota, by the tariff; less than zero where less text is indexed.';
+call filestore.grant_execute('filestore.database_cost', 'filestore_engine');
+
+create function filestore.version_cost(p_version filestore.file_versions) returns bigint
+language plpgsql immutable set search_path = '' as $$
+declare
+  c_listed constant integer := cardinality((p_version).segment_ids);
+begin
+  return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
+    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+      (p_version).run_id, (p_version).actor, (p_version).note))
+    + case when (p_version).source_file_id <> (p_version).file_id
+      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+end
+$$;
+comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
+call filestore.grant_execute('filestore.version_cost', 'filestore_admin');

@@ -1,0 +1,110 @@
+-- Plans of several files, of all kinds: made, shown, or made again under locks and carried out.
+
+create function filestore.plan_of(p_session filestore.session, p_kind text, p_commit jsonb)
+returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+begin
+  return case p_kind
+    when 'undo' then filestore.plan_undo(p_session, p_commit)
+    when 'restore_folder' then filestore.plan_restore(p_session, p_commit)
+    else filestore.plan_folder(p_session, p_kind, p_commit) end;
+end
+$$;
+comment on function filestore.plan_of is 'The plan of a commit of several files as it is now.';
+call filestore.grant_execute('filestore.plan_of', 'filestore_engine');
+
+create function filestore.locked_plan(
+  p_session filestore.session, p_kind text, p_commit jsonb
+) returns filestore.plan
+language plpgsql volatile set search_path = '' as $$
+declare
+  -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
+  c_answer_bytes_per_file constant integer := 1600;
+  v_plan filestore.plan;
+  v_again filestore.plan;
+  v_remaining integer;
+begin
+  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+    v_plan := filestore.plan_of(p_session, p_kind, p_commit);
+    if v_plan.refusal is not null then return v_plan; end if;
+    if v_try = 1 then
+      -- A file that is moved is one file, of two steps.
+      v_remaining := filestore.count_files(p_session, greatest(
+        coalesce(nullif(cardinality(v_plan.new_paths), 0), cardinality(v_plan.steps), 0),
+        octet_length(v_plan.value::text) / c_answer_bytes_per_file));
+    end if;
+    begin
+      perform filestore.lock_paths(p_session.project_id, v_plan.paths, v_plan.new_paths);
+      v_again := filestore.plan_of(p_session, p_kind, p_commit);
+      v_again.remaining := v_remaining;
+      if v_again.refusal is not null or v_again.paths = v_plan.paths
+        or not exists (select unnest(v_again.paths) except select unnest(v_plan.paths)) then
+        return v_again;
+      end if;
+      -- Others have added files meanwhile. They could only be locked in another order.
+      raise sqlstate 'FS005';
+    exception when sqlstate 'FS005' then
+      null;
+    end;
+  end loop;
+  v_plan.refusal := filestore.refusal('VERSION_CONFLICT');
+  return v_plan;
+end
+$$;
+comment on function filestore.locked_plan is
+  'The plan with the files that it depends on locked, so that it holds until the transaction ends. Counts the '
+  'request by its files, or by the length of its answer. A refusal may leave paths taken: roll it back.';
+call filestore.grant_execute('filestore.locked_plan', 'filestore_engine');
+
+create function filestore.commit_planned(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_change filestore.change := filestore.change_of(case p_kind
+    when 'copy_folder' then 'copy' when 'move_folder' then 'move' when 'delete_folder' then 'delete'
+    when 'restore_folder' then 'restore' else p_kind end, p_commit);
+  v_plan filestore.plan;
+  v_refusal jsonb;
+begin
+  if p_kind = 'undo' then v_change.undone_run_id := p_commit ->> 'run'; end if;
+  v_plan := filestore.locked_plan(p_session, p_kind, p_commit);
+  v_refusal := coalesce(v_plan.refusal, filestore.carry_out(p_session, v_plan, v_change));
+  if v_refusal is not null then return v_refusal; end if;
+  return jsonb_build_object('value', jsonb_build_object('remaining', v_plan.remaining, 'file', case
+    when p_kind in ('undo', 'restore_folder') then filestore.back_answer(p_session, v_plan, v_change.run_id)
+    else filestore.folder_answer(p_session, p_kind, v_change.commit_id) || coalesce(v_plan.value, '{}') end));
+end
+$$;
+comment on function filestore.commit_planned is
+  'Carries out a plan, under locks; p_kind: copy_folder, move_folder, delete_folder, undo, restore_folder. A refusal '
+  'may leave versions made: roll it back.';
+call filestore.grant_execute('filestore.commit_planned', 'filestore_engine');
+
+create function public.filestore_plan(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_plan filestore.plan;
+  v_remaining integer;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  v_plan := filestore.plan_of(v_session, p_kind, p_commit);
+  begin
+    v_remaining := filestore.count_files(v_session, least(
+      coalesce(cardinality(v_plan.paths), 1),
+      (filestore.limits()).plan_requests_max * (filestore.limits()).operations_per_request));
+    v_session.envelope := jsonb_set(
+      v_session.envelope, '{rate,remaining}', coalesce(to_jsonb(v_remaining), 'null'));
+  exception when sqlstate 'FS004' then
+    v_plan.refusal := filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
+  -- It changes nothing, so it does not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true);
+  return v_session.envelope || coalesce(
+    v_plan.refusal, jsonb_build_object('value', filestore.back_answer(v_session, v_plan, null)));
+end
+$$;
+comment on function public.filestore_plan is
+  'What an undo or a restore would do; locks nothing. p_kind: undo, restore_folder. Counts one request for each ten '
+  'files that it tells of, or looked at before it was refused, up to plan_requests_max; one, with RATE_LIMIT_EXCEEDED, '
+  'where so many are not left. Refusals: those of `plan_undo` and `plan_restore`.';
+call filestore.publish('public.filestore_plan', 'filestore_engine', 'service_role');

@@ -1,0 +1,166 @@
+-- The entry of every commit: repeated requests, the kind of the commit, and refusals that change nothing.
+
+create function filestore.commit_or_refuse(
+  p_session filestore.session, p_kind text, p_commit jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_result jsonb;
+begin
+  if p_session.max_project_bytes is null and p_kind in (
+    'write', 'overwrite', 'append', 'edit', 'delete', 'restore') then
+    return filestore.commit_version(p_session, p_kind, p_commit);
+  end if;
+  -- What a commit costs is known once it is made, so without room it is undone: to here.
+  begin
+    case p_kind
+      when 'copy', 'move' then v_result := filestore.copy_file(p_session, p_kind, p_commit);
+      when 'batch' then v_result := filestore.commit_batch(p_session, p_commit);
+      when 'copy_folder', 'move_folder', 'delete_folder', 'undo', 'restore_folder' then
+        v_result := filestore.commit_planned(p_session, p_kind, p_commit);
+      when 'purge' then v_result := filestore.commit_purge(p_session, p_commit);
+      else v_result := filestore.commit_version(p_session, p_kind, p_commit);
+    end case;
+    if v_result ? 'refusal' then raise sqlstate 'FS003'; end if;
+  exception when sqlstate 'FS003' then
+    null;
+  end;
+  return v_result;
+end
+$$;
+comment on function filestore.commit_or_refuse is
+  'Commits, or refuses and has changed nothing, also where the quota has no room for it.';
+call filestore.grant_execute('filestore.commit_or_refuse', 'filestore_engine');
+
+create function filestore.commit_idempotent(p_session filestore.session, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_idempotency constant jsonb := p_commit -> 'idempotency';
+  v_caller_id uuid;
+  v_expired timestamptz;
+  v_result jsonb;
+begin
+  if v_idempotency is null then return filestore.commit_or_refuse(p_session, p_kind, p_commit); end if;
+  v_caller_id := filestore.caller_id(p_session);
+  v_expired := clock_timestamp() - make_interval(secs => (filestore.limits()).idempotency_key_seconds);
+  -- Expired keys of the project are removed a few at a time, by the requests that use keys.
+  delete from filestore.idempotency_keys i
+  where i.project_id = p_session.project_id and (i.caller_id, i.key) in (
+    select o.caller_id, o.key from filestore.idempotency_keys o
+    where o.project_id = p_session.project_id and o.created_at < v_expired
+    order by o.created_at limit 10 for update skip locked);
+  begin
+    delete from filestore.idempotency_keys i
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key'
+      and i.created_at < v_expired;
+    -- Waits for a running request with the same key, whose response is stored by then.
+    insert into filestore.idempotency_keys (project_id, caller_id, key, fingerprint, created_at)
+    values (
+      p_session.project_id, v_caller_id, v_idempotency ->> 'key', decode(v_idempotency ->> 'fingerprint', 'hex'),
+      clock_timestamp())
+    on conflict do nothing;
+    if not found then
+      -- Null where the key has expired since.
+      return coalesce(
+        filestore.stored_response(
+          p_session, v_idempotency, coalesce(p_commit ->> 'destination', p_commit ->> 'path')),
+        filestore.refusal('IDEMPOTENCY_KEY_IN_USE'));
+    end if;
+  exception when lock_not_available then
+    if v_idempotency ? 'isOwn' then raise; end if;
+    return filestore.refusal('IDEMPOTENCY_KEY_IN_USE');
+  end;
+
+  v_result := filestore.commit_or_refuse(p_session, p_kind, p_commit);
+
+  if v_result ? 'refusal' then
+    delete from filestore.idempotency_keys i
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+  else
+    update filestore.idempotency_keys i
+    set response = filestore.answer_without_names(v_result -> 'value' -> 'file'),
+        names = filestore.names_of_answer(p_session, v_result -> 'value' -> 'file')
+    where i.project_id = p_session.project_id and i.caller_id = v_caller_id and i.key = v_idempotency ->> 'key';
+  end if;
+  return v_result;
+end
+$$;
+comment on function filestore.commit_idempotent is
+  'Commits, or returns what the same request returned before: `file` is the answer, also where it is about '
+  'several files. Refusals are not stored.';
+call filestore.grant_execute('filestore.commit_idempotent', 'filestore_engine');
+
+create function public.filestore_commit(p_key_hash text, p_request_id uuid, p_kind text, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
+  v_result jsonb;
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  if not filestore.may_write(v_session, coalesce(p_commit ->> 'destination', p_commit ->> 'path'))
+    or not (p_kind = 'copy' or filestore.may_write(v_session, p_commit ->> 'path')) then
+    return v_session.envelope || filestore.outside_prefix(v_session);
+  end if;
+  v_result := filestore.commit_idempotent(v_session, p_kind, p_commit);
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || v_result;
+end
+$$;
+comment on function public.filestore_commit is
+  'Adds a version. p_kind: write (creates the file where there is none), overwrite, append, edit, delete, restore, '
+  'copy, move. Refusals: FILE_NOT_FOUND, VERSION_NOT_FOUND, VERSION_DELETED, VERSION_CONFLICT, PRECONDITION_FAILED, '
+  'FILE_ALREADY_EXISTS, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE, CONTENT_TOO_LARGE, QUOTA_EXCEEDED, '
+  'SEGMENT_LIST_FULL, VERSION_REDACTED.';
+call filestore.publish('public.filestore_commit', 'filestore_engine', 'service_role');
+
+create function public.filestore_commit_many(
+  p_key_hash text, p_request_id uuid, p_requests integer, p_kind text, p_commit jsonb
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session filestore.session;
+  v_result jsonb;
+begin
+  -- Where too few requests are left nothing is counted: all is rolled back, to here.
+  begin
+    v_session := filestore.authorize(p_key_hash, p_request_id, 'write', p_requests);
+    if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+    if not filestore.writes_inside(v_session, p_commit) then
+      return v_session.envelope || filestore.outside_prefix(v_session);
+    end if;
+    v_result := filestore.commit_idempotent(v_session, p_kind, filestore.with_own_key(p_commit));
+    if v_result #> '{value,remaining}' is not null then
+      v_session.envelope := jsonb_set(v_session.envelope, '{rate,remaining}', v_result #> '{value,remaining}');
+    end if;
+  exception when sqlstate 'FS004' then
+    return jsonb_set(
+      v_session.envelope, '{rate,remaining}', to_jsonb((v_session.envelope #>> '{rate,remaining}')::integer + 1))
+      || filestore.refusal('RATE_LIMIT_EXCEEDED');
+  end;
+  -- A refusal changed nothing, so it does not wait for the disk.
+  if v_result ? 'refusal' then perform set_config('synchronous_commit', 'off', true); end if;
+  return v_session.envelope || case when v_result ? 'refusal' then v_result else jsonb_build_object('value',
+    (v_result -> 'value' -> 'file')
+    || jsonb_build_object('isReplayed', coalesce(v_result -> 'value' -> 'isReplayed', 'false'))) end;
+end
+$$;
+comment on function public.filestore_commit_many is
+  'Commits several files, all or none. p_kind: batch, copy_folder, move_folder, delete_folder, undo, restore_folder. '
+  'Counts as p_requests requests and, of all but a batch, one for each ten files begun; as none where so many are not '
+  'left. Refusals: those of filestore_commit, of a batch with details.index; of the others those of their plans.';
+call filestore.publish('public.filestore_commit_many', 'filestore_engine', 'service_role');
+
+create function public.filestore_purge(p_key_hash text, p_request_id uuid, p_commit jsonb) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'admin');
+begin
+  if v_session.envelope ? 'refusal' then return v_session.envelope; end if;
+  return v_session.envelope || filestore.commit_idempotent(v_session, 'purge', p_commit);
+end
+$$;
+comment on function public.filestore_purge is
+  'Erases a file with all of its versions, for a key with the scope admin, or the owner. Refusals: FILE_NOT_FOUND, '
+  'PRECONDITION_FAILED, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_IN_USE.';
+call filestore.publish('public.filestore_purge', 'filestore_engine', 'service_role');
