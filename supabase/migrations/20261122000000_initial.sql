@@ -3001,10 +3001,8 @@ begin
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
     exit when not found;
-    if cardinality(v_listed) = p_limit or v_examined > c_examined_max then
-      next := v_last;
-      exit;
-    end if;
+    next := case when cardinality(v_listed) = p_limit or v_examined > c_examined_max then v_last end;
+    exit when next is not null;
     v_last := v_file.path;
     if (v_file.updated_at <= p_moment.settled_at) is not true then
       examined := examined + 1;
@@ -3018,9 +3016,8 @@ begin
       examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
-    v_listed := v_listed || row(
-      v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at, false
-    )::filestore.listed_file;
+    v_listed := v_listed || row(v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size,
+      v_file.created_at, v_file.updated_at, false)::filestore.listed_file;
   end loop;
   close v_rows;
   files := filestore.file_records(v_listed);
@@ -4193,6 +4190,38 @@ $$;
 comment on function filestore.change_of is 'What the versions of a commit have in common.';
 call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
+create function filestore.content_of_edit(
+  p_file filestore.files, p_commit jsonb, out segment_ids uuid[], out size bigint, out is_text boolean,
+  out refusal jsonb
+)
+language plpgsql stable set search_path = '' as $$
+declare
+  v_segment_ids constant uuid[] := filestore.edited_segments(p_file, p_commit);
+  v_unknown bigint;
+begin
+  if v_segment_ids is null then
+    refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
+    return;
+  end if;
+  select coalesce(array_agg(r.id order by r.position), '{}'),
+         coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
+         coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
+         count(*) filter (where kept.id is null and added.value is null)
+  into segment_ids, size, is_text, v_unknown
+  from unnest(v_segment_ids) with ordinality as r (id, position)
+  -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
+  left join lateral (
+    select s.id, s.size, s.is_text from filestore.segments s
+    where s.id = r.id and s.project_id = (p_file).project_id offset 0
+  ) kept on true
+  left join jsonb_array_elements(p_commit -> 'segments') added on (added.value ->> 'id')::uuid = r.id;
+  if v_unknown > 0 then raise exception 'the edit references segments that do not exist'; end if;
+end
+$$;
+comment on function filestore.content_of_edit is
+  'What an edit makes of the locked file. Raises for a segment that is neither stored nor brought by the commit.';
+call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
+
 create function filestore.plan_version(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
   out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
@@ -4203,7 +4232,7 @@ declare
   v_source filestore.file_versions;
   v_new_ids uuid[];
   v_is_text boolean;
-  v_unknown bigint;
+  v_edited record;
 begin
   if jsonb_array_length(v_segments) = 1 then
     -- As most commits have: without a query, which costs more than these expressions.
@@ -4233,25 +4262,11 @@ begin
           'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
       end if;
     when 'edit' then
-      v_new_ids := filestore.edited_segments(p_file, p_commit);
-      if v_new_ids is null then
-        refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
-      end if;
-      select coalesce(array_agg(r.id order by r.position), '{}'),
-             coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
-             coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
-             count(*) filter (where kept.id is null and added.value is null)
-      into planned.segment_ids, planned.size, planned.is_text, v_unknown
-      from unnest(v_new_ids) with ordinality as r (id, position)
-      -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
-      left join lateral (
-        select s.id, s.size, s.is_text from filestore.segments s
-        where s.id = r.id and s.project_id = (p_file).project_id offset 0
-      ) kept on true
-      left join jsonb_array_elements(v_segments) added on (added.value ->> 'id')::uuid = r.id;
-      if v_unknown > 0 then
-        raise exception 'the edit references segments that do not exist';
-      end if;
+      v_edited := filestore.content_of_edit(p_file, p_commit);
+      refusal := v_edited.refusal;
+      planned.segment_ids := v_edited.segment_ids;
+      planned.size := v_edited.size;
+      planned.is_text := v_edited.is_text;
     when 'restore' then
       select * into v_source from filestore.file_versions v
       where v.project_id = (p_file).project_id and v.file_id = (p_file).id
@@ -4946,6 +4961,24 @@ comment on function filestore.broken_path_rule is
   'The rule that a path made of two valid ones breaks, as `details.rule` names it; null: none.';
 call filestore.grant_execute('filestore.broken_path_rule', 'filestore_engine');
 
+create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select t.path from unnest(p_paths) t (path)
+    -- fence: files are looked up one by one.
+    cross join lateral (
+      select f.id from filestore.files f
+      where f.project_id = p_project_id and f.path = t.path and not f.is_deleted offset 0
+    ) f
+    where t.path not in (select unnest(p_except))
+    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
+end
+$$;
+comment on function filestore.taken_paths is
+  'The first of these paths that have live files, without those of p_except.';
+call filestore.grant_execute('filestore.taken_paths', 'filestore_engine');
+
 create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -4958,11 +4991,12 @@ declare
   v_found record;
   v_file filestore.files;
   v_path text;
+  v_rule text;
   v_sources text[] := '{}';
   v_targets text[] := '{}';
   v_left filestore.step[] := '{}';
   v_made filestore.step[] := '{}';
-  v_there text[];
+  v_taken text[];
 begin
   if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
     or not (v_is_deletion or filestore.may_write_below(p_session, v_destination)) then
@@ -4981,7 +5015,6 @@ begin
       then jsonb_build_object('trimmed', v_found.trimmed) else '{}'::jsonb end);
   end if;
   if v_plan.refusal is not null then return v_plan; end if;
-
   foreach v_file in array v_found.files loop
     v_sources := v_sources || v_file.path::text;
     if not v_is_copy then
@@ -4989,30 +5022,19 @@ begin
     end if;
     continue when v_is_deletion;
     v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
-    if filestore.broken_path_rule(v_path) is not null then
-      v_plan.refusal := filestore.refusal('INVALID_PATH', jsonb_build_object(
-        'rule', filestore.broken_path_rule(v_path), 'path', v_file.path));
-      return v_plan;
-    end if;
-    v_plan.refusal := filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path));
+    v_rule := filestore.broken_path_rule(v_path);
+    v_plan.refusal := case when v_rule is null
+      then filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path))
+      else filestore.refusal('INVALID_PATH', jsonb_build_object('rule', v_rule, 'path', v_file.path)) end;
     if v_plan.refusal is not null then return v_plan; end if;
     v_targets := v_targets || v_path;
     v_made := v_made || row (null, v_path, filestore.content_of(v_file))::filestore.step;
   end loop;
-
   if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-    -- Not what the move itself takes away.
-    v_there := array(
-      select t.path from unnest(v_targets) t (path)
-      -- fence: files are looked up one by one.
-      cross join lateral (
-        select f.id from filestore.files f
-        where f.project_id = p_session.project_id and f.path = t.path and not f.is_deleted offset 0
-      ) f
-      where v_is_copy or t.path not in (select unnest(v_sources))
-      order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
-    if cardinality(v_there) > 0 then
-      v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_there));
+    -- A move takes its own sources away.
+    v_taken := filestore.taken_paths(p_session.project_id, v_targets, case when v_is_copy then '{}' else v_sources end);
+    if cardinality(v_taken) > 0 then
+      v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_taken));
       return v_plan;
     end if;
   end if;
@@ -5022,9 +5044,8 @@ begin
   -- With those that the answer names as left out: while it is locked none of them is purged.
   v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
-  if cardinality(v_found.trimmed) > 0 then
-    v_plan.value := jsonb_build_object('trimmed', v_found.trimmed);
-  end if;
+  v_plan.value := case when cardinality(v_found.trimmed) > 0
+    then jsonb_build_object('trimmed', v_found.trimmed) end;
   return v_plan;
 end
 $$;
@@ -5280,6 +5301,57 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
+create function filestore.conflicting_version(
+  p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
+  p_own_runs text[], p_is_split boolean, p_is_gone boolean, p_examinable integer,
+  out version filestore.file_versions, out reason text, out examined integer
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_console constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_first constant integer := (p_of_run).first_version;
+begin
+  if p_is_gone then
+    version.version := v_first - 1;
+    reason := 'gone';
+    examined := 0;
+    return;
+  end if;
+  select l.* into version from (
+    select v.* from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = (p_file).id
+      and v.version > v_first and v.version <= (p_file).version
+    order by v.version desc limit p_examinable
+  ) l
+  where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+    and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
+  order by l.version desc limit 1;
+  if found then
+    examined := (p_file).version - version.version + 1;
+    return;
+  end if;
+  examined := least((p_file).version - v_first, p_examinable);
+  if (p_file).version - v_first > p_examinable then
+    reason := 'unexamined';
+    select * into version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = (p_file).id
+      and v.version = (p_file).version - p_examinable;
+  elsif p_is_split then
+    reason := 'moved';
+    select * into version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= v_first
+      and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+    order by v.version limit 1;
+  end if;
+end
+$$;
+comment on function filestore.conflicting_version is
+  'The last version of a file since the run''s first one that neither these keys made in the run, nor an undo of it, '
+  'nor an undo of that; else the version up to which p_examinable versions reach, or the half of a move whose other '
+  'half stays; where the version before the run is gone, that one. Null where there is none. examined: how many '
+  'versions were looked at.';
+call filestore.grant_execute('filestore.conflicting_version', 'filestore_engine');
+
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -5290,20 +5362,17 @@ declare
   v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
   v_run record;
-  v_ids uuid[];
   v_split uuid[];
   v_plan filestore.plan;
   v_of_run filestore.run_file;
   v_file filestore.files;
   v_base filestore.file_versions;
   v_then filestore.files;
-  v_foreign filestore.file_versions;
-  v_first integer;
-  v_reason text;
+  v_found record;
+  v_is_gone boolean;
   -- Versions that may still be looked at.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
-  v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
@@ -5313,70 +5382,34 @@ begin
   v_plan.refusal := v_run.refusal;
   v_plan.paths := array(select f.path from unnest(v_run.files) f);
   if v_plan.refusal is not null then return v_plan; end if;
-  v_ids := array(select f.file_id from unnest(v_run.files) f);
-  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids);
+  v_split := filestore.split_moves(
+    p_session, v_run_id, v_key_ids, array(select f.file_id from unnest(v_run.files) f));
   foreach v_of_run in array v_run.files loop
-    v_first := v_of_run.first_version;
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    v_paths := v_paths || v_file.path::text;
     -- What it was before the run: nothing, where the run made its first version.
-    v_then := null;
     select * into v_base from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_first
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
-    if v_base.version is not null then
-      v_then := filestore.at_version(v_file, v_base);
+    v_then := case when v_base.version is not null then filestore.at_version(v_file, v_base) end;
+    v_is_gone := coalesce(v_base.version, 0) < v_of_run.first_version - 1
+      or v_base.redacted_at is not null and not v_base.is_deleted;
+    if not v_is_gone and filestore.is_unchanged(v_file, v_then) then
+      v_unchanged := v_unchanged || v_file.path::text;
+      continue;
     end if;
-    v_reason := null;
-    v_foreign := null;
-    if coalesce(v_base.version, 0) < v_first - 1 or v_base.redacted_at is not null and not v_base.is_deleted then
-      v_reason := 'gone';
-      v_foreign.version := v_first - 1;
-    else
-      if filestore.is_unchanged(v_file, v_then) then
-        v_unchanged := v_unchanged || v_file.path::text;
-        continue;
-      end if;
-      select l.* into v_foreign from (
-        select v.* from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.file_id = v_file.id
-          and v.version > v_first and v.version <= v_file.version
-        order by v.version desc limit v_left
-      ) l
-      where not (l.run_id is not distinct from v_run_id
-          and coalesce(l.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids))
-        and (l.undone_run_id is null or l.undone_run_id <> all (v_own))
-      order by l.version desc limit 1;
-      if found then
-        v_left := v_left - (v_file.version - v_foreign.version + 1);
-      elsif v_file.version - v_first > v_left then
-        v_reason := 'unexamined';
-        select * into v_foreign from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = v_file.version - v_left;
-        v_left := 0;
-      else
-        v_left := v_left - (v_file.version - v_first);
-        if v_file.id = any (v_split) then
-          v_reason := 'moved';
-          select * into v_foreign from filestore.file_versions v
-          where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
-            and v.run_id = v_run_id and v.operation = 'move'
-            and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids)
-          order by v.version limit 1;
-        end if;
-      end if;
-    end if;
-    if v_foreign.version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_foreign, v_reason);
-      continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
+    v_found := filestore.conflicting_version(
+      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_gone, v_left);
+    v_left := v_left - v_found.examined;
+    if (v_found.version).version is not null then
+      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_found.version, v_found.reason);
+      continue when v_on_conflict <> 'overwrite' or v_is_gone;
     end if;
     v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
     v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
     v_actions := v_actions
       || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
-  v_plan.paths := v_paths;
   v_plan.new_paths := '{}';
   v_plan.steps := v_steps;
   if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then
@@ -6850,6 +6883,52 @@ comment on function filestore.lock_to_trim is
   'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
+create function filestore.apply_rule(
+  p_seen filestore.files, p_rule jsonb, p_waits boolean, p_versions_max integer,
+  out outcome text, out versions bigint, out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_expired boolean := filestore.is_expired(p_seen, p_rule);
+  v_cut integer := case when (p_seen).is_deleted then 0 else filestore.retention_cut(p_seen, p_rule) end;
+  v_file filestore.files;
+  v_trimmed record;
+begin
+  versions := 0;
+  bytes := 0;
+  database_bytes := 0;
+  if (p_seen).path is null or (p_seen).version = 0 or not v_is_expired and not exists (
+    select from filestore.file_versions v
+    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
+  ) then
+    return;
+  end if;
+  -- Waits for a writer on the first file only. Once a file is locked others are skipped: waiting would invert the order
+  -- of locks.
+  v_file := filestore.lock_to_trim((p_seen).project_id, (p_seen).id, p_waits);
+  if v_file.id is null then
+    outcome := 'locked';
+    return;
+  end if;
+  v_is_expired := v_is_expired and v_file.version = (p_seen).version;
+  v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, p_rule) end;
+  outcome := case when v_is_expired then 'purged' when v_cut > 0 then 'trimmed' else 'kept' end;
+  if outcome = 'purged' then
+    delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
+    perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+  elsif outcome = 'trimmed' then
+    v_trimmed := filestore.trim_versions(v_file, v_cut, p_versions_max);
+    versions := v_trimmed.versions;
+    bytes := v_trimmed.bytes;
+    database_bytes := v_trimmed.database_bytes;
+  end if;
+end
+$$;
+comment on function filestore.apply_rule is
+  'Applies a project''s rule to a file, up to p_versions_max versions of it. outcome: purged, trimmed, kept, locked '
+  '(by another transaction), or null where a look at the file found nothing to remove.';
+call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
+
 create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -6858,10 +6937,7 @@ declare
   v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
-  v_file filestore.files;
-  v_trimmed record;
-  v_cut integer;
-  v_is_expired boolean;
+  v_step record;
   v_files integer := 0;
   v_locked integer := 0;
   v_versions bigint := 0;
@@ -6887,40 +6963,21 @@ begin
     order by f.id limit c_files_max
   loop
     v_files := v_files + 1;
-    if v_seen.path is not null and v_seen.version > 0 then
-      v_is_expired := filestore.is_expired(v_seen, v_project.retention);
-      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_project.retention) end;
-      if v_is_expired or exists (
-        select from filestore.file_versions v
-        where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
-      ) then
-        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way
-        -- round.
-        v_file := filestore.lock_to_trim(v_seen.project_id, v_seen.id, v_locked = 0);
-        if v_file.id is null and v_locked > 0 then
-          v_is_full := true;
-          exit;
-        end if;
-        v_locked := v_locked + 1;
-        v_is_expired := v_is_expired and v_file.version = v_seen.version;
-        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_project.retention) end;
-        if v_file.id is not null and v_is_expired then
-          delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
-          perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
-          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
-          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
-          return;
-        elsif v_file.id is not null and v_cut > 0 then
-          v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
-          v_versions := v_versions + v_trimmed.versions;
-          v_bytes := v_bytes + v_trimmed.bytes;
-          v_database_bytes := v_database_bytes + v_trimmed.database_bytes;
-          v_is_full := v_versions >= c_versions_max;
-          -- Of this file there may be more.
-          exit when v_is_full;
-        end if;
-      end if;
+    v_step := filestore.apply_rule(v_seen, v_project.retention, v_locked = 0, c_versions_max - v_versions::integer);
+    v_is_full := v_step.outcome = 'locked' and v_locked > 0;
+    exit when v_is_full;
+    v_locked := v_locked + (v_step.outcome is not null)::integer;
+    if v_step.outcome = 'purged' then
+      perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
+      update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
+      return;
     end if;
+    v_versions := v_versions + v_step.versions;
+    v_bytes := v_bytes + v_step.bytes;
+    v_database_bytes := v_database_bytes + v_step.database_bytes;
+    v_is_full := v_versions >= c_versions_max;
+    -- Of this file there may be more.
+    exit when v_is_full;
     v_after := v_seen.id;
   end loop;
   if v_versions > 0 then

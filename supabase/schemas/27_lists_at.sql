@@ -127,10 +127,8 @@ begin
   for v_examined in 1 .. c_examined_max + 1 loop
     fetch v_rows into v_file;
     exit when not found;
-    if cardinality(v_listed) = p_limit or v_examined > c_examined_max then
-      next := v_last;
-      exit;
-    end if;
+    next := case when cardinality(v_listed) = p_limit or v_examined > c_examined_max then v_last end;
+    exit when next is not null;
     v_last := v_file.path;
     if (v_file.updated_at <= p_moment.settled_at) is not true then
       examined := examined + 1;
@@ -144,9 +142,8 @@ begin
       examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
-    v_listed := v_listed || row(
-      v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size, v_file.created_at, v_file.updated_at, false
-    )::filestore.listed_file;
+    v_listed := v_listed || row(v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size,
+      v_file.created_at, v_file.updated_at, false)::filestore.listed_file;
   end loop;
   close v_rows;
   files := filestore.file_records(v_listed);

@@ -178,6 +178,38 @@ $$;
 comment on function filestore.change_of is 'What the versions of a commit have in common.';
 call filestore.grant_execute('filestore.change_of', 'filestore_engine');
 
+create function filestore.content_of_edit(
+  p_file filestore.files, p_commit jsonb, out segment_ids uuid[], out size bigint, out is_text boolean,
+  out refusal jsonb
+)
+language plpgsql stable set search_path = '' as $$
+declare
+  v_segment_ids constant uuid[] := filestore.edited_segments(p_file, p_commit);
+  v_unknown bigint;
+begin
+  if v_segment_ids is null then
+    refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
+    return;
+  end if;
+  select coalesce(array_agg(r.id order by r.position), '{}'),
+         coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
+         coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
+         count(*) filter (where kept.id is null and added.value is null)
+  into segment_ids, size, is_text, v_unknown
+  from unnest(v_segment_ids) with ordinality as r (id, position)
+  -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
+  left join lateral (
+    select s.id, s.size, s.is_text from filestore.segments s
+    where s.id = r.id and s.project_id = (p_file).project_id offset 0
+  ) kept on true
+  left join jsonb_array_elements(p_commit -> 'segments') added on (added.value ->> 'id')::uuid = r.id;
+  if v_unknown > 0 then raise exception 'the edit references segments that do not exist'; end if;
+end
+$$;
+comment on function filestore.content_of_edit is
+  'What an edit makes of the locked file. Raises for a segment that is neither stored nor brought by the commit.';
+call filestore.grant_execute('filestore.content_of_edit', 'filestore_engine');
+
 create function filestore.plan_version(
   p_session filestore.session, p_file filestore.files, p_kind text, p_commit jsonb,
   out planned filestore.next_version, out new_bytes bigint, out refusal jsonb
@@ -188,7 +220,7 @@ declare
   v_source filestore.file_versions;
   v_new_ids uuid[];
   v_is_text boolean;
-  v_unknown bigint;
+  v_edited record;
 begin
   if jsonb_array_length(v_segments) = 1 then
     -- As most commits have: without a query, which costs more than these expressions.
@@ -218,25 +250,11 @@ begin
           'segments', filestore.segment_list((p_file).project_id, (p_file).segment_ids));
       end if;
     when 'edit' then
-      v_new_ids := filestore.edited_segments(p_file, p_commit);
-      if v_new_ids is null then
-        refusal := filestore.refusal('VERSION_CONFLICT', jsonb_build_object('version', (p_file).version));
-      end if;
-      select coalesce(array_agg(r.id order by r.position), '{}'),
-             coalesce(sum(coalesce(kept.size, (added.value ->> 'size')::integer)), 0),
-             coalesce(bool_and(coalesce(kept.is_text, (added.value ->> 'isText')::boolean)), true),
-             count(*) filter (where kept.id is null and added.value is null)
-      into planned.segment_ids, planned.size, planned.is_text, v_unknown
-      from unnest(v_new_ids) with ordinality as r (id, position)
-      -- fence: the planner must not flatten this; segments are fetched one by one by primary key.
-      left join lateral (
-        select s.id, s.size, s.is_text from filestore.segments s
-        where s.id = r.id and s.project_id = (p_file).project_id offset 0
-      ) kept on true
-      left join jsonb_array_elements(v_segments) added on (added.value ->> 'id')::uuid = r.id;
-      if v_unknown > 0 then
-        raise exception 'the edit references segments that do not exist';
-      end if;
+      v_edited := filestore.content_of_edit(p_file, p_commit);
+      refusal := v_edited.refusal;
+      planned.segment_ids := v_edited.segment_ids;
+      planned.size := v_edited.size;
+      planned.is_text := v_edited.is_text;
     when 'restore' then
       select * into v_source from filestore.file_versions v
       where v.project_id = (p_file).project_id and v.file_id = (p_file).id

@@ -96,6 +96,24 @@ comment on function filestore.broken_path_rule is
   'The rule that a path made of two valid ones breaks, as `details.rule` names it; null: none.';
 call filestore.grant_execute('filestore.broken_path_rule', 'filestore_engine');
 
+create function filestore.taken_paths(p_project_id uuid, p_paths text[], p_except text[]) returns text[]
+language plpgsql stable set search_path = '' as $$
+begin
+  return array(
+    select t.path from unnest(p_paths) t (path)
+    -- fence: files are looked up one by one.
+    cross join lateral (
+      select f.id from filestore.files f
+      where f.project_id = p_project_id and f.path = t.path and not f.is_deleted offset 0
+    ) f
+    where t.path not in (select unnest(p_except))
+    order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
+end
+$$;
+comment on function filestore.taken_paths is
+  'The first of these paths that have live files, without those of p_except.';
+call filestore.grant_execute('filestore.taken_paths', 'filestore_engine');
+
 create function filestore.plan_folder(p_session filestore.session, p_kind text, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -108,11 +126,12 @@ declare
   v_found record;
   v_file filestore.files;
   v_path text;
+  v_rule text;
   v_sources text[] := '{}';
   v_targets text[] := '{}';
   v_left filestore.step[] := '{}';
   v_made filestore.step[] := '{}';
-  v_there text[];
+  v_taken text[];
 begin
   if not (v_is_copy or filestore.may_write_below(p_session, v_directory))
     or not (v_is_deletion or filestore.may_write_below(p_session, v_destination)) then
@@ -131,7 +150,6 @@ begin
       then jsonb_build_object('trimmed', v_found.trimmed) else '{}'::jsonb end);
   end if;
   if v_plan.refusal is not null then return v_plan; end if;
-
   foreach v_file in array v_found.files loop
     v_sources := v_sources || v_file.path::text;
     if not v_is_copy then
@@ -139,30 +157,19 @@ begin
     end if;
     continue when v_is_deletion;
     v_path := v_destination || substr(v_file.path, length(v_directory) + 1);
-    if filestore.broken_path_rule(v_path) is not null then
-      v_plan.refusal := filestore.refusal('INVALID_PATH', jsonb_build_object(
-        'rule', filestore.broken_path_rule(v_path), 'path', v_file.path));
-      return v_plan;
-    end if;
-    v_plan.refusal := filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path));
+    v_rule := filestore.broken_path_rule(v_path);
+    v_plan.refusal := case when v_rule is null
+      then filestore.too_large(p_session, v_file.size, jsonb_build_object('path', v_file.path))
+      else filestore.refusal('INVALID_PATH', jsonb_build_object('rule', v_rule, 'path', v_file.path)) end;
     if v_plan.refusal is not null then return v_plan; end if;
     v_targets := v_targets || v_path;
     v_made := v_made || row (null, v_path, filestore.content_of(v_file))::filestore.step;
   end loop;
-
   if not coalesce((p_commit ->> 'overwrite')::boolean, false) then
-    -- Not what the move itself takes away.
-    v_there := array(
-      select t.path from unnest(v_targets) t (path)
-      -- fence: files are looked up one by one.
-      cross join lateral (
-        select f.id from filestore.files f
-        where f.project_id = p_session.project_id and f.path = t.path and not f.is_deleted offset 0
-      ) f
-      where v_is_copy or t.path not in (select unnest(v_sources))
-      order by t.path collate "C" limit (filestore.limits()).conflicting_paths_shown_max);
-    if cardinality(v_there) > 0 then
-      v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_there));
+    -- A move takes its own sources away.
+    v_taken := filestore.taken_paths(p_session.project_id, v_targets, case when v_is_copy then '{}' else v_sources end);
+    if cardinality(v_taken) > 0 then
+      v_plan.refusal := filestore.refusal('FILE_ALREADY_EXISTS', jsonb_build_object('paths', v_taken));
       return v_plan;
     end if;
   end if;
@@ -172,9 +179,8 @@ begin
   -- With those that the answer names as left out: while it is locked none of them is purged.
   v_plan.paths := v_sources || v_targets || v_found.trimmed;
   v_plan.new_paths := v_targets;
-  if cardinality(v_found.trimmed) > 0 then
-    v_plan.value := jsonb_build_object('trimmed', v_found.trimmed);
-  end if;
+  v_plan.value := case when cardinality(v_found.trimmed) > 0
+    then jsonb_build_object('trimmed', v_found.trimmed) end;
   return v_plan;
 end
 $$;

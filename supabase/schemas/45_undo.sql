@@ -193,6 +193,57 @@ comment on function filestore.undone_keys is
   'The keys whose versions of the run an undo takes back: its own, those that it names, or all.';
 call filestore.grant_execute('filestore.undone_keys', 'filestore_engine');
 
+create function filestore.conflicting_version(
+  p_session filestore.session, p_file filestore.files, p_of_run filestore.run_file, p_run_id text, p_key_ids uuid[],
+  p_own_runs text[], p_is_split boolean, p_is_gone boolean, p_examinable integer,
+  out version filestore.file_versions, out reason text, out examined integer
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  c_console constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_first constant integer := (p_of_run).first_version;
+begin
+  if p_is_gone then
+    version.version := v_first - 1;
+    reason := 'gone';
+    examined := 0;
+    return;
+  end if;
+  select l.* into version from (
+    select v.* from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = (p_file).id
+      and v.version > v_first and v.version <= (p_file).version
+    order by v.version desc limit p_examinable
+  ) l
+  where not (l.run_id is not distinct from p_run_id and coalesce(l.key_id, c_console) = any (p_key_ids))
+    and (l.undone_run_id is null or l.undone_run_id <> all (p_own_runs))
+  order by l.version desc limit 1;
+  if found then
+    examined := (p_file).version - version.version + 1;
+    return;
+  end if;
+  examined := least((p_file).version - v_first, p_examinable);
+  if (p_file).version - v_first > p_examinable then
+    reason := 'unexamined';
+    select * into version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = (p_file).id
+      and v.version = (p_file).version - p_examinable;
+  elsif p_is_split then
+    reason := 'moved';
+    select * into version from filestore.file_versions v
+    where v.project_id = p_session.project_id and v.file_id = (p_file).id and v.version >= v_first
+      and v.run_id = p_run_id and v.operation = 'move' and coalesce(v.key_id, c_console) = any (p_key_ids)
+    order by v.version limit 1;
+  end if;
+end
+$$;
+comment on function filestore.conflicting_version is
+  'The last version of a file since the run''s first one that neither these keys made in the run, nor an undo of it, '
+  'nor an undo of that; else the version up to which p_examinable versions reach, or the half of a move whose other '
+  'half stays; where the version before the run is gone, that one. Null where there is none. examined: how many '
+  'versions were looked at.';
+call filestore.grant_execute('filestore.conflicting_version', 'filestore_engine');
+
 create function filestore.plan_undo(p_session filestore.session, p_commit jsonb) returns filestore.plan
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -203,20 +254,17 @@ declare
   v_key_ids constant uuid[] := filestore.undone_keys(p_session, p_commit);
   v_own constant text[] := filestore.undoing_runs(p_session.project_id, v_run_id);
   v_run record;
-  v_ids uuid[];
   v_split uuid[];
   v_plan filestore.plan;
   v_of_run filestore.run_file;
   v_file filestore.files;
   v_base filestore.file_versions;
   v_then filestore.files;
-  v_foreign filestore.file_versions;
-  v_first integer;
-  v_reason text;
+  v_found record;
+  v_is_gone boolean;
   -- Versions that may still be looked at.
   v_left integer := (filestore.limits()).undo_versions_examined_max;
   -- Appended to in place, which a field of the plan is not: that would be copied each time.
-  v_paths text[] := '{}';
   v_steps filestore.step[] := '{}';
   v_actions jsonb[] := '{}';
   v_unchanged text[] := '{}';
@@ -226,70 +274,34 @@ begin
   v_plan.refusal := v_run.refusal;
   v_plan.paths := array(select f.path from unnest(v_run.files) f);
   if v_plan.refusal is not null then return v_plan; end if;
-  v_ids := array(select f.file_id from unnest(v_run.files) f);
-  v_split := filestore.split_moves(p_session, v_run_id, v_key_ids, v_ids);
+  v_split := filestore.split_moves(
+    p_session, v_run_id, v_key_ids, array(select f.file_id from unnest(v_run.files) f));
   foreach v_of_run in array v_run.files loop
-    v_first := v_of_run.first_version;
     select * into v_file from filestore.files f
     where f.project_id = p_session.project_id and f.id = v_of_run.file_id;
-    v_paths := v_paths || v_file.path::text;
     -- What it was before the run: nothing, where the run made its first version.
-    v_then := null;
     select * into v_base from filestore.file_versions v
-    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_first
+    where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version < v_of_run.first_version
     order by v.version desc limit 1;
-    if v_base.version is not null then
-      v_then := filestore.at_version(v_file, v_base);
+    v_then := case when v_base.version is not null then filestore.at_version(v_file, v_base) end;
+    v_is_gone := coalesce(v_base.version, 0) < v_of_run.first_version - 1
+      or v_base.redacted_at is not null and not v_base.is_deleted;
+    if not v_is_gone and filestore.is_unchanged(v_file, v_then) then
+      v_unchanged := v_unchanged || v_file.path::text;
+      continue;
     end if;
-    v_reason := null;
-    v_foreign := null;
-    if coalesce(v_base.version, 0) < v_first - 1 or v_base.redacted_at is not null and not v_base.is_deleted then
-      v_reason := 'gone';
-      v_foreign.version := v_first - 1;
-    else
-      if filestore.is_unchanged(v_file, v_then) then
-        v_unchanged := v_unchanged || v_file.path::text;
-        continue;
-      end if;
-      select l.* into v_foreign from (
-        select v.* from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.file_id = v_file.id
-          and v.version > v_first and v.version <= v_file.version
-        order by v.version desc limit v_left
-      ) l
-      where not (l.run_id is not distinct from v_run_id
-          and coalesce(l.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids))
-        and (l.undone_run_id is null or l.undone_run_id <> all (v_own))
-      order by l.version desc limit 1;
-      if found then
-        v_left := v_left - (v_file.version - v_foreign.version + 1);
-      elsif v_file.version - v_first > v_left then
-        v_reason := 'unexamined';
-        select * into v_foreign from filestore.file_versions v
-        where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version = v_file.version - v_left;
-        v_left := 0;
-      else
-        v_left := v_left - (v_file.version - v_first);
-        if v_file.id = any (v_split) then
-          v_reason := 'moved';
-          select * into v_foreign from filestore.file_versions v
-          where v.project_id = p_session.project_id and v.file_id = v_file.id and v.version >= v_first
-            and v.run_id = v_run_id and v.operation = 'move'
-            and coalesce(v.key_id, '00000000-0000-0000-0000-000000000000') = any (v_key_ids)
-          order by v.version limit 1;
-        end if;
-      end if;
-    end if;
-    if v_foreign.version is not null then
-      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_foreign, v_reason);
-      continue when v_on_conflict <> 'overwrite' or v_reason = 'gone';
+    v_found := filestore.conflicting_version(
+      p_session, v_file, v_of_run, v_run_id, v_key_ids, v_own, v_file.id = any (v_split), v_is_gone, v_left);
+    v_left := v_left - v_found.examined;
+    if (v_found.version).version is not null then
+      v_conflicts := v_conflicts || filestore.conflict_of(p_session, v_file, v_found.version, v_found.reason);
+      continue when v_on_conflict <> 'overwrite' or v_is_gone;
     end if;
     v_plan.refusal := coalesce(v_plan.refusal, filestore.back_refusal(p_session, v_file, v_then));
     v_steps := v_steps || filestore.back_step(p_session, v_file, v_then);
     v_actions := v_actions
       || (filestore.back_action(v_file, v_then) || filestore.whose(p_session, v_of_run.key_ids));
   end loop;
-  v_plan.paths := v_paths;
   v_plan.new_paths := '{}';
   v_plan.steps := v_steps;
   if v_on_conflict = 'refuse' and cardinality(v_conflicts) > 0 and not (p_commit ->> 'dryRun')::boolean then

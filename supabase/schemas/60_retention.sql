@@ -154,6 +154,52 @@ comment on function filestore.lock_to_trim is
   'The file, locked, as it is now; null where it is gone or others have it, unless they let go of it in time.';
 call filestore.grant_execute('filestore.lock_to_trim', 'filestore_admin');
 
+create function filestore.apply_rule(
+  p_seen filestore.files, p_rule jsonb, p_waits boolean, p_versions_max integer,
+  out outcome text, out versions bigint, out bytes bigint, out database_bytes bigint
+)
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_is_expired boolean := filestore.is_expired(p_seen, p_rule);
+  v_cut integer := case when (p_seen).is_deleted then 0 else filestore.retention_cut(p_seen, p_rule) end;
+  v_file filestore.files;
+  v_trimmed record;
+begin
+  versions := 0;
+  bytes := 0;
+  database_bytes := 0;
+  if (p_seen).path is null or (p_seen).version = 0 or not v_is_expired and not exists (
+    select from filestore.file_versions v
+    where v.project_id = (p_seen).project_id and v.file_id = (p_seen).id and v.version <= v_cut
+  ) then
+    return;
+  end if;
+  -- Waits for a writer on the first file only. Once a file is locked others are skipped: waiting would invert the order
+  -- of locks.
+  v_file := filestore.lock_to_trim((p_seen).project_id, (p_seen).id, p_waits);
+  if v_file.id is null then
+    outcome := 'locked';
+    return;
+  end if;
+  v_is_expired := v_is_expired and v_file.version = (p_seen).version;
+  v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, p_rule) end;
+  outcome := case when v_is_expired then 'purged' when v_cut > 0 then 'trimmed' else 'kept' end;
+  if outcome = 'purged' then
+    delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
+    perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
+  elsif outcome = 'trimmed' then
+    v_trimmed := filestore.trim_versions(v_file, v_cut, p_versions_max);
+    versions := v_trimmed.versions;
+    bytes := v_trimmed.bytes;
+    database_bytes := v_trimmed.database_bytes;
+  end if;
+end
+$$;
+comment on function filestore.apply_rule is
+  'Applies a project''s rule to a file, up to p_versions_max versions of it. outcome: purged, trimmed, kept, locked '
+  '(by another transaction), or null where a look at the file found nothing to remove.';
+call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
+
 create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -162,10 +208,7 @@ declare
   v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
-  v_file filestore.files;
-  v_trimmed record;
-  v_cut integer;
-  v_is_expired boolean;
+  v_step record;
   v_files integer := 0;
   v_locked integer := 0;
   v_versions bigint := 0;
@@ -191,40 +234,21 @@ begin
     order by f.id limit c_files_max
   loop
     v_files := v_files + 1;
-    if v_seen.path is not null and v_seen.version > 0 then
-      v_is_expired := filestore.is_expired(v_seen, v_project.retention);
-      v_cut := case when v_seen.is_deleted then 0 else filestore.retention_cut(v_seen, v_project.retention) end;
-      if v_is_expired or exists (
-        select from filestore.file_versions v
-        where v.project_id = v_seen.project_id and v.file_id = v_seen.id and v.version <= v_cut
-      ) then
-        -- Whoever is writing the first one is waited for; with one locked nobody is, which would be the other way
-        -- round.
-        v_file := filestore.lock_to_trim(v_seen.project_id, v_seen.id, v_locked = 0);
-        if v_file.id is null and v_locked > 0 then
-          v_is_full := true;
-          exit;
-        end if;
-        v_locked := v_locked + 1;
-        v_is_expired := v_is_expired and v_file.version = v_seen.version;
-        v_cut := case when v_file.is_deleted then 0 else filestore.retention_cut(v_file, v_project.retention) end;
-        if v_file.id is not null and v_is_expired then
-          delete from filestore.links l where l.project_id = v_file.project_id and l.path = v_file.path;
-          perform filestore.purge_file(v_file, gen_random_uuid(), null, null);
-          perform filestore.release_usage(v_file.project_id, v_bytes, v_database_bytes, v_versions);
-          update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
-          return;
-        elsif v_file.id is not null and v_cut > 0 then
-          v_trimmed := filestore.trim_versions(v_file, v_cut, c_versions_max - v_versions::integer);
-          v_versions := v_versions + v_trimmed.versions;
-          v_bytes := v_bytes + v_trimmed.bytes;
-          v_database_bytes := v_database_bytes + v_trimmed.database_bytes;
-          v_is_full := v_versions >= c_versions_max;
-          -- Of this file there may be more.
-          exit when v_is_full;
-        end if;
-      end if;
+    v_step := filestore.apply_rule(v_seen, v_project.retention, v_locked = 0, c_versions_max - v_versions::integer);
+    v_is_full := v_step.outcome = 'locked' and v_locked > 0;
+    exit when v_is_full;
+    v_locked := v_locked + (v_step.outcome is not null)::integer;
+    if v_step.outcome = 'purged' then
+      perform filestore.release_usage(p_project_id, v_bytes, v_database_bytes, v_versions);
+      update filestore.retention_passes r set after_file = v_seen.id where r.project_id = p_project_id;
+      return;
     end if;
+    v_versions := v_versions + v_step.versions;
+    v_bytes := v_bytes + v_step.bytes;
+    v_database_bytes := v_database_bytes + v_step.database_bytes;
+    v_is_full := v_versions >= c_versions_max;
+    -- Of this file there may be more.
+    exit when v_is_full;
     v_after := v_seen.id;
   end loop;
   if v_versions > 0 then
