@@ -2,7 +2,7 @@
  * Who may make projects, and what an account's projects may use together: what the operator decides for all accounts, and
  * what GET /account tells each of it.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { Administration, type Settings } from "../../supabase/local/admin/administration.ts";
 import { ACCOUNT_PROJECTS_MAX, TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
 import { type Account, claimsOf, signUp } from "../support/client/accounts.ts";

@@ -58,7 +58,7 @@ function Makers({ account }: { readonly account: Account }) {
 }
 
 function ofAccount(
-  { limits: { requestsPerMinute, maxProjects, maxSharedBytes }, usage }: Account,
+  { limits: { requestsPerMinute, maxProjects, maxSharedBytes } }: Account,
 ): readonly Limit[] {
   return [
     {

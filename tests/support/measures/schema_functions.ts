@@ -1,0 +1,69 @@
+/** The SQL functions of `supabase/schemas`: where each stands, how long it is and which others it calls. */
+import { join } from "node:path";
+import { listSchemas } from "../../../supabase/local/database/generate_migration.ts";
+import { SCHEMAS_DIRECTORY } from "../../../supabase/local/repository.ts";
+
+export interface SchemaFunction {
+  readonly name: string;
+  /** Its file in `supabase/schemas`. */
+  readonly file: string;
+  /** From `create` to the end of its body. */
+  readonly lines: number;
+  /** Names of the functions that its text calls, itself excluded. */
+  readonly calls: readonly string[];
+}
+
+/** All functions by name, in the order in which they are created. */
+export async function schemaFunctions(): Promise<ReadonlyMap<string, SchemaFunction>> {
+  const texts = new Map<string, { file: string; text: string }>();
+  for (const file of listSchemas()) {
+    const sql = await Deno.readTextFile(join(SCHEMAS_DIRECTORY, file));
+    for (const [text, name = ""] of sql.matchAll(FUNCTION)) texts.set(name, { file, text });
+  }
+  return new Map(
+    [...texts].map(([name, { file, text }]) => {
+      const called = [...withoutComments(text).matchAll(CALL)].map(([, callee = ""]) => callee);
+      const calls = [...new Set(called)].filter((callee) => callee !== name && texts.has(callee));
+      return [name, { name, file, lines: text.split("\n").length, calls }];
+    }),
+  );
+}
+
+/** These functions and all that they call, directly or by others, without `except` and what only those call. */
+export function calledFrom(
+  functions: ReadonlyMap<string, SchemaFunction>,
+  names: readonly string[],
+  except: readonly string[] = [],
+): SchemaFunction[] {
+  const reached = new Map<string, SchemaFunction>();
+  const visit = (name: string) => {
+    const found = functions.get(name);
+    if (!found || reached.has(name) || except.includes(name)) return;
+    reached.set(name, found);
+    found.calls.forEach(visit);
+  };
+  names.forEach(visit);
+  return [...reached.values()];
+}
+
+/** Calls of a function in a later file, as `file: name → file: name`. */
+export function upwardCalls(functions: ReadonlyMap<string, SchemaFunction>): string[] {
+  return [...functions.values()].flatMap(({ name, file, calls }) =>
+    calls.map((callee) => functions.get(callee))
+      .filter((callee) => callee !== undefined && callee.file > file)
+      .map((callee) => `${file}: ${name} → ${callee?.file}: ${callee?.name}`)
+  );
+}
+
+/** Lines of code: without comments, blank lines, `comment on` and what only grants or revokes. */
+export function linesOfSql(text: string): number {
+  const code = withoutComments(text.replaceAll(/^(?:comment on|call|grant|revoke)\b[^]*?;$/gm, ""));
+  return code.split("\n").filter((line) => line.trim() !== "").length;
+}
+
+const FUNCTION = /^create (?:or replace )?function (\w+\.\w+)\([^]*?\$(\w*)\$[^]*?\$\2\$/gm;
+const CALL = /\b((?:filestore|public)\.\w+)\s*\(/g;
+
+function withoutComments(sql: string): string {
+  return sql.replaceAll(/^\s*--.*$/gm, "");
+}
