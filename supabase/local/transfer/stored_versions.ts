@@ -11,7 +11,7 @@ const list = z.object({
   files: z.array(z.object({ path: z.string() })),
   hasMore: z.boolean(),
   next: z.string().optional(),
-  total: z.int().optional(),
+  total: z.int().nullish(),
   trimmed: z.array(z.string()).optional(),
 });
 
