@@ -20,7 +20,7 @@ import { withScratchDirectory } from "../support/scratch_directory.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 /** What a machine that runs the tests does not have, or not the time for. */
-const REASONS = ["a hosted project", "Docker", "takes minutes", "your own values"];
+const REASONS = ["a hosted project", "asks the npm registry", "Docker", "takes minutes", "your own values"];
 /** Languages that run here. Others need a marker, or are no programs. */
 const RUN = ["sh", "ts"];
 const NO_PROGRAMS = ["", "text", "json"];
