@@ -40,18 +40,12 @@ const UNREAD_MAX = 46;
 Deno.test("measures: what is bounded stays within its bound, and all are printed", async () => {
   const functions = await schemaFunctions();
   assert(functions.size > 100);
-  const long = [...functions.values()].filter(({ lines }) =>
-    lines > FUNCTION_LINES_MAX
-  );
+  const long = [...functions.values()].filter(({ lines }) => lines > FUNCTION_LINES_MAX);
   const numbers = listSchemas().map((file) => file.slice(0, 2));
-  const doubled = numbers.filter((number, index) =>
-    numbers.indexOf(number) !== index
-  );
+  const doubled = numbers.filter((number, index) => numbers.indexOf(number) !== index);
   const limits = await limitsOfTypeScript();
   const schemas = await Promise.all(
-    listSchemas().map((file) =>
-      Deno.readTextFile(join(SCHEMAS_DIRECTORY, file))
-    ),
+    listSchemas().map((file) => Deno.readTextFile(join(SCHEMAS_DIRECTORY, file))),
   );
   const commit = calledFrom(
     functions,
@@ -99,9 +93,7 @@ Deno.test("measures: what is bounded stays within its bound, and all are printed
       sum(decisions.map((text) => text.split(/\s+/).length)),
     ],
   ];
-  const table = rows.map(([name, ...figures]) =>
-    `${name.padEnd(48)} ${figures.join(" ")}\n`
-  );
+  const table = rows.map(([name, ...figures]) => `${name.padEnd(48)} ${figures.join(" ")}\n`);
   Deno.stdout.writeSync(new TextEncoder().encode(table.join("")));
 
   assertEquals(
@@ -140,9 +132,7 @@ async function limitsOfTypeScript(): Promise<
   const own = source.replaceAll(/^export const \w+/gm, "");
   return {
     all,
-    unread: all.filter((name) =>
-      !readers.has(name) && !new RegExp(`= .*\\b${name}\\b`).test(own)
-    ),
+    unread: all.filter((name) => !readers.has(name) && !new RegExp(`= .*\\b${name}\\b`).test(own)),
   };
 }
 
@@ -153,9 +143,7 @@ async function limitsOfSql(): Promise<number> {
 
 function tables(schemas: readonly string[]): number {
   return sum(
-    schemas.map((sql) =>
-      sql.match(/^create (?:unlogged )?table /gm)?.length ?? 0
-    ),
+    schemas.map((sql) => sql.match(/^create (?:unlogged )?table /gm)?.length ?? 0),
   );
 }
 
@@ -187,9 +175,7 @@ async function textsBelow(
   pattern: RegExp,
   except: readonly string[] = [],
 ): Promise<string[]> {
-  const paths = (await pathsBelow(join(ROOT, folder), pattern)).filter((path) =>
-    !except.includes(path)
-  );
+  const paths = (await pathsBelow(join(ROOT, folder), pattern)).filter((path) => !except.includes(path));
   return await Promise.all(paths.map((path) => Deno.readTextFile(path)));
 }
 

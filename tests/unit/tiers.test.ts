@@ -72,4 +72,8 @@ Deno.test("the runner repeats what failed, and only that", () => {
     "error: AssertionError: no",
   ]);
   assertEquals(errorsOf("ok | 1 passed | 0 failed"), "");
+  const page = Array.from({ length: 500 }, (_, line) => `- row ${line}`).join("\n");
+  const long = errorsOf(FAILED.replace("AssertionError: no", `no\n\nThe page:\n${page}`));
+  assert(long.includes("error: no\n\nThe page:\n- row 0"));
+  assert(!long.includes("row 99") && long.endsWith("two => ./a.test.ts:3:6"));
 });
