@@ -36,8 +36,9 @@ export function usePages(folder: Folder, start: PageStart) {
     origin.current = { key, first: start.first };
   }
   const load = useLoad(`${key} ${origin.current.first}`, async (signal) => {
-    const page = await readPage(folder, start, FILES_PER_PAGE, signal);
-    return withPage(around(), await counted(folder, page, signal), start, sort);
+    const page = await readCountedPage(folder, start, signal);
+    // Only now: while the page was on its way, the others may have changed.
+    return withPage(around(), page, start, sort);
   });
   const [shown, patch] = usePatched(load.data);
   latest.current = shown === undefined ? null : { key, shown };
@@ -90,30 +91,49 @@ export function usePages(folder: Folder, start: PageStart) {
   };
 }
 
-async function readPage(
-  { projectId, directory, sort }: Folder,
-  { first, after }: PageStart,
-  limit: number,
-  signal?: AbortSignal,
-): Promise<FileList> {
-  const isByCursor = sort.by === "path" && sort.order === "asc" && (after !== undefined || first === 0);
-  const start = isByCursor ? { after } : { offset: first };
+function readPage(folder: Folder, start: PageStart, limit: number, signal?: AbortSignal): Promise<FileList> {
   const told = liveCount();
-  const query = { limit, directory, sortBy: sort.by, sortOrder: sort.order, ...start };
-  const loaded = await listFiles(projectId, query, signal);
-  const page = { directory, sort, isFirst: first === 0 };
-  const { list } = mergeChanges(loaded, changesSince(projectId, told), page);
-  setFolders(projectId, directory, list.directories ?? []);
-  return list;
+  return listPage(folder, start, limit, signal).then((page) => withChanges(folder, start, page, told));
 }
 
-/** The total is not told after a cursor. A page that was scrolled to goes by the one that is known. */
-async function counted(
-  { projectId, directory }: Folder,
+/** With the total, which the service does not count for a page after a cursor: the folder is counted beside it. */
+async function readCountedPage(folder: Folder, start: PageStart, signal: AbortSignal): Promise<FileList> {
+  const { projectId, directory } = folder;
+  const told = liveCount();
+  const page = listPage(folder, start, FILES_PER_PAGE, signal);
+  const hasTotal = placeOf(folder, start).after === undefined;
+  const counted = hasTotal ? page : listFiles(projectId, { directory, limit: 1 }, signal);
+  const [list, { total, totalIsExact }] = await Promise.all([page, counted]);
+  return withChanges(folder, start, { ...list, total, totalIsExact }, told);
+}
+
+function listPage(folder: Folder, start: PageStart, limit: number, signal?: AbortSignal): Promise<FileList> {
+  const { projectId, directory, sort } = folder;
+  const query = { limit, directory, sortBy: sort.by, sortOrder: sort.order, ...placeOf(folder, start) };
+  return listFiles(projectId, query, signal);
+}
+
+/** A page by path begins after a path, where that is known. */
+function placeOf(
+  { sort }: Folder,
+  { first, after }: PageStart,
+): { after?: string | undefined; offset?: number } {
+  const isByPath = sort.by === "path" && sort.order === "asc";
+  return isByPath && (after !== undefined || first === 0) ? { after } : { offset: first };
+}
+
+/** `told`: the changes that were known when the page was asked for; those since then are taken in. */
+function withChanges(
+  { projectId, directory, sort }: Folder,
+  { first }: PageStart,
   page: FileList,
-  signal: AbortSignal,
-): Promise<FileList> {
-  if (page.total !== null) return page;
-  const { total, totalIsExact } = await listFiles(projectId, { directory, limit: 1 }, signal);
-  return { ...page, total, totalIsExact };
+  told: number,
+): FileList {
+  const { list } = mergeChanges(page, changesSince(projectId, told), {
+    directory,
+    sort,
+    isFirst: first === 0,
+  });
+  setFolders(projectId, directory, list.directories ?? []);
+  return list;
 }
