@@ -379,6 +379,8 @@ async function commitsPassIndexing({ owner, clients }: Databases): Promise<void>
   assertEquals(await store(await claim()), 3);
   await owner`delete from filestore.search_texts where file_id = ${unknown}`;
   for (const id of pathOf.keys()) valueOf(await append(clients, id));
+  // A text that was just indexed is due a second later.
+  await owner`update filestore.search_queue set due_at = now()`;
   const claimed = await claim();
 
   const isLocked = Promise.withResolvers<void>();
