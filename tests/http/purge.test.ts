@@ -1,6 +1,9 @@
 /** Purge: DELETE /files/{path}?purge erases a file with all of its versions, for good. */
 import { assert, assertEquals } from "@std/assert";
-import { TARIFF_SEGMENT_BYTES } from "../../supabase/functions/api/limits.ts";
+import {
+  COMPACTION_CHECK_EVERY_SEGMENTS,
+  TARIFF_SEGMENT_BYTES,
+} from "../../supabase/functions/api/limits.ts";
 import { owner } from "../support/client/accounts.ts";
 import {
   assertRefused,
@@ -12,13 +15,13 @@ import {
 } from "../support/client/contract.ts";
 import { administrator, purge, redact, sweepAll, traces } from "../support/client/erasure.ts";
 import { encodePath, Files, type ProjectFiles } from "../support/client/files.ts";
+import { eventually } from "../support/eventually.ts";
 import { privateSuite, test } from "../support/stack/suite.ts";
 
 const { service, files } = await privateSuite({});
 
 const tryPurge = (own: Files, path: string, headers: Record<string, string> = {}) =>
   own.request("DELETE", `/files/${encodePath(path)}?purge`, { headers });
-const OCTETS = { "content-type": "application/octet-stream" };
 const secret = () => crypto.getRandomValues(new Uint8Array(32)).toHex();
 
 async function usage(projectId: string): Promise<{ bytes: number; rows: number; versions: number }> {
@@ -206,7 +209,7 @@ test("the feed shows one receipt without path and note, to keys whose prefix cov
 test("an edit that was planned before a purge is not made of the file that took its place", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);
-  // Appends leave a compaction to the next one: the isolate remembers the end of the file.
+  // The compaction that the last append makes due comes before the purge or after it.
   for (let n = 0; n < 8; n++) {
     await (n === 0 ? own.write("log", "secret 0\n") : own.append("log", `secret ${n}\n`));
   }
@@ -229,13 +232,19 @@ async function isCompacted(own: ProjectFiles): Promise<boolean> {
   return file?.isCompacted === true;
 }
 
+/** The file has one segment: as many appends as make the first compaction due. */
+async function appendUntilCompacted(own: ProjectFiles, text: string): Promise<void> {
+  for (let segments = 1; segments < COMPACTION_CHECK_EVERY_SEGMENTS; segments++) {
+    await own.append("log", text);
+  }
+  await eventually("the compaction", () => isCompacted(own));
+}
+
 test("what a compaction made stays in its file, though a copy that had it in a version was purged", async () => {
   const own = await files();
   const admin = await administrator(service, own.project.id);
   await own.write("log", "line\n");
-  while (!await isCompacted(own)) {
-    await own.put("append", "log", new TextEncoder().encode("line\n"), OCTETS);
-  }
+  await appendUntilCompacted(own, "line\n");
   const { content } = await own.read("log");
   await own.copy("log", "copy");
   await purge(admin, "copy");
@@ -269,8 +278,7 @@ for (
     const admin = await administrator(service, own.project.id);
     const canary = secret();
     await own.write("log", canary);
-    // Bytes leave no compaction to the next append.
-    while (!await isCompacted(own)) await own.put("append", "log", new TextEncoder().encode(canary), OCTETS);
+    await appendUntilCompacted(own, canary);
     await pass(own, admin);
     await purge(admin, "log");
     await sweepAll(service);

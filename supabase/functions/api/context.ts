@@ -4,7 +4,6 @@ import type { RequestCounts } from "./auth/request_counts.ts";
 import type { ChangeWatch } from "./changes/change_watch.ts";
 import type { HealthProbe } from "./maintenance/health_probe.ts";
 import type { InFlightCompactions } from "./files/in_flight_compactions.ts";
-import type { PendingCompactions } from "./files/pending_compactions.ts";
 import type { Accounts } from "./ports/accounts.ts";
 import type { KeyHash } from "./ports/answer.ts";
 import type { Metadata } from "./ports/metadata.ts";
@@ -34,7 +33,6 @@ export interface Context {
   readonly readAhead: ByteBudget;
   /** Links that have written their one version, by the hashes of their tokens: no link is used twice. */
   readonly usedLinks: LruCache<KeyHash, true>;
-  readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
   readonly editTurns: Turns;
   /** At commits to one file. */
@@ -56,6 +54,8 @@ export interface Context {
   readonly mcpAllowedOrigins: readonly string[];
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
   readonly onCommit: () => void;
+  /** Keeps the isolate alive until the work is done, after the response. */
+  readonly background: (work: Promise<unknown>) => void;
   /** Called where files wait to be indexed: that is done after the response. */
   readonly onPending: () => void;
   /**

@@ -148,12 +148,8 @@ export const COMPACTION_PRICE_BYTES = 32 * 1024;
 export const COMPACTION_PRICE_DOUBLES_EVERY_SEGMENTS = 20;
 /** … and with this many over, any price is accepted. */
 export const COMPACTION_ANY_PRICE_EXCESS = 96;
-/** An append of up to this many bytes also performs the compaction of the file's end that its predecessor deferred … */
-export const COMPACTING_APPEND_BYTES_MAX = 64 * 1024;
-/** … in files of up to this many segments. */
-export const PENDING_COMPACTION_SEGMENTS_MAX = 64;
-/** Files of which an isolate remembers a pending compaction. */
-export const PENDING_COMPACTIONS_MAX = 256;
+/** Compactions after responses that an isolate runs at the same time. Each holds a few segments in memory. */
+export const COMPACTIONS_AT_ONCE = 8;
 /** Most bytes that compactions write per byte appended, counting 4 KiB extra for each append. */
 export const COMPACTION_WRITE_AMPLIFICATION_MAX = 4;
 /** Commits to one file that an isolate has in flight; the next ones wait for their turn. */

@@ -61,17 +61,30 @@ export function createRequestState(parts: Parts, services: Services, headers: He
 export function contextOf(
   { gate, deadline, metadata, segments, accounts, embedder }: RequestState,
   services: Services,
-  { log, now, clock, mcpAllowedOrigins }: Parts,
+  { background, log, now, clock, mcpAllowedOrigins }: Parts,
   request: Request,
   onEnd: Context["onEnd"],
 ): Context {
-  const { bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions } = services;
+  const { bodyBudget, readAhead, usedLinks, inFlightCompactions } = services;
   const { changeWatch, commitTurns, editTurns, health, onCommit, onPending } = services;
   const { indexWatch, liveReads, requestCounts } = services;
   return {
-    ...{ request, gate, deadline, metadata, segments, accounts, embedder, log, clock, now, onEnd },
+    ...{
+      request,
+      gate,
+      deadline,
+      metadata,
+      segments,
+      accounts,
+      embedder,
+      log,
+      clock,
+      now,
+      background,
+      onEnd,
+    },
     mcpAllowedOrigins,
-    ...{ bodyBudget, readAhead, usedLinks, pendingCompactions, inFlightCompactions },
+    ...{ bodyBudget, readAhead, usedLinks, inFlightCompactions },
     ...{ indexWatch, liveReads, requestCounts },
     ...{ changeWatch, commitTurns, editTurns, health, onCommit, onPending },
     beginCostly: () => gate.beginCostly(services.costlyTurns, clock, request.signal),

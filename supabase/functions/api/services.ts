@@ -6,7 +6,6 @@ import { busyAccount } from "./auth/refusals.ts";
 import { RequestCounts } from "./auth/request_counts.ts";
 import { ChangeWatch } from "./changes/change_watch.ts";
 import { InFlightCompactions } from "./files/in_flight_compactions.ts";
-import { PendingCompactions } from "./files/pending_compactions.ts";
 import { HealthProbe } from "./maintenance/health_probe.ts";
 import { sweepSlice } from "./maintenance/sweep.ts";
 import {
@@ -102,7 +101,6 @@ export function createServices(parts: Parts) {
     bodyBudget: new BodyBudget(BODY_BUDGET_BYTES, BODY_PROJECT_BYTES),
     readAhead,
     usedLinks: new LruCache<KeyHash, true>(KEYS_REMEMBERED_MAX),
-    pendingCompactions: new PendingCompactions(),
     inFlightCompactions: new InFlightCompactions(),
     editTurns: new Turns(1),
     changeWatch: new ChangeWatch(

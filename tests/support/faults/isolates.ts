@@ -55,6 +55,8 @@ export class Isolate {
   /** What happens to its calls; null: nothing. */
   watch: Watch | null = null;
   #forwarding = 0;
+  /** What goes on after an answer. */
+  readonly #background: Promise<unknown>[] = [];
   /** Whether a call was never answered. */
   #isSilent = false;
 
@@ -95,13 +97,13 @@ export class Isolate {
       log,
       secretKeys: [secretKey],
       mcpAllowedOrigins: [],
-      background: () => {},
+      background: (work) => void this.#background.push(work),
       now: Date.now,
       clock: this.clock,
     });
   }
 
-  /** Sends a request and reads its answer to the end, while the clock passes over every wait. */
+  /** Sends a request, reads its answer and waits for what goes on after it, while the clock passes over every wait. */
   ask(request: Request): Promise<Outcome> {
     return this.clock.runUntil(this.#ask(request), () => this.#horizon());
   }
@@ -121,6 +123,7 @@ export class Isolate {
     } catch {
       broken = true;
     }
+    await Promise.allSettled(this.#background.splice(0));
     return { status: response.status, headers: response.headers, bytes: concatenate(chunks), broken };
   }
 

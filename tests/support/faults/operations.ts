@@ -6,8 +6,6 @@ export interface Operation extends Sending {
   readonly name: string;
   /** What must be there before, besides `dir/old.txt`. */
   readonly prepare?: readonly Sending[];
-  /** What the process under test must have done just before, for what it remembers of it. */
-  readonly remembers?: readonly Sending[];
   readonly writes: boolean;
 }
 
@@ -99,15 +97,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   write("append", put("append", "dir/old.txt", { content: "more\n" })),
   write("append raw", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }),
-  write("append and leave a compaction", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
-  {
-    ...write(
-      "append and take a compaction along",
-      put("append", "dir/old.txt", { content: "last\n" }),
-      MANY_APPENDS,
-    ),
-    remembers: [put("append", "dir/old.txt", { content: "last but one\n" })],
-  },
+  write("append and compact", put("append", "dir/old.txt", { content: "last\n" }), MANY_APPENDS),
   write("append raw and compact", { ...put("append", "dir/old.txt", bytes(9)), headers: RAW }, MANY_APPENDS),
   write("overwrite", put("overwrite", "dir/old.txt", { content: "other\n" })),
   write("overwrite with nothing", put("overwrite", "dir/old.txt", { content: "" })),
@@ -261,8 +251,4 @@ export const TOOL_CALLS: readonly Operation[] = [
 /** Makes what the operation finds. */
 export async function prepareFor(lab: Laboratory, tenant: Tenant, operation: Operation): Promise<void> {
   for (const sending of [...BEFORE, ...operation.prepare ?? []]) await lab.prepare(tenant, sending);
-  for (const sending of operation.remembers ?? []) {
-    const { status } = await lab.send(tenant, sending);
-    if (status !== 200) throw new Error(`the process under test answered ${status}`);
-  }
 }

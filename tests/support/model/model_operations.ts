@@ -406,7 +406,7 @@ const opening: fc.Arbitrary<Operation> = fc.record({
   form: fc.constant("text" as const),
 });
 
-/** Appends in a row, so many that a compaction is due, left to the next one, and taken along. */
+/** Enough appends in a row to make a compaction due. */
 const appends: fc.Arbitrary<Operation[]> = fc.array(
   content.map((content): Operation => ({ kind: "append", path: PATHS[0] ?? "", ...content })),
   { minLength: COMPACTION_CHECK_EVERY_SEGMENTS, maxLength: 2 * COMPACTION_CHECK_EVERY_SEGMENTS, size: "max" },

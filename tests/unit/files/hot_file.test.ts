@@ -158,6 +158,7 @@ class Backend {
       log,
       deadline,
       now: Date.now,
+      background: () => {},
       onCommit: () => {},
       metadata: {
         commit: (_, asked) => deadline.count(() => this.commits.serve(() => commit(asked))),
@@ -188,7 +189,7 @@ async function appendAll(isolates: readonly (() => Committer)[], appends: number
       const request = newRequest();
       const segments = await storeContent(request, [new TextEncoder().encode(`${line}\n`)]);
       const id = crypto.randomUUID();
-      const result = await tryCommit(request, { kind: "append", path: PATH, commitId: id, segments }, true);
+      const result = await tryCommit(request, { kind: "append", path: PATH, commitId: id, segments });
       assert("committed" in result);
       lines.push(line);
     }

@@ -10,7 +10,6 @@ import type { Deadline } from "../runtime/deadline.ts";
 import type { Log } from "../runtime/log.ts";
 import type { EndTurn, Turns } from "../runtime/turns.ts";
 import type { InFlightCompactions } from "./in_flight_compactions.ts";
-import type { PendingCompactions } from "./pending_compactions.ts";
 import type { SegmentSource } from "./read_segments.ts";
 import { discard, type Uploader } from "./upload.ts";
 
@@ -18,7 +17,6 @@ import { discard, type Uploader } from "./upload.ts";
 export interface Committer extends Uploader, SegmentSource {
   readonly gate: Pick<Gate, "grant" | "projectId" | "caller" | "observe" | "throwRefusal">;
   readonly metadata: Pick<Metadata, "commit" | "compact">;
-  readonly pendingCompactions: PendingCompactions;
   readonly inFlightCompactions: InFlightCompactions;
   /** At commits to one file: more of them at a time would only wait in the database, and hold its connections. */
   readonly commitTurns: Turns;
@@ -26,20 +24,18 @@ export interface Committer extends Uploader, SegmentSource {
   readonly log: Pick<Log, "backgroundFault">;
   /** Called after each commit: indexing, and now and then a slice of the sweep, follow the response. */
   readonly onCommit: () => void;
+  /** Keeps the isolate alive until the work is done, after the response. */
+  readonly background: (work: Promise<unknown>) => void;
 }
 
 export type CommitResult = { readonly committed: Committed } | { readonly refusal: Refusal };
 
 /**
- * Commits, and compacts when the file has too many segments; with `mayDefer` that may be left to the next append.
+ * Commits. Segments that became too many are compacted after the response.
  * Segments that the commit certainly does not reference are removed; if a lost try may still have committed them they
  * are left to the sweep.
  */
-export async function tryCommit(
-  committer: Committer,
-  commit: Commit,
-  mayDefer = false,
-): Promise<CommitResult> {
+export async function tryCommit(committer: Committer, commit: Commit): Promise<CommitResult> {
   const { segments } = committer;
   const uploaded = "segments" in commit ? commit.segments : [];
   const endTurn = await takeTurn(committer, commit.path).catch(async (error) => {
@@ -56,7 +52,8 @@ export async function tryCommit(
     }
     return { refusal: answer.refusal };
   }
-  await followUp(committer, answer.value, mayDefer);
+  committer.onCommit();
+  compactIfDue(committer, answer.value);
   return { committed: answer.value };
 }
 
@@ -85,8 +82,8 @@ async function commitInTurn(committer: Committer, commit: Commit): Promise<Answe
 }
 
 /** Commits. Throws the refusal. */
-export async function commit(committer: Committer, commit: Commit, mayDefer = false): Promise<Committed> {
-  const result = await tryCommit(committer, commit, mayDefer);
+export async function commit(committer: Committer, commit: Commit): Promise<Committed> {
+  const result = await tryCommit(committer, commit);
   if ("committed" in result) return result.committed;
   throwCommitRefusal(committer, commit, result.refusal);
 }
@@ -105,27 +102,16 @@ function makeRoom(committer: Committer, path: string, segments: readonly Segment
   return committer.inFlightCompactions.run(file, segments, compact, committer.deadline);
 }
 
-/** The version is committed: whatever fails now is no error of the request, and is done again by a later one. */
-async function followUp(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
-  try {
-    committer.onCommit();
-    await compactIfDue(committer, committed, mayDefer);
-  } catch (error) {
-    committer.log.backgroundFault("compaction", error);
-  }
-}
-
-async function compactIfDue(committer: Committer, committed: Committed, mayDefer: boolean): Promise<void> {
-  const { pendingCompactions, inFlightCompactions, commitTurns } = committer;
-  const { segments, file: { id, path, version } } = committed;
+/** Compacts in the background. A compaction that fails, or that is one too many, is left to a later commit. */
+function compactIfDue(committer: Committer, { segments, file: { path } }: Committed): void {
+  const { inFlightCompactions, background, deadline, log } = committer;
   const file = fileKey(committer, path);
-  pendingCompactions.forgetOlderThan(file, version);
-  if (!segments || inFlightCompactions.has(file)) return;
-  // Where others are about to commit, the version would not be the latest any more.
-  const isAlone = !commitTurns.isBusy(file);
-  if (mayDefer && isAlone && pendingCompactions.defer(file, id, version, segments)) return;
+  if (!segments || !inFlightCompactions.mayBegin(file)) return;
   const compact = () => compactSegments(committer, path, segments, false);
-  await inFlightCompactions.run(file, segments, compact, committer.deadline);
+  background(
+    inFlightCompactions.run(file, segments, compact, deadline)
+      .catch((error) => log.backgroundFault("compaction", error)),
+  );
 }
 
 /** Identifies the file among those of all projects. */

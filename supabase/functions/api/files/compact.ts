@@ -1,4 +1,4 @@
-/** Compacts small segments of a file, within the request that added one too many. */
+/** Replaces small segments of a file by fewer, larger ones with the same bytes. */
 import type { Gate } from "../auth/gate.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { planCompaction } from "./compaction_plan.ts";

@@ -3,14 +3,14 @@ import { isRangeFresh } from "../http/conditions.ts";
 import { type ByteRange, parseRange } from "../http/byte_range.ts";
 import { entityTag } from "../http/entity_tag.ts";
 import { jsonContent } from "../http/json_content.ts";
-import { type LineQuery, lineWindow } from "./line_window.ts";
+import { type LineQuery, lineWindow, readLines } from "./line_window.ts";
 import { fail } from "../errors.ts";
 import { READ_AT_ONCE_BYTES } from "../limits.ts";
 import type { Content } from "../ports/files.ts";
 import { JSON_TYPE, taggedHeaders } from "../http/respond.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import { isBinary, isText } from "./presentation.ts";
-import { readLines, readRange, readSegments, type SegmentSource } from "./read_segments.ts";
+import { readRange, readSegments, type SegmentSource } from "./read_segments.ts";
 import { streamResponse } from "../http/stream_response.ts";
 
 /** The request that is answered, and where the content comes from. */

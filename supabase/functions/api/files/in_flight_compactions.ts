@@ -1,5 +1,6 @@
-/** Compactions that are running in this isolate, at most one per file: a second one would do the same work again. */
+/** Compactions that are running in this isolate: of one file at most one, since a second one would do the same work again. */
 import { unavailable } from "../errors.ts";
+import { COMPACTIONS_AT_ONCE } from "../limits.ts";
 import type { Segment } from "../ports/segments.ts";
 import { type Deadline, LATE } from "../runtime/deadline.ts";
 import { segmentListMax } from "./compaction_plan.ts";
@@ -14,8 +15,9 @@ interface InFlight {
 export class InFlightCompactions {
   private readonly byFile = new Map<string, InFlight>();
 
-  has(file: string): boolean {
-    return this.byFile.has(file);
+  /** Whether a compaction for which nothing waits may begin: the file has none, and the isolate few. */
+  mayBegin(file: string): boolean {
+    return !this.byFile.has(file) && this.byFile.size < COMPACTIONS_AT_ONCE;
   }
 
   /**

@@ -1,5 +1,6 @@
-/** Which segments contain some lines of a text, computed from their line feed counts without reading them. */
+/** Which segments contain some lines of a text, computed from their line feed counts without reading them; and their bytes. */
 import type { Segment } from "../ports/segments.ts";
+import { readSegments, type SegmentSource } from "./read_segments.ts";
 
 /** Lines `from` to `to`, from 1, both inclusive; or the last `last` lines. */
 export type LineQuery = { readonly from: number; readonly to: number } | { readonly last: number };
@@ -58,6 +59,18 @@ export function lineWindow(segments: readonly Segment[], query: LineQuery): Line
     before = through;
   }
   return { startLine, endLine, totalLines, parts };
+}
+
+/** Yields the lines of a window; only segments that contain some of them are fetched. */
+export async function* readLines(
+  source: SegmentSource,
+  parts: readonly SegmentLines[],
+): AsyncGenerator<Uint8Array, void, void> {
+  let index = 0;
+  for await (const bytes of readSegments(source, parts.map((part) => part.segment))) {
+    const part = parts[index++];
+    if (part) yield cutLines(bytes, part);
+  }
 }
 
 /** Cuts the part out of its segment's bytes. */

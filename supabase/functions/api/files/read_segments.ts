@@ -1,6 +1,5 @@
 /** Reads segments in order, a few ahead of the consumer. */
 import type { ByteBudget, Release } from "../runtime/byte_budget.ts";
-import { cutLines, type SegmentLines } from "./line_window.ts";
 import type { ByteRange } from "../http/byte_range.ts";
 import { READ_AHEAD_SEGMENTS, READ_KEPT_BYTES_MAX } from "../limits.ts";
 import type { Segment, Segments } from "../ports/segments.ts";
@@ -74,17 +73,5 @@ export async function* readRange(
   for await (const bytes of readSegments(source, parts.map((part) => part.segment))) {
     const place = parts[index++]?.at ?? 0;
     yield bytes.subarray(Math.max(0, start - place), Math.min(bytes.length, end + 1 - place));
-  }
-}
-
-/** Yields the lines of a window; only segments that contain some of them are fetched. */
-export async function* readLines(
-  source: SegmentSource,
-  parts: readonly SegmentLines[],
-): AsyncGenerator<Uint8Array, void, void> {
-  let index = 0;
-  for await (const bytes of readSegments(source, parts.map((part) => part.segment))) {
-    const part = parts[index++];
-    if (part) yield cutLines(bytes, part);
   }
 }

@@ -15,14 +15,13 @@ import {
 import { contentBytes, type ContentText, readBody } from "../http/json_request.ts";
 import { checkPath } from "../http/path.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { COMPACTING_APPEND_BYTES_MAX, RAW_UPLOAD_BYTES } from "../limits.ts";
+import { RAW_UPLOAD_BYTES } from "../limits.ts";
 import type { Committed, Preconditions } from "../ports/commit.ts";
 import type { Authorization } from "../ports/metadata.ts";
 import type { Segment } from "../ports/segments.ts";
 import { detach, drainAndDetach } from "../runtime/detach.ts";
 import { commit, type Committer } from "./commit.ts";
 import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
-import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
 import { detectMediaType, isMediaType, type MediaType } from "./media_type.ts";
 import { storeContent } from "./upload.ts";
@@ -73,10 +72,6 @@ interface Stored {
   readonly ifVersion?: number | undefined;
   /** What the request says besides its content, for its fingerprint. */
   readonly fields: unknown;
-  /** Present if the segments also hold the compacted end of the file. */
-  readonly compacting?: CompactingAppend | undefined;
-  /** Whether a compaction that this commit makes due may be left to the next append. */
-  readonly mayDefer?: boolean;
 }
 
 /** Reads the body, stores its content and commits it. */
@@ -110,14 +105,10 @@ async function commitStored(
   request: Omit<WriteRequest, "isRaw">,
   stored: Stored,
 ): Promise<Committed> {
-  const { path, segments, compacting } = stored;
-  const sent = compacting && request.idempotencyKey !== undefined ? [await compacting.sent()] : segments;
+  const { path, segments } = stored;
   const ifVersion = stored.ifVersion ?? request.ifVersion;
-  const basis = await commitBasis({ ...request, path, ifVersion }, request.kind, stored.fields, sent);
-  if (compacting) return await commitCompactingAppend(writer, basis, compacting);
-  if (request.kind !== "write") {
-    return await commit(writer, { kind: request.kind, ...basis, segments }, stored.mayDefer);
-  }
+  const basis = await commitBasis({ ...request, path, ifVersion }, request.kind, stored.fields, segments);
+  if (request.kind !== "write") return await commit(writer, { kind: request.kind, ...basis, segments });
   const mimeType = stored.contentType ?? detectMediaType(path, segments.every((segment) => segment.isText));
   return await commit(writer, { kind: "write", ...basis, segments, mimeType });
 }
@@ -160,11 +151,8 @@ async function storeChunks(
 ): Promise<Stored> {
   const addedBytes = chunks.reduce((total, chunk) => total + chunk.length, 0);
   ensureWithinTier(writer.gate, beforeBytes + addedBytes);
-  const stored = { path, contentType: undefined, fields: {} };
-  const isShortAppend = kind === "append" && addedBytes <= COMPACTING_APPEND_BYTES_MAX;
-  const compacting = isShortAppend ? await storeCompactingAppend(writer, path, chunks) : undefined;
-  if (compacting) return { ...stored, segments: compacting.segments, compacting };
-  return { ...stored, segments: await storeContent(writer, drainAndDetach(chunks)), mayDefer: isShortAppend };
+  const segments = await storeContent(writer, drainAndDetach(chunks));
+  return { path, segments, contentType: undefined, fields: {} };
 }
 
 /** Stores the body while it arrives. It is refused as soon as it is known to be too large. */

@@ -44,8 +44,6 @@ export type Commit =
     | { readonly kind: "overwrite" | "append"; readonly segments: readonly Segment[] }
     | {
       readonly kind: "edit";
-      /** What the version is shown as, by default an edit. */
-      readonly operation?: "append" | undefined;
       readonly segments: readonly Segment[];
       /** A path may have another file by now, with versions of the same numbers. */
       readonly baseFileId: string;

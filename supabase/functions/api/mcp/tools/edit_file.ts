@@ -4,9 +4,8 @@ import { ApiError, fail } from "../../errors.ts";
 import { readSide } from "../../files/diff.ts";
 import { editFile as makeEdit } from "../../files/edit_file.ts";
 import { type Edit, editWork } from "../../files/edit_text.ts";
-import { lineWindow } from "../../files/line_window.ts";
+import { lineWindow, readLines } from "../../files/line_window.ts";
 import { isBinary } from "../../files/presentation.ts";
-import { readLines } from "../../files/read_segments.ts";
 import { countOccurrences, type LoadPiece, type Piece } from "../../files/rewrite.ts";
 import {
   DIFF_BYTES_MAX,

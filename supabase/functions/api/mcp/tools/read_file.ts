@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
-import { countLines, lineWindow } from "../../files/line_window.ts";
+import { countLines, lineWindow, readLines } from "../../files/line_window.ts";
 import { isText } from "../../files/presentation.ts";
-import { readLines, readSegments } from "../../files/read_segments.ts";
+import { readSegments } from "../../files/read_segments.ts";
 import { encodeBase64 } from "../../http/base64.ts";
 import {
   MCP_IMAGE_BYTES_MAX,
