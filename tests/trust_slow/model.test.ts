@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { administrator, sweepAll } from "../support/client/erasure.ts";
-import { startPostgres } from "../support/postgres/postgres.ts";
+import { onPostgres } from "../support/stack/on_postgres.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 import { report, rounds } from "../support/runner/long.ts";
@@ -73,15 +73,5 @@ test("random sequences of all operations answer what the model of the contract a
 });
 
 test("random sequences of all operations answer what the model of the contract answers, on Postgres", async () => {
-  const server = await startPostgres();
-  try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses: 3 });
-    try {
-      await agree("model on Postgres", service, RUNS_ON_POSTGRES);
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await server.stop();
-  }
+  await onPostgres(3, (service) => agree("model on Postgres", service, RUNS_ON_POSTGRES));
 });
