@@ -13,7 +13,7 @@ const HELD_MILLISECONDS = 2000;
 
 export async function streaming({ stack, report }: Bench): Promise<void> {
   const project = await stack.project();
-  const proxy = new RecordingProxy(stack.backendUrl);
+  const proxy = await RecordingProxy.open(stack.backendUrl);
   const writer = new Client(stack.baseUrl, project.key);
   report.group("Read of 100 MB");
   await writer.writeRaw("100mb.txt", new TextEncoder().encode(lines(100 * MEGABYTE)));

@@ -1,6 +1,7 @@
 /** What holds when many clients do things at once, on a real Postgres, one connection a client. */
 import { assert, assertEquals } from "@std/assert";
 import type postgres from "postgres";
+import { byClients } from "../support/in_parallel.ts";
 import { costOf } from "../support/client/tariff.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { startPostgres } from "../support/postgres/postgres.ts";
@@ -70,7 +71,7 @@ async function appendsAreAllKept({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "appends");
   const first = newSegment(project);
   valueOf(await commit(clients, project, "write", { path: "log/one.txt", segments: [first] }));
-  const appended = await parallel(CLIENTS, async () => {
+  const appended = await byClients(CLIENTS, async () => {
     const ids: string[] = [];
     for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
       ids.push(await appendOrMerge(clients, project, "log/one.txt"));
@@ -89,7 +90,7 @@ async function appendsAreAllKept({ owner, clients }: Databases): Promise<void> {
 
 async function oneFilePerPath({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "create");
-  const answers = await parallel(
+  const answers = await byClients(
     CLIENTS,
     () => commit(clients, project, "write", { path: "same/path.txt", segments: [newSegment(project)] }),
   );
@@ -103,7 +104,7 @@ async function oneFilePerPath({ owner, clients }: Databases): Promise<void> {
 async function limitIsExact({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "rate", { tier: "free" });
   await waitForRoomInMinute(5);
-  const answers = await parallel(500, () => admit(clients, project));
+  const answers = await byClients(500, () => admit(clients, project));
   const admitted = answers.filter((answer) => answer.refusal === undefined);
   assertEquals(admitted.length, 100);
   // What an answer shows as left may lack what is in flight, and so be too much, but never too little: 0 ends the window.
@@ -118,7 +119,7 @@ async function limitIsExact({ owner, clients }: Databases): Promise<void> {
 async function treesNeverDeadlock({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "trees");
   const directories = ["", "a", "a/b", "a/b/c", "a/z", "b", "b/a", "b/a/c", "c", "a/b/c/d/e/f"];
-  await parallel(CLIENTS, async (client) => {
+  await byClients(CLIENTS, async (client) => {
     const order = client % 2 === 0 ? directories : directories.toReversed();
     for (const directory of order) {
       const path = `${directory === "" ? "" : `${directory}/`}${client}.txt`;
@@ -139,7 +140,7 @@ async function pathsNeverDeadlock({ owner, clients }: Databases): Promise<void> 
 async function commitAmongFewPaths(clients: postgres.Sql, project: Project): Promise<void> {
   const paths = ["a.txt", "b/b.txt", "b/c/c.txt", "d/d.txt"];
   let done = 0;
-  await parallel(CLIENTS, async (client) => {
+  await byClients(CLIENTS, async (client) => {
     for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
       const path = paths[(client + i) % paths.length] ?? "";
       const destination = paths[(client * 3 + i * 5 + 1) % paths.length] ?? "";
@@ -174,7 +175,7 @@ async function quotaIsExact({ owner, clients }: Databases): Promise<void> {
   await raceMerges(clients, project);
   const cost = costOf({ newPath: "10.txt", stored: 10 });
   const small = await makeProject(owner, "small quota", { maxProjectBytes: 10 * cost - 1 });
-  const answers = await parallel(
+  const answers = await byClients(
     CLIENTS,
     (client) =>
       commit(clients, small, "write", { path: `${10 + client}.txt`, segments: [newSegment(small, 10)] }),
@@ -191,7 +192,7 @@ async function lastUseNeverDeadlocks({ owner, clients }: Databases): Promise<voi
       await owner`update filestore.api_keys set last_used_at = null where project_id = ${project.id}`;
     }
   };
-  const appends = parallel(CLIENTS, async () => {
+  const appends = byClients(CLIENTS, async () => {
     for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
       valueOf(await commit(clients, project, "write", { path: "used.txt", segments: [newSegment(project)] }));
     }
@@ -203,7 +204,7 @@ async function commitsAreIdempotent({ owner, clients }: Databases): Promise<void
   const project = await makeProject(owner, "replay");
   for (const kind of ["write", "append"] as const) {
     const change = { path: "r.txt", segments: [newSegment(project)], commitId: crypto.randomUUID() };
-    const answers = await parallel(CLIENTS, () => commit(clients, project, kind, change));
+    const answers = await byClients(CLIENTS, () => commit(clients, project, kind, change));
     assertEquals(new Set(answers.map((answer) => valueOf(answer).file.version)).size, 1);
     assertEquals(new Set(answers.map((answer) => JSON.stringify(valueOf(answer).file))).size, 1);
   }
@@ -213,7 +214,7 @@ async function commitsAreIdempotent({ owner, clients }: Databases): Promise<void
 async function oneEditWins({ owner, clients }: Databases): Promise<void> {
   const project = await makeProject(owner, "edits");
   valueOf(await commit(clients, project, "write", { path: "e.txt", segments: [newSegment(project)] }));
-  const answers = await parallel(CLIENTS, () => {
+  const answers = await byClients(CLIENTS, () => {
     const segment = newSegment(project);
     return commit(clients, project, "edit", {
       path: "e.txt",
@@ -230,7 +231,7 @@ async function oneEditWins({ owner, clients }: Databases): Promise<void> {
 /** Appends of 32 clients to one file, while 32 others compact whatever runs they see there. */
 async function raceMerges(clients: postgres.Sql, project: Project): Promise<void> {
   valueOf(await commit(clients, project, "write", { path: "m.txt", segments: [newSegment(project)] }));
-  await parallel(CLIENTS, async (client) => {
+  await byClients(CLIENTS, async (client) => {
     for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
       if (client % 2 === 0) await appendOrMerge(clients, project, "m.txt");
       else await compactSome(clients, project, "m.txt");
@@ -288,10 +289,6 @@ async function countOf(owner: postgres.Sql, project: Project, table: string): Pr
   const [row] = await owner<{ count: number }[]>`
     select count(*)::integer as count from ${owner(`filestore.${table}`)} where project_id = ${project.id}`;
   return row?.count ?? 0;
-}
-
-function parallel<Result>(count: number, work: (client: number) => Promise<Result>): Promise<Result[]> {
-  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
 }
 
 function range(from: number, to: number): number[] {

@@ -4,8 +4,9 @@ import { HEALTH_PROBE_INTERVAL_MILLISECONDS } from "../../supabase/functions/api
 import { owner } from "../support/client/accounts.ts";
 import { health } from "../support/client/contract.ts";
 import { aboutFile, FILE_ROUTES, PROJECT_ROUTES, type RouteCall } from "../support/client/every_route.ts";
-import type { Fault } from "../support/faults/fault_proxy.ts";
+import { type Fault, type Watch, watched } from "../support/faults/faults.ts";
 import { Isolate, requestOf } from "../support/faults/isolates.ts";
+import { isCommit } from "../support/faults/operations.ts";
 import { codeOf, type Outcome, text } from "../support/faults/laboratory.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
@@ -19,7 +20,7 @@ function isolate(secretKey = service.stack.secretKey): Isolate {
 /** Gives calls whose name matches that answer, for as long as the isolate lives. */
 function answering(faultOf: (name: string) => Fault | null): Isolate {
   const made = isolate();
-  made.watch = { marks: [], decide: (_, name) => faultOf(name), calls: [] };
+  made.watch = { decide: (_, name) => faultOf(name), calls: [] };
   return made;
 }
 
@@ -161,5 +162,23 @@ for (const [what, call, fault, failing] of UNHEALTHY) {
     broken.clock.advance(HEALTH_PROBE_INTERVAL_MILLISECONDS);
     await assertHealth(broken, 200, "are running");
     assertEquals(broken.log.defects, []);
+  });
+}
+
+for (const fault of ["resetBefore", "resetAfter", "truncated"] as const) {
+  test(`a real connection on which a commit fails (${fault}) is made good: one version`, async () => {
+    const own = await files();
+    let commits = 0;
+    const decide: Watch["decide"] = (_, name) => isCommit(name) && commits++ === 0 ? fault : null;
+    const watch = { decide, calls: [] };
+    service.proxy.hook = ({ method, path: url }, forward) => watched(watch, { method, url, at: 0 }, forward);
+    try {
+      await own.write("f.txt", "x");
+    } finally {
+      service.proxy.hook = null;
+    }
+    assert(commits > 1, "the commit was tried again");
+    assertEquals((await own.versions("f.txt")).total, 1);
+    assertEquals((await own.read("f.txt")).content, "x");
   });
 }

@@ -67,58 +67,19 @@ function operationAt(path: string, method: string): z.infer<typeof operation> {
   return found;
 }
 
+const QUERY = ["INVALID_PATH", "VALIDATION_ERROR"] as const;
+const WRITE = [...QUERY, "INVALID_JSON", "CONTENT_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const;
+const EDIT = ["VERSION_CONFLICT", "NOT_TEXT", "STRING_NOT_FOUND", "STRING_NOT_UNIQUE"] as const;
+
 /** The contract's routes and the errors of their own. */
 const KEYED: readonly (readonly [string, string, readonly Code[]])[] = [
-  ["/files", "post", [
-    "INVALID_JSON",
-    "INVALID_PATH",
-    "VALIDATION_ERROR",
-    "CONTENT_TOO_LARGE",
-    "UNSUPPORTED_MEDIA_TYPE",
-  ]],
-  ["/files", "get", ["INVALID_PATH", "VALIDATION_ERROR"]],
-  ["/files/{path}", "get", [
-    "INVALID_PATH",
-    "VALIDATION_ERROR",
-    "FILE_NOT_FOUND",
-    "VERSION_NOT_FOUND",
-    "NOT_TEXT",
-    "CONTENT_CORRUPT",
-  ]],
-  ["/search", "get", [
-    "INVALID_PATH",
-    "VALIDATION_ERROR",
-    "SEARCH_TOO_BROAD",
-    "SEMANTIC_SEARCH_UNAVAILABLE",
-  ]],
-  ["/files/append/{path}", "put", [
-    "INVALID_JSON",
-    "INVALID_PATH",
-    "VALIDATION_ERROR",
-    "FILE_NOT_FOUND",
-    "CONTENT_TOO_LARGE",
-    "UNSUPPORTED_MEDIA_TYPE",
-  ]],
-  ["/files/overwrite/{path}", "put", [
-    "INVALID_JSON",
-    "INVALID_PATH",
-    "VALIDATION_ERROR",
-    "FILE_NOT_FOUND",
-    "CONTENT_TOO_LARGE",
-    "UNSUPPORTED_MEDIA_TYPE",
-  ]],
-  ["/files/edit/{path}", "put", [
-    "INVALID_JSON",
-    "INVALID_PATH",
-    "VALIDATION_ERROR",
-    "FILE_NOT_FOUND",
-    "VERSION_CONFLICT",
-    "CONTENT_TOO_LARGE",
-    "UNSUPPORTED_MEDIA_TYPE",
-    "NOT_TEXT",
-    "STRING_NOT_FOUND",
-    "STRING_NOT_UNIQUE",
-  ]],
+  ["/files", "post", WRITE],
+  ["/files", "get", QUERY],
+  ["/files/{path}", "get", [...QUERY, "FILE_NOT_FOUND", "VERSION_NOT_FOUND", "NOT_TEXT", "CONTENT_CORRUPT"]],
+  ["/search", "get", [...QUERY, "SEARCH_TOO_BROAD", "SEMANTIC_SEARCH_UNAVAILABLE"]],
+  ["/files/append/{path}", "put", [...WRITE, "FILE_NOT_FOUND"]],
+  ["/files/overwrite/{path}", "put", [...WRITE, "FILE_NOT_FOUND"]],
+  ["/files/edit/{path}", "put", [...WRITE, "FILE_NOT_FOUND", ...EDIT]],
 ];
 const EVERYWHERE: readonly Code[] = [
   "INVALID_API_KEY",

@@ -4,19 +4,29 @@ import { EMBEDDING_DIMENSIONS_MAX, SEARCH_EXACT_CHUNKS_MAX } from "../../supabas
 import { startEmbeddingServer } from "../support/stack/embedding_server.ts";
 import { Files } from "../support/client/files.ts";
 import { indexed, search } from "../support/client/search.ts";
-import { startService } from "../support/stack/service.ts";
+import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 
 // On real Postgres there is no extension `vector` in the tests: see search_without_vectors.test.ts.
 const hasVectors = Deno.env.get("TEST_DATABASE") !== "postgres";
 
+/** A service with an endpoint whose vectors have so many numbers. */
+async function withVectors(dimensions: number, body: (service: Service) => Promise<void>): Promise<void> {
+  const embeddings = startEmbeddingServer(dimensions);
+  const service = await startService({
+    functionVariables: { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
+  });
+  try {
+    await body(service);
+  } finally {
+    await service.stop();
+    await embeddings.stop();
+  }
+}
+
 for (const dimensions of hasVectors ? [100, 512, 1536, EMBEDDING_DIMENSIONS_MAX] : []) {
-  test(`vectors of ${dimensions} numbers are stored and found`, async () => {
-    const embeddings = startEmbeddingServer(dimensions);
-    const service = await startService({
-      functionVariables: { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
-    });
-    try {
+  test(`vectors of ${dimensions} numbers are stored and found`, () =>
+    withVectors(dimensions, async (service) => {
       const own = new Files(service, (await service.project()).key);
       await own.write("car.md", "The automobile is in the garage.\n");
       await own.write("doctor.md", "A physician looks after patients.\n");
@@ -27,11 +37,7 @@ for (const dimensions of hasVectors ? [100, 512, 1536, EMBEDDING_DIMENSIONS_MAX]
       assertEquals(rows, [{ size: dimensions }]);
       const { mode, results, notSearched } = await search(own, "vehicle", { mode: "semantic" });
       assertEquals([mode, results[0]?.path, notSearched], ["semantic", "car.md", undefined]);
-    } finally {
-      await service.stop();
-      await embeddings.stop();
-    }
-  });
+    }));
 }
 
 /** Chunks without vectors count as well: what is looked through is rows. */
@@ -45,12 +51,8 @@ for (const [dimensions, reasons] of hasVectors ? [[100, ["bounds"]], [384, undef
     `among more than ${SEARCH_EXACT_CHUNKS_MAX} chunks vectors of ${dimensions} numbers are ${
       reasons ? "compared in part, and the answer says so" : "found along their index"
     }`,
-    async () => {
-      const embeddings = startEmbeddingServer(dimensions);
-      const service = await startService({
-        functionVariables: { EMBEDDINGS_URL: embeddings.url, EMBEDDINGS_MODEL: "hashed-words" },
-      });
-      try {
+    () =>
+      withVectors(dimensions, async (service) => {
         const own = new Files(service, (await service.project()).key);
         await own.write("car.md", "The automobile is in the garage.\n");
         await own.write("other.md", "A physician looks after patients.\n");
@@ -61,11 +63,7 @@ for (const [dimensions, reasons] of hasVectors ? [[100, ["bounds"]], [384, undef
           const { results, notSearched } = await search(own, "vehicle", { mode });
           assertEquals([results[0]?.path, notSearched?.reasons], ["car.md", reasons]);
         }
-      } finally {
-        await service.stop();
-        await embeddings.stop();
-      }
-    },
+      }),
   );
 }
 

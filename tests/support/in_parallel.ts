@@ -15,3 +15,8 @@ export async function inParallel<In, Out>(
   await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
 }
+
+/** Runs `work` for so many clients at the same time. */
+export function byClients<Out>(count: number, work: (client: number) => Promise<Out>): Promise<Out[]> {
+  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
+}

@@ -3,9 +3,10 @@ import { assert, assertEquals } from "@std/assert";
 import postgres from "postgres";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { eventually } from "../support/eventually.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres/postgres.ts";
-import { type Service, startService } from "../support/stack/service.ts";
-import { inParallel } from "../support/in_parallel.ts";
+import type { PostgresServer } from "../support/postgres/postgres.ts";
+import { newTarget, onPostgres } from "../support/stack/on_postgres.ts";
+import type { Service } from "../support/stack/service.ts";
+import { byClients, inParallel } from "../support/in_parallel.ts";
 import {
   type Outcome,
   perform,
@@ -42,43 +43,25 @@ const GUARANTEES: [string, (world: World) => Promise<void>][] = [
 ];
 
 Deno.test("concurrent clients over HTTP", async (t) => {
-  const server = await startPostgres();
-  try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses: 2 });
-    try {
-      assertEquals(service.stack.functionPids.length, 2);
-      for (const [name, check] of GUARANTEES) {
-        await t.step(name, async () => {
-          try {
-            await check({ server, service });
-          } catch (error) {
-            const defects = service.log.filter((line) => line.includes('"defect"'));
-            throw defects.length === 0 ? error : new Error(defects.at(-1), { cause: error });
-          }
-          await assertConsistent((statement) => service.sql(statement));
-        });
-      }
-    } finally {
-      await service.stop();
+  await onPostgres(2, async (service, server) => {
+    for (const [name, check] of GUARANTEES) {
+      await t.step(name, async () => {
+        try {
+          await check({ server, service });
+        } catch (error) {
+          const defects = service.log.filter((line) => line.includes('"defect"'));
+          throw defects.length === 0 ? error : new Error(defects.at(-1), { cause: error });
+        }
+        await assertConsistent((statement) => service.sql(statement));
+      });
     }
-  } finally {
-    await server.stop();
-  }
+  });
 });
-
-async function newTarget(service: Service): Promise<Target & { readonly projectId: string }> {
-  const { id, key } = await service.project("enterprise");
-  return { baseUrl: service.baseUrl, key, projectId: id };
-}
 
 /** The version that was made; whatever else came is a failure. */
 function versionOf(outcome: Outcome): number {
   if (outcome.kind !== "made") throw new Error(`not made: ${JSON.stringify(outcome)}`);
   return outcome.version;
-}
-
-function parallel<Result>(count: number, work: (client: number) => Promise<Result>): Promise<Result[]> {
-  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
 }
 
 function range(from: number, to: number): number[] {
@@ -95,7 +78,7 @@ async function appendsAreAllKept({ service }: World): Promise<void> {
     lines.set(version, operation.text);
   };
   await add({ kind: "write", path: PATH, text: "the first line\n" });
-  await parallel(CLIENTS, async (client) => {
+  await byClients(CLIENTS, async (client) => {
     for (let i = 0; i < APPENDS_PER_CLIENT; i++) {
       await add({ kind: "append", path: PATH, text: `client ${client} line ${i}\n` });
     }
@@ -148,7 +131,7 @@ async function versionsAreExplained({ service }: World): Promise<void> {
   const base = (name: string) => `${name}\nedit me\n`;
   await performAndNote(target, { kind: "write", path: PATH, text: base("first") }, entries);
   const refused: string[] = [];
-  await parallel(WRITERS, async (client) => {
+  await byClients(WRITERS, async (client) => {
     for (let i = 0; i < rounds(3, 60); i++) {
       const name = `client ${client} round ${i}`;
       const operations: Operation[] = [
@@ -179,7 +162,7 @@ async function editsAreAllKept({ service }: World): Promise<void> {
   const text = range(0, editors - 1).map((editor) => `editor ${editor}: 0;\n`).join("");
   await performAndNote(target, { kind: "write", path: PATH, text }, entries);
   const started = performance.now();
-  await parallel(editors + 4, async (client) => {
+  await byClients(editors + 4, async (client) => {
     for (let i = 0; i < edits; i++) {
       const outcome = await performAndNote(
         target,
@@ -211,7 +194,7 @@ async function editsAreAllKept({ service }: World): Promise<void> {
 async function onePathOneFile({ service }: World): Promise<void> {
   const target = await newTarget(service);
   const entries: Entry[] = [];
-  await parallel(
+  await byClients(
     CLIENTS,
     (client) =>
       performAndNote(target, { kind: "write", path: "new/one.md", text: `client ${client}` }, entries),
@@ -231,7 +214,7 @@ async function limitIsExact({ service }: World): Promise<void> {
   // The window lies ahead, so that no minute ends in the middle.
   await service.freezeWindow(id);
   let unknown = 0;
-  const statuses = await parallel(500, async (client) => {
+  const statuses = await byClients(500, async (client) => {
     while (true) {
       const { status } = client % 2 === 0
         ? await service.request(key, "GET", "/files")
@@ -328,7 +311,7 @@ async function hotFileIsAlone({ server, service }: World): Promise<void> {
     await holder.begin(async (transaction) => {
       await transaction`select from filestore.files where project_id = ${hot.projectId} for update`;
       // However long this takes, somebody waits: who is told that it takes too long, comes again.
-      waiting = parallel(6, async (client) => {
+      waiting = byClients(6, async (client) => {
         do outcomes.push(await perform(hot, { kind: "append", path: PATH, text: `${client}\n` })); while (
           isHeld
         );

@@ -1,6 +1,7 @@
 /** What was acknowledged stays, whatever is killed in the middle of whatever. */
 import { startPostgres } from "../support/postgres/postgres.ts";
-import { CrashLab, type Victim } from "../support/faults/crash_lab.ts";
+import { CrashLab } from "../support/faults/crash_lab.ts";
+import type { Victim } from "../support/faults/killable_stack.ts";
 import { IS_BRIEF, report, rounds } from "../support/runner/long.ts";
 import { randomFrom, SEED } from "../support/random.ts";
 

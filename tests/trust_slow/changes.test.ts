@@ -10,11 +10,11 @@ import { type Outcome, perform, type Target } from "../support/client/files_clie
 import type { Operation } from "../support/faults/ledger.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
-import { startPostgres } from "../support/postgres/postgres.ts";
 import { type Random, randomFrom, SEED } from "../support/random.ts";
 import { report, rounds } from "../support/runner/long.ts";
 import { withScratchDirectory } from "../support/scratch_directory.ts";
-import { type Service, startService } from "../support/stack/service.ts";
+import { onPostgres } from "../support/stack/on_postgres.ts";
+import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 3;
 const WRITERS = 64;
@@ -36,18 +36,10 @@ const KINDS = [
 type Change = ChangePage["changes"][number];
 
 Deno.test(`${FOLLOWERS} followers beside ${WRITERS} writers and kills miss nothing and see nothing twice`, async () => {
-  const server = await startPostgres();
-  try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses: PROCESSES });
-    try {
-      await withScratchDirectory((folder) => followWriters(service, folder));
-      await assertConsistent((statement) => service.sql(statement));
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await server.stop();
-  }
+  await onPostgres(PROCESSES, async (service) => {
+    await withScratchDirectory((folder) => followWriters(service, folder));
+    await assertConsistent((statement) => service.sql(statement));
+  });
 });
 
 async function followWriters(service: Service, folder: string): Promise<void> {

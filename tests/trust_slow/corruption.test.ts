@@ -15,7 +15,7 @@ import {
 import { figures } from "../support/runner/long.ts";
 import { LARGE } from "../support/faults/operations.ts";
 
-const lab = await Laboratory.start({ withFaultProxy: false });
+const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const { storage } = createClient(lab.stack.backendUrl, lab.stack.secretKey, {

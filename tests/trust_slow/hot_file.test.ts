@@ -2,9 +2,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Outcome, perform, readVersion, type Target } from "../support/client/files_client.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
-import { startPostgres } from "../support/postgres/postgres.ts";
 import { report, rounds } from "../support/runner/long.ts";
-import { type Service, startService } from "../support/stack/service.ts";
+import { byClients } from "../support/in_parallel.ts";
+import { newTarget, onPostgres } from "../support/stack/on_postgres.ts";
+import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 3;
 const APPENDERS = rounds(64, 256);
@@ -26,33 +27,15 @@ const GUARANTEES: [string, (service: Service) => Promise<void>][] = [
 ];
 
 Deno.test(`one file, ${PROCESSES} function processes`, async (t) => {
-  const server = await startPostgres();
-  try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses: PROCESSES });
-    try {
-      assertEquals(service.stack.functionPids.length, PROCESSES);
-      for (const [name, check] of GUARANTEES) {
-        await t.step(name, async () => {
-          await check(service);
-          await assertConsistent((statement) => service.sql(statement));
-        });
-      }
-    } finally {
-      await service.stop();
+  await onPostgres(PROCESSES, async (service) => {
+    for (const [name, check] of GUARANTEES) {
+      await t.step(name, async () => {
+        await check(service);
+        await assertConsistent((statement) => service.sql(statement));
+      });
     }
-  } finally {
-    await server.stop();
-  }
+  });
 });
-
-async function newTarget(service: Service): Promise<Target & { readonly projectId: string }> {
-  const { id, key } = await service.project("enterprise");
-  return { baseUrl: service.baseUrl, key, projectId: id };
-}
-
-function parallel<Result>(count: number, work: (client: number) => Promise<Result>): Promise<Result[]> {
-  return Promise.all(Array.from({ length: count }, (_, client) => work(client)));
-}
 
 /** Uploads of the function's processes since the last `reset` of what the proxy records. */
 function uploads(service: Service): number {
@@ -68,7 +51,7 @@ async function appendsAreNotRefused(service: Service): Promise<void> {
   await perform(target, { kind: "write", path: PATH, text: "" });
   const line = (client: number, index: number) => `client ${client} line ${index}`;
   const outcomes: Outcome[] = [];
-  await parallel(APPENDERS, async (client) => {
+  await byClients(APPENDERS, async (client) => {
     for (let index = 0; index < APPENDS_EACH; index++) {
       outcomes.push(await perform(target, { kind: "append", path: PATH, text: `${line(client, index)}\n` }));
     }
@@ -105,7 +88,7 @@ async function editsSucceed(service: Service): Promise<void> {
   await perform(target, { kind: "write", path: PATH, text: text(0) });
   service.proxy.calls = [];
   const outcomes: Outcome[] = [];
-  await parallel(EDITORS, (client) => edit(target, client, EDITS_EACH, outcomes));
+  await byClients(EDITORS, (client) => edit(target, client, EDITS_EACH, outcomes));
   const stored = uploads(service);
   report("edits", { clients: EDITORS, processes: PROCESSES, edits: outcomes.length, uploads: stored });
   assertEquals(refusals(outcomes), []);
@@ -135,8 +118,8 @@ async function editsAmongAppends(service: Service): Promise<void> {
     editing--;
   };
   await Promise.all([
-    parallel(CONSTANT_APPENDERS, appendMeanwhile),
-    parallel(PATIENT_EDITORS, editOnce),
+    byClients(CONSTANT_APPENDERS, appendMeanwhile),
+    byClients(PATIENT_EDITORS, editOnce),
   ]);
   const [stored, compactions] = [uploads(service), compactionsOf(service)];
   report("edits among appends", {

@@ -19,7 +19,7 @@ import { figures, IS_LONG } from "../support/runner/long.ts";
 import { type Operation, OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 import { mannWhitney } from "../support/mann_whitney.ts";
 
-const lab = await Laboratory.start({ withFaultProxy: false });
+const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const SECRET = `what only the owner may read ${crypto.randomUUID()}`;

@@ -7,9 +7,9 @@ import { assertRefused } from "../support/client/contract.ts";
 import { Files } from "../support/client/files.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
-import { startPostgres } from "../support/postgres/postgres.ts";
 import { report, rounds } from "../support/runner/long.ts";
-import { type Service, startService } from "../support/stack/service.ts";
+import { onPostgres } from "../support/stack/on_postgres.ts";
+import type { Service } from "../support/stack/service.ts";
 
 const PROCESSES = 3;
 const CLIENTS = 64;
@@ -18,19 +18,10 @@ const ACCOUNTS = 8;
 const AMOUNT = 100;
 
 Deno.test(`${CLIENTS} clients move amounts between files, and take moves back, in ${PROCESSES} processes: none is lost or half done`, async () => {
-  const server = await startPostgres();
-  try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses: PROCESSES });
-    try {
-      assertEquals(service.stack.functionPids.length, PROCESSES);
-      await moveAmounts(service);
-      await assertConsistent((statement) => service.sql(statement));
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await server.stop();
-  }
+  await onPostgres(PROCESSES, async (service) => {
+    await moveAmounts(service);
+    await assertConsistent((statement) => service.sql(statement));
+  });
 });
 
 const pathOf = (account: number) => `accounts/${account}`;

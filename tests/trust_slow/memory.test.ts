@@ -19,7 +19,7 @@ const GROWTH_BYTES_MAX = 96 * MEGABYTE;
 const FRESH_PROCESSES = 3;
 const TRIES_MAX = 5;
 
-const lab = await Laboratory.start({ withFaultProxy: false });
+const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const bytes = new TextEncoder().encode("abcdefghi\n".repeat(CONTENT_LENGTH_MAX / 10));

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { inParallel } from "../support/in_parallel.ts";
 import { assertConsistent } from "../support/postgres/consistency.ts";
 import { administrator, sweepAll } from "../support/client/erasure.ts";
-import { startPostgres } from "../support/postgres/postgres.ts";
+import { onPostgres } from "../support/stack/on_postgres.ts";
 import { type Service, startService } from "../support/stack/service.ts";
 import { test } from "../support/stack/suite.ts";
 import { report, rounds } from "../support/runner/long.ts";
@@ -16,12 +16,13 @@ import { ModelRun } from "../support/model/model_run.ts";
 import { SEED } from "../support/random.ts";
 
 const PATH = Deno.env.get("MODEL_PATH");
-/** On each of the two databases. */
-const RUNS = Number(Deno.env.get("MODEL_RUNS") ?? rounds(150, 2500));
+/** PGlite runs the same SQL on one connection: there fewer sequences show whether it answers alike. */
+const RUNS_ON_PGLITE = Number(Deno.env.get("MODEL_RUNS") ?? rounds(24, 2500));
+const RUNS_ON_POSTGRES = Number(Deno.env.get("MODEL_RUNS") ?? rounds(120, 2500));
 /** Sequences at the same time, each in a project of its own. */
 const LANES = PATH === undefined ? 3 : 1;
 
-async function agree(title: string, service: Service): Promise<void> {
+async function agree(title: string, service: Service, runs: number): Promise<void> {
   const counts = new Map<string, number>();
   let sequences = 0;
   const started = performance.now();
@@ -38,7 +39,7 @@ async function agree(title: string, service: Service): Promise<void> {
   });
   const seeds = Array.from({ length: LANES }, (_, lane) => SEED + lane);
   await inParallel(seeds, LANES, async (seed) => {
-    const numRuns = Math.ceil(RUNS / LANES);
+    const numRuns = Math.ceil(runs / LANES);
     try {
       await fc.assert(property, { seed, numRuns, ...(PATH !== undefined && { path: PATH }) });
     } catch (error) {
@@ -65,22 +66,12 @@ async function agree(title: string, service: Service): Promise<void> {
 test("random sequences of all operations answer what the model of the contract answers, on PGlite", async () => {
   const service = await startService({ databaseUrl: undefined });
   try {
-    await agree("model on PGlite", service);
+    await agree("model on PGlite", service, RUNS_ON_PGLITE);
   } finally {
     await service.stop();
   }
 });
 
 test("random sequences of all operations answer what the model of the contract answers, on Postgres", async () => {
-  const server = await startPostgres();
-  try {
-    const service = await startService({ databaseUrl: server.url, functionProcesses: 3 });
-    try {
-      await agree("model on Postgres", service);
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await server.stop();
-  }
+  await onPostgres(3, (service) => agree("model on Postgres", service, RUNS_ON_POSTGRES));
 });

@@ -20,7 +20,7 @@ import { messageOf } from "../support/client/mcp.ts";
 import { indexed } from "../support/client/search.ts";
 import { test } from "../support/stack/suite.ts";
 
-const lab = await Laboratory.start({ withFaultProxy: false });
+const lab = await Laboratory.start();
 const watch = new HealthWatch({ url: `${lab.soundUrl}/health`, pid: lab.soundPid });
 Deno.test.afterAll(async () => {
   watch.stop();

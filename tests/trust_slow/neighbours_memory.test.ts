@@ -8,7 +8,7 @@ import { exchange } from "../support/client/raw_connection.ts";
 import { codeOf, Laboratory, send, text } from "../support/faults/laboratory.ts";
 import { test } from "../support/stack/suite.ts";
 
-const lab = await Laboratory.start({ withFaultProxy: false });
+const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const KIB = 1024;

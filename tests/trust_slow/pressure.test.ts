@@ -25,7 +25,7 @@ const RESIDENT_MEGABYTES_MAX = 640;
 const CLIENTS = 32;
 const ROUNDS = IS_LONG ? 10 : 1;
 
-const lab = await Laboratory.start({ withFaultProxy: false, memoryLimitMegabytes: MEMORY_MEGABYTES });
+const lab = await Laboratory.start({ memoryLimitMegabytes: MEMORY_MEGABYTES });
 Deno.test.afterAll(() => lab.stop());
 
 /** From /proc, in megabytes: the most the process ever had, and what it has now. */

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { eachLine } from "../../supabase/local/stack/lines.ts";
 import { REPOSITORY } from "../support/stack/command.ts";
 import { test } from "../support/stack/suite.ts";
-import { type Fault, FAULTS } from "../support/faults/fault_proxy.ts";
+import { type Fault, FAULTS } from "../support/faults/faults.ts";
 import { inParallel } from "../support/in_parallel.ts";
 import {
   Laboratory,
@@ -21,7 +21,7 @@ import { figures } from "../support/runner/long.ts";
 import { OPERATIONS, prepareFor } from "../support/faults/operations.ts";
 
 const progress: string[] = [];
-const lab = await Laboratory.start({ onProgress: (line) => progress.push(line) });
+const lab = await Laboratory.start({ withProxy: true, onProgress: (line) => progress.push(line) });
 Deno.test.afterAll(() => lab.stop());
 
 /** Put wherever a client's content goes; found anywhere else it leaked. */
@@ -181,7 +181,7 @@ async function broadRun(): Promise<void> {
 async function faults(): Promise<void> {
   let turn = 0;
   const cases = OPERATIONS.flatMap((operation) =>
-    [1, 2, 3].map((n) => ({ operation, n, fault: FAULT_KINDS[turn++ % FAULT_KINDS.length] ?? "refused" }))
+    [1, 2, 3].map((n) => ({ operation, n, fault: FAULT_KINDS[turn++ % FAULT_KINDS.length] ?? "resetBefore" }))
   );
   await inParallel(cases, 6, async ({ operation, n, fault }) => {
     const tenant = await lab.tenant();

@@ -35,7 +35,7 @@ import { randomNumbers, SEED } from "../support/random.ts";
 import { figures, IS_LONG } from "../support/runner/long.ts";
 import { post, put } from "../support/faults/operations.ts";
 
-const lab = await Laboratory.start({ withFaultProxy: false });
+const lab = await Laboratory.start();
 Deno.test.afterAll(() => lab.stop());
 
 const DAY = 24 * 60 * 60 * 1000;

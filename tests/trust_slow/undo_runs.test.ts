@@ -7,15 +7,15 @@ import { z } from "zod";
 import { encodePath, type Files } from "../support/client/files.ts";
 import { type Random, randomFrom } from "../support/random.ts";
 import { inParallel } from "../support/in_parallel.ts";
-import { figures, IS_BRIEF, rounds } from "../support/runner/long.ts";
+import { figures, rounds } from "../support/runner/long.ts";
 import { suite, test } from "../support/stack/suite.ts";
 
 const { files } = await suite();
 
-const ROUNDS = IS_BRIEF ? 10 : rounds(300, 5000);
+const ROUNDS = rounds(80, 5000);
 /** Interleavings at the same time, each in a project of its own. */
 const AT_ONCE = 4;
-const GIT_ROUNDS = IS_BRIEF ? 5 : rounds(40, 400);
+const GIT_ROUNDS = rounds(16, 400);
 const PATHS = ["a", "b", "d/a", "d/b"] as const;
 const RUNS = ["r1", "r2", null] as const;
 

@@ -1,21 +1,13 @@
 /** A stack under load that is killed and started again on the same data, and what must hold of it afterwards. */
 import { assertEquals } from "@std/assert";
-import { Administration } from "../../../supabase/local/admin/administration.ts";
-import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import { assertConsistent } from "../postgres/consistency.ts";
-import type { PostgresServer } from "../postgres/postgres.ts";
-import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
 import { inParallel } from "../in_parallel.ts";
 import { listPaths, perform, readHistory, type Target } from "../client/files_client.ts";
 import { contradictions } from "./ledger.ts";
 import { Load } from "./load.ts";
-import type { Random } from "../random.ts";
-import { StackChild, type StackReady } from "../stack/stack_child.ts";
-
-export type Victim = "function" | "all functions" | "stack" | "database" | "stack and database";
+import { KillableStack, type Victim, wait } from "./killable_stack.ts";
 
 const CLIENTS = 8;
-const RESUME_TIMEOUT_MILLISECONDS = 30_000;
 /** What was under way in the database when its answer was given up may still end. */
 const SETTLE_MILLISECONDS = 300;
 
@@ -36,7 +28,7 @@ export interface Totals {
   slowestResumeMilliseconds: number;
 }
 
-export class CrashLab {
+export class CrashLab extends KillableStack {
   readonly totals: Totals = {
     rounds: 0,
     made: 0,
@@ -46,56 +38,19 @@ export class CrashLab {
     versions: 0,
     slowestResumeMilliseconds: 0,
   };
-  /** What the function has logged as a defect. */
-  readonly defects: string[] = [];
   /** Project → digest of its versions when its round was over. */
   readonly #digests = new Map<string, string | undefined>();
-  #child: StackChild & { readonly ready: StackReady };
-
-  private constructor(
-    private readonly dataDir: string,
-    private readonly server: PostgresServer | undefined,
-    private readonly random: Random,
-    start: (port: number) => Promise<StackChild & { readonly ready: StackReady }>,
-    child: StackChild & { readonly ready: StackReady },
-  ) {
-    this.#start = start;
-    this.#child = child;
-  }
-
-  readonly #start: (port: number) => Promise<StackChild & { readonly ready: StackReady }>;
-
-  /** On PGlite where there is no server. */
-  static async open(server: PostgresServer | undefined, random: Random): Promise<CrashLab> {
-    const dataDir = await freshDataDirectory();
-    const defects: string[] = [];
-    const start = (port: number) =>
-      StackChild.start({
-        dataDir,
-        port,
-        databaseUrl: server?.url,
-        functionProcesses: 2,
-        onFunctionLog: (line) => line.includes('"defect"') && defects.push(line),
-      });
-    const lab = new CrashLab(dataDir, server, random, start, await start(0));
-    return Object.assign(lab, { defects });
-  }
-
-  async close(): Promise<void> {
-    await this.#child.stop();
-    await Deno.remove(this.dataDir, { recursive: true });
-  }
 
   /** Load, a kill in its middle, load again; then everything is looked at. */
   async round(victim: Victim): Promise<void> {
-    const { ready: { baseUrl } } = this.#child;
-    const { id, key } = await this.#newProject();
+    const { ready: { baseUrl } } = this.child;
+    const { id, key } = await this.project();
     const target = { baseUrl, key };
     const load = await Load.start(target, this.random, CLIENTS);
     await load.progress(this.random.below(50));
     // Not only right after an answer.
     await wait(this.random.below(30));
-    await this.#kill(victim);
+    await this.kill(victim);
     const killed = performance.now();
     await this.#resumed(target);
     this.totals.slowestResumeMilliseconds = Math.max(
@@ -120,44 +75,17 @@ export class CrashLab {
     return await this.#verifySegments(null);
   }
 
-  async #newProject(): Promise<{ id: string; key: string }> {
-    const { supabaseUrl, secretKey } = this.#child.ready;
-    const administration = new Administration(supabaseUrl, secretKey);
-    const { id } = await administration.createProject(`crash ${crypto.randomUUID()}`, "enterprise");
-    const { apiKey, stored } = await newKey();
-    await administration.createKey(id, "crash", stored);
-    return { id, key: apiKey };
-  }
-
-  /** Kills, and starts again what a supervisor would: the stack, the database. The stack looks after the function. */
-  async #kill(victim: Victim): Promise<void> {
-    if (victim === "function" || victim === "all functions") {
-      const pids = await this.#child.functionPids();
-      for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) Deno.kill(pid, "SIGKILL");
-      return;
-    }
-    const port = Number(new URL(this.#child.ready.baseUrl).port);
-    if (victim.includes("stack")) await this.#child.kill();
-    if (victim.includes("database")) await this.server?.crash();
-    await wait(this.random.below(500));
-    if (victim.includes("database")) await this.server?.recover();
-    if (victim.includes("stack")) this.#child = await this.#start(port);
-  }
-
   /** Until a write succeeds. Nobody does anything for it but asking. */
   async #resumed(target: Target): Promise<void> {
-    const deadline = performance.now() + RESUME_TIMEOUT_MILLISECONDS;
     const probe = { kind: "write", path: "probe/alive.txt", text: "alive" } as const;
-    while (performance.now() < deadline) {
-      const outcome = await perform(target, probe);
-      if (outcome.kind === "made") return;
-      await wait(20);
-    }
-    throw new Error("the service does not resume");
+    await this.patiently(async () => {
+      const { kind } = await perform(target, probe);
+      if (kind !== "made") throw new Error("the service does not resume");
+    });
   }
 
   async #verify(project: string, target: Target, load: Load): Promise<void> {
-    await assertConsistent((statement) => this.#child.sql(statement));
+    await assertConsistent((statement) => this.child.sql(statement));
     const paths = (await listPaths(target)).filter((path) => !path.startsWith("probe/"));
     const histories = new Map<string, (string | null)[]>();
     for (const path of paths) histories.set(path, await readHistory(target, path));
@@ -169,15 +97,15 @@ export class CrashLab {
   }
 
   async #digest(project: string): Promise<string | undefined> {
-    const [row] = await this.#child.sql<{ digest: string }>(VERSIONS_DIGEST, [project]);
+    const [row] = await this.child.sql<{ digest: string }>(VERSIONS_DIGEST, [project]);
     return row?.digest;
   }
 
   /** Every segment that a version ever named is in storage, with the bytes it had. Answers how many. */
   async #verifySegments(project: string | null): Promise<number> {
-    const { supabaseUrl, secretKey } = this.#child.ready;
+    const { supabaseUrl, secretKey } = this.child.ready;
     const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}` };
-    const segments = await this.#child.sql<{ name: string; sha256: string }>(SEGMENTS, [project]);
+    const segments = await this.child.sql<{ name: string; sha256: string }>(SEGMENTS, [project]);
     await inParallel(segments, 8, async ({ name, sha256 }) => {
       const response = await fetch(`${supabaseUrl}/storage/v1/object/filestore-segments/${name}`, {
         headers,
@@ -187,8 +115,4 @@ export class CrashLab {
     });
     return segments.length;
   }
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -2,74 +2,42 @@
 import { assert, assertEquals } from "@std/assert";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Administration } from "../../../supabase/local/admin/administration.ts";
-import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import { encodePath } from "../client/files.ts";
 import { assertConsistent } from "../postgres/consistency.ts";
-import type { PostgresServer } from "../postgres/postgres.ts";
-import type { Random } from "../random.ts";
-import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
-import { StackChild, type StackReady } from "../stack/stack_child.ts";
+import { KillableStack, type Victim, wait } from "./killable_stack.ts";
 
 export const ERASURES = ["purge", "redact", "retention", "deletedDays", "project"] as const;
 export type Erasure = (typeof ERASURES)[number];
-/** Those of `backends` are the server processes of Postgres that have a statement under way. */
-export const VICTIMS = ["function", "backends", "all functions", "database", "stack"] as const;
-export type ErasureVictim = (typeof VICTIMS)[number];
+export const VICTIMS: readonly Victim[] = ["function", "backends", "all functions", "database", "stack"];
 
 const SWEEPERS = 2;
 /** A client that is not answered asks again. */
 const PAUSE_MILLISECONDS = 50;
 /** In a row, from whichever process of the function: then it is all there again. */
 const READY_ANSWERS = 6;
-const PATIENCE_MILLISECONDS = 60_000;
 
-type Child = StackChild & { readonly ready: StackReady };
 interface Kept {
   readonly key: string;
   readonly contents: ReadonlyMap<string, string>;
 }
 
-export class ErasureLab {
+export class ErasureLab extends KillableStack {
   /** What was written to be erased, in contents, paths and notes. */
   readonly canaries: string[] = [];
   readonly #kept: Kept[] = [];
-  readonly defects: string[] = [];
-
-  private constructor(
-    private readonly dataDir: string,
-    private readonly server: PostgresServer,
-    private readonly random: Random,
-    private readonly start: (port: number) => Promise<Child>,
-    private child: Child,
-  ) {}
-
-  static async open(server: PostgresServer, random: Random): Promise<ErasureLab> {
-    const dataDir = await freshDataDirectory();
-    const defects: string[] = [];
-    const onFunctionLog = (line: string) => void (line.includes('"defect"') && defects.push(line));
-    const start = (port: number) =>
-      StackChild.start({ dataDir, port, databaseUrl: server.url, functionProcesses: 2, onFunctionLog });
-    const lab = new ErasureLab(dataDir, server, random, start, await start(0));
-    return Object.assign(lab, { defects });
-  }
-
-  async close(): Promise<void> {
-    await this.child.stop();
-    await Deno.remove(this.dataDir, { recursive: true });
-  }
 
   /** Erases a project's canary with sweeps beside, and kills meanwhile; returns once the erasure is acknowledged. */
-  async round(erasure: Erasure, victim: ErasureVictim): Promise<void> {
+  async round(erasure: Erasure, victim: Victim): Promise<void> {
     const canary = crypto.getRandomValues(new Uint8Array(32)).toHex();
-    const project = await this.#project();
+    const project = await this.project();
+    await this.#ready(project.key);
     const erase = await this.#write(project, canary, erasure);
     this.canaries.push(canary);
     const stop = new AbortController();
     const sweepers = Array.from({ length: SWEEPERS }, () => this.#sweepUntil(stop.signal));
     const erased = erase();
     await wait(this.random.below(60));
-    await this.#kill(victim);
+    await this.kill(victim);
     await erased;
     stop.abort();
     await Promise.all(sweepers);
@@ -81,9 +49,7 @@ export class ErasureLab {
     if (kept === undefined) throw new Error("Nothing is kept: there was no round.");
     await this.#ready(kept.key);
     const begun = new Date();
-    const { supabaseUrl, secretKey } = this.child.ready;
-    const operator = new Administration(supabaseUrl, secretKey);
-    while (!(await operator.sweep(begun)).isDone);
+    while (!(await this.administration.sweep(begun)).isDone);
   }
 
   /** Throws where something of what was erased is left, or something else is not. */
@@ -96,7 +62,8 @@ export class ErasureLab {
         assertEquals([status, JSON.parse(text).data?.content], [200, content], path);
       }
     }
-    const { code, stdout, stderr } = await new Deno.Command("pg_dump", { args: [this.server.url] }).output();
+    const { code, stdout, stderr } = await new Deno.Command("pg_dump", { args: [this.server?.url ?? ""] })
+      .output();
     assertEquals(code, 0, new TextDecoder().decode(stderr));
     const dump = new TextDecoder().decode(stdout);
     assert(dump.includes("COPY filestore.file_versions"), "the dump has rows");
@@ -123,25 +90,9 @@ export class ErasureLab {
     }
   }
 
-  async #project() {
-    const { supabaseUrl, secretKey } = this.child.ready;
-    const administration = new Administration(supabaseUrl, secretKey);
-    const name = `erased ${crypto.randomUUID()}`;
-    // What was killed in the round before is on its way back.
-    const { id } = await this.#patiently(() => administration.createProject(name, "enterprise"));
-    const { apiKey, stored } = await newKey();
-    await administration.createKey(id, "erases", stored);
-    await this.child.sql(
-      "update filestore.api_keys set scopes = '{read,write,admin}' where project_id = $1",
-      [id],
-    );
-    await this.#ready(apiKey);
-    return { id, name, key: apiKey };
-  }
-
   async #ready(key: string): Promise<void> {
     for (let answers = 0; answers < READY_ANSWERS;) {
-      const { status } = await this.#patiently(() => this.#call(key, "GET", "/files"));
+      const { status } = await this.patiently(() => this.#call(key, "GET", "/files"));
       answers = status === 200 ? answers + 1 : 0;
     }
   }
@@ -222,7 +173,7 @@ export class ErasureLab {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Until it is answered, whoever is killed. */
+  /** Until it is answered, whatever is killed. */
   async #insist(
     key: string,
     method: string,
@@ -230,24 +181,10 @@ export class ErasureLab {
     body: unknown,
     done: readonly number[],
   ): Promise<void> {
-    let last: unknown;
-    for (const end = performance.now() + PATIENCE_MILLISECONDS; performance.now() < end;) {
-      last = await this.#call(key, method, path, body).catch(String);
-      if (typeof last === "object" && done.some((status) => Object(last).status === status)) return;
-      await wait(PAUSE_MILLISECONDS);
-    }
-    throw new Error(`${method} ${path.slice(0, 40)}: ${JSON.stringify(last)}`);
-  }
-
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    for (const end = performance.now() + PATIENCE_MILLISECONDS;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (performance.now() > end) throw error;
-        await wait(PAUSE_MILLISECONDS);
-      }
-    }
+    await this.patiently(async () => {
+      const { status, text } = await this.#call(key, method, path, body);
+      if (!done.includes(status)) throw new Error(`${method} ${path.slice(0, 40)}: ${status} ${text}`);
+    });
   }
 
   async #sweepUntil(signal: AbortSignal): Promise<void> {
@@ -258,37 +195,4 @@ export class ErasureLab {
         .catch(() => wait(PAUSE_MILLISECONDS));
     }
   }
-
-  /** Kills, and starts again what a supervisor would. The stack looks after the function, Postgres after its own. */
-  async #kill(victim: ErasureVictim): Promise<void> {
-    switch (victim) {
-      case "function":
-      case "all functions": {
-        const pids = await this.child.functionPids();
-        for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) Deno.kill(pid, "SIGKILL");
-        return;
-      }
-      case "backends": {
-        const backends = await this.child.sql<{ pid: number }>(
-          `select pid from pg_catalog.pg_stat_activity
-           where backend_type = 'client backend' and pid <> pg_backend_pid() order by state <> 'active', pid limit 2`,
-        );
-        for (const { pid } of backends) Deno.kill(pid, "SIGKILL");
-        return;
-      }
-      case "database":
-        await this.server.crash();
-        await wait(this.random.below(300));
-        return await this.server.recover();
-      case "stack": {
-        const port = Number(new URL(this.child.ready.baseUrl).port);
-        await this.child.kill();
-        this.child = await this.start(port);
-      }
-    }
-  }
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

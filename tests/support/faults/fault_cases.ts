@@ -1,7 +1,8 @@
 /** Cases of faults: an operation whose calls to the back end are broken, and what must then be true. */
 import { assert, assertEquals } from "@std/assert";
 import { BACKEND_TRIES_MAX } from "../../../supabase/functions/api/limits.ts";
-import { actsBefore, type Fault, type Watch } from "./fault_proxy.ts";
+import { actsBefore, type Fault, type Watch } from "./faults.ts";
+import { isRecorded, recordedFor } from "./recorded_answers.ts";
 import { codeOf, type Laboratory, type Outcome, type ProjectState, type Tenant, text } from "./laboratory.ts";
 import { IS_LONG } from "../runner/long.ts";
 import { type Operation, prepareFor } from "./operations.ts";
@@ -62,8 +63,13 @@ export class FaultCases {
     return found;
   }
 
+  /** With a recorded answer that lasts, calls of the other target get one that fits. */
   async run({ operation, n, fault, lasts }: Case): Promise<Ran> {
-    return await this.runWith(operation, (number) => (lasts ? number >= n : number === n) ? fault : null);
+    return await this.runWith(operation, (number, name) => {
+      if (lasts ? number < n : number !== n) return null;
+      const fits = !isRecorded(fault) || recordedFor(name).includes(fault);
+      return fits ? fault : "gatewayPage502";
+    });
   }
 
   async runWith(

@@ -30,7 +30,7 @@ export class HostileLab {
   ) {}
 
   static async start(): Promise<HostileLab> {
-    const lab = await Laboratory.start({ withFaultProxy: false });
+    const lab = await Laboratory.start();
     const tenant = await lab.tenant();
     const log: string[] = [];
     const bare = await startCollectable(lab, log);

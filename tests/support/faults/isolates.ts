@@ -18,9 +18,8 @@ import type { Deadline } from "../../../supabase/functions/api/runtime/deadline.
 import type { Log, RequestLine } from "../../../supabase/functions/api/runtime/log.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { startTestStack } from "../stack/test_stack.ts";
-import { actsBefore, callName, type Fault, type Watch } from "./fault_proxy.ts";
-import { Laboratory, type Outcome, type Sending, type Tenant } from "./laboratory.ts";
-import { isRecorded, recordedAnswer } from "./recorded_answers.ts";
+import { type Watch, watched } from "./faults.ts";
+import { asOfRoute, Laboratory, type Outcome, type Sending, type Tenant } from "./laboratory.ts";
 
 /** What an isolate has logged. */
 export interface LogLines {
@@ -127,17 +126,12 @@ export class Isolate {
     return { status: response.status, headers: response.headers, bytes: concatenate(chunks), broken };
   }
 
-  async #fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  #fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+    const forward = () => this.#forward(input, init);
+    if (this.watch === null) return forward();
     const url = input instanceof Request ? input.url : String(input);
-    const { watch } = this;
-    const name = callName(init.method ?? "GET", url);
-    const fault = watch?.decide(watch.calls.length + 1, name) ?? null;
-    watch?.calls.push({ name, url, at: this.clock.now(), fault });
-    if (fault === null) return await this.#forward(input, init);
-    const answer = actsBefore(fault) ? await this.#forward(input, init) : null;
-    if (answer !== null) await watch?.afterActing?.();
-    this.#isSilent ||= fault === "hang" || fault === "hangAfter";
-    return await broken(fault, answer);
+    const call = { method: init.method ?? "GET", url, at: this.clock.now() };
+    return watched(this.watch, call, forward, () => this.#isSilent = true);
   }
 
   async #forward(input: RequestInfo | URL, init: RequestInit): Promise<Response> {
@@ -150,38 +144,6 @@ export class Isolate {
     } finally {
       this.#forwarding--;
     }
-  }
-}
-
-/** What the caller sees of a call with this fault; `answer` is what the back end said, where it acted. */
-async function broken(fault: Fault, answer: Response | null): Promise<Response> {
-  if (isRecorded(fault)) {
-    const { status, type, body } = recordedAnswer(fault);
-    return new Response(body, { status, headers: { "content-type": type } });
-  }
-  switch (fault) {
-    case "refused":
-    case "resetBefore":
-    case "resetAfter":
-      throw new TypeError("error sending request");
-    case "error500":
-    case "error500After":
-      return Response.json({ message: "an internal matter", statusCode: "500" }, { status: 500 });
-    case "error503":
-      return Response.json({ message: "overloaded", statusCode: "503" }, { status: 503 });
-    case "page502":
-      return new Response("<html><body><h1>502 Bad Gateway</h1></body></html>", { status: 502 });
-    case "truncated": {
-      const whole = new Uint8Array(await answer?.arrayBuffer() ?? new ArrayBuffer(0));
-      const half = new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(whole.subarray(0, whole.length / 2)),
-        pull: (controller) => controller.error(new TypeError("error reading a body from connection")),
-      });
-      return new Response(half, { status: answer?.status ?? 200, headers: answer?.headers ?? [] });
-    }
-    case "hang":
-    case "hangAfter":
-      return await new Promise<never>(() => {});
   }
 }
 
@@ -205,12 +167,12 @@ export class Isolates extends Laboratory {
     return isolate;
   }
 
-  override send(tenant: Tenant, sending: Sending): Promise<Outcome> {
-    return this.isolateOf(tenant).ask(requestOf(sending, tenant.key));
+  override async send(tenant: Tenant, sending: Sending): Promise<Outcome> {
+    return asOfRoute(sending, await this.isolateOf(tenant).ask(requestOf(sending, tenant.key)));
   }
 
   override watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
-    const watch = { marks: [], decide, afterActing, calls: [] };
+    const watch = { decide, afterActing, calls: [] };
     this.isolateOf(tenant).watch = watch;
     return watch;
   }

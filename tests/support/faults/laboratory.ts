@@ -8,7 +8,8 @@ import type { FunctionProcess } from "../../../supabase/local/stack/function_pro
 import { newKey } from "../../../supabase/local/admin/new_key.ts";
 import type { Secrets } from "../../../supabase/local/stack/secrets.ts";
 import type { Stack, StackOptions } from "../../../supabase/local/stack/stack.ts";
-import { FaultProxy, type Watch } from "./fault_proxy.ts";
+import { type Watch, watched } from "./faults.ts";
+import { type PendingCall, RecordingProxy } from "../stack/proxy.ts";
 import { commandOf, startFunction, startTestStack, type TestStack } from "../stack/test_stack.ts";
 
 export interface Tenant {
@@ -57,37 +58,33 @@ interface SegmentRow {
   readonly sha256: string;
 }
 
-export interface LaboratoryOptions extends Partial<StackOptions> {
-  /** Without one the function speaks to Supabase itself. Default true. */
-  readonly withFaultProxy?: boolean;
-}
-
 export class Laboratory {
   readonly stack: Stack;
-  readonly proxy: FaultProxy | null;
   readonly log: readonly string[];
   readonly dataDir: string;
   readonly secrets: Secrets;
 
+  readonly #watches = new Map<Watch, Tenant>();
+
   protected constructor(
-    private readonly parts: TestStack<FaultProxy | null>,
+    private readonly parts: TestStack<RecordingProxy | null>,
     /** Null: the stack's own process is sound. */
     private readonly sound: FunctionProcess | null,
   ) {
     ({
       stack: this.stack,
-      proxy: this.proxy,
       log: this.log,
       dataDir: this.dataDir,
       secrets: this.secrets,
     } = parts);
   }
 
-  static async start({ withFaultProxy = true, ...options }: LaboratoryOptions = {}): Promise<Laboratory> {
-    const parts = await startTestStack<FaultProxy | null>(
-      (backendUrl) => withFaultProxy ? new FaultProxy(backendUrl).open() : null,
-      options,
-    );
+  /** Without a proxy the function speaks to Supabase itself, and nothing can be watched. */
+  static async start(
+    { withProxy = false, ...options }: Partial<StackOptions> & { readonly withProxy?: boolean } = {},
+  ): Promise<Laboratory> {
+    const open = async (backendUrl: string) => withProxy ? await RecordingProxy.open(backendUrl) : null;
+    const parts = await startTestStack<RecordingProxy | null>(open, options);
     return new Laboratory(parts, await startFunction(await commandOf(parts, parts.stack.backendUrl)));
   }
 
@@ -138,14 +135,23 @@ export class Laboratory {
     return performance.now();
   }
 
+  /** Breaks calls that name the tenant's project or key. */
   watch(tenant: Tenant, decide: Watch["decide"], afterActing?: () => Promise<void>): Watch {
-    const watch = { marks: [tenant.id, tenant.keyHash], decide, afterActing, calls: [] };
-    this.proxy?.watches.add(watch);
+    const watch = { decide, afterActing, calls: [] };
+    this.#watches.set(watch, tenant);
+    if (this.parts.proxy) this.parts.proxy.hook = (call, forward) => this.#meet(call, forward);
     return watch;
   }
 
   unwatch(watch: Watch): void {
-    this.proxy?.watches.delete(watch);
+    this.#watches.delete(watch);
+  }
+
+  #meet({ method, path, body }: PendingCall, forward: () => Promise<Response>): Promise<Response> {
+    const text = path + new TextDecoder().decode(body.subarray(0, 200_000));
+    const [watch] =
+      [...this.#watches].find(([, { id, keyHash }]) => text.includes(id) || text.includes(keyHash)) ?? [];
+    return watch ? watched(watch, { method, url: path, at: performance.now() }, forward) : forward();
   }
 
   /** Where an object of the bucket lies on disk. */
@@ -253,11 +259,12 @@ export async function send(baseUrl: string, key: string | null, sending: Sending
   }
   const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
   const outcome = { status: response.status, headers: response.headers, bytes, broken };
-  return sending.path === "/mcp" ? asOfRoute(outcome) : outcome;
+  return asOfRoute(sending, outcome);
 }
 
 /** A tool's failure says in its text what a route says by status, code and header. */
-function asOfRoute(outcome: Outcome): Outcome {
+export function asOfRoute({ path }: Sending, outcome: Outcome): Outcome {
+  if (path !== "/mcp") return outcome;
   const { result } = JSON.parse(text(outcome));
   if (result?.isError !== true) return outcome;
   const [, code, message = ""] = /^([A-Z_]+): ([^]*)$/.exec(result.content[0].text) ?? [];

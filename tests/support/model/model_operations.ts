@@ -1,7 +1,9 @@
 /** Random operations. What depends on the state of the project (tags, versions, dates) is left open until it runs. */
 import fc from "fast-check";
 import { COMPACTION_CHECK_EVERY_SEGMENTS } from "../../../supabase/functions/api/limits.ts";
-import type { Edit } from "./model.ts";
+import type { Edit, Purge, Redact } from "./model.ts";
+import type { FolderChange, RestoreFolder, Undo } from "./model_plans.ts";
+import type { Diff, List, Metadata, Read, Versions } from "./model_reads.ts";
 
 /** Few paths, so that operations meet. The last two sort differently by UTF-16 and by UTF-8. */
 export const PATHS = ["a", "a/b", "a/b.md", "notes/x.png", "notes/deep/y.JSON", "\uff5e.md", "\u{1f600}.md"];
@@ -76,85 +78,38 @@ export type Operation =
     readonly run?: string | undefined;
     readonly key?: string | undefined;
   }
-  | {
-    readonly kind: "copy_folder" | "move_folder" | "delete_folder";
-    readonly path: string;
-    readonly destination: string;
-    readonly overwrite: boolean;
-    readonly moment?: MomentChoice | undefined;
-    readonly run?: string | undefined;
-    readonly key?: string | undefined;
-  }
-  | {
-    readonly kind: "undo_run";
-    /** The run, or how many undos before the next one that one is. */
-    readonly undoes: string | number;
-    readonly onConflict: "refuse" | "skip" | "overwrite";
-    readonly dryRun: boolean;
-    readonly key?: string | undefined;
-  }
-  | {
-    readonly kind: "restore_folder";
-    readonly directory: string;
-    readonly moment: MomentChoice;
-    readonly dryRun: boolean;
-    readonly key?: string | undefined;
-  }
-  | { readonly kind: "purge"; readonly path: string }
-  | { readonly kind: "redact"; readonly path: string; readonly back: readonly VersionChoice[] }
+  | Omit<FolderChange, "moment"> & { readonly moment?: MomentChoice | undefined }
+  /** `undoes` is the run, or how many undos before the next one that one is. */
+  | Omit<Undo, "undoes" | "run"> & { readonly undoes: string | number }
+  | Omit<RestoreFolder, "moment" | "run"> & { readonly moment: MomentChoice }
+  | Purge
+  | Omit<Redact, "versions"> & { readonly back: readonly VersionChoice[] }
   /** A rule of retention, a sweep, and no rule again. */
   | { readonly kind: "trim"; readonly keep: number }
   /** The last write with an Idempotency-Key once more, as it was. */
   | { readonly kind: "repeat" }
-  | {
-    readonly kind: "read";
-    readonly path: string;
-    readonly back?: VersionChoice | undefined;
-    readonly as: "json" | "raw";
-    readonly encoding?: "utf8" | "base64" | undefined;
-    readonly lines?: { readonly from: number; readonly to?: number } | { readonly last: number } | undefined;
-    readonly range?: { readonly first?: number; readonly last?: number } | undefined;
+  | Omit<Read, "version" | "ifRange" | "ifNoneMatch"> & OfVersion & {
     readonly ifRange?: TagChoice | undefined;
-    readonly ifNoneMatch?: TagChoice | undefined;
   }
-  | {
-    readonly kind: "metadata";
-    readonly path: string;
-    readonly back?: VersionChoice | undefined;
-    readonly ifNoneMatch?: TagChoice | undefined;
-  }
-  | {
-    readonly kind: "versions";
-    readonly path: string;
-    readonly limit?: number | undefined;
-    readonly offset?: number | undefined;
-  }
-  | {
-    readonly kind: "diff";
-    readonly path: string;
+  | Omit<Metadata, "version" | "ifNoneMatch"> & OfVersion
+  | Versions
+  | Omit<Diff, "from" | "to"> & {
     readonly fromBack?: VersionChoice | undefined;
     readonly toBack?: VersionChoice | undefined;
   }
-  | {
-    readonly kind: "list";
-    readonly directory?: string | undefined;
-    readonly recursive?: boolean | undefined;
-    readonly deleted?: boolean | undefined;
-    readonly limit?: number | undefined;
-    readonly offset?: number | undefined;
+  | Omit<List, "sortBy" | "after" | Near> & { readonly [name in Near]?: NearChoice | undefined } & {
     readonly sort?:
       | { readonly by?: "path" | undefined; readonly after?: string | undefined }
       | { readonly by: "created_at" | "updated_at" | "size" }
       | undefined;
-    readonly sortOrder?: "asc" | "desc" | undefined;
-    readonly contentType?: string | undefined;
-    readonly minSize?: NearChoice | undefined;
-    readonly maxSize?: NearChoice | undefined;
-    readonly createdAfter?: NearChoice | undefined;
-    readonly createdBefore?: NearChoice | undefined;
-    readonly updatedAfter?: NearChoice | undefined;
-    readonly updatedBefore?: NearChoice | undefined;
   };
+
+interface OfVersion {
+  readonly back?: VersionChoice | undefined;
+  readonly ifNoneMatch?: TagChoice | undefined;
+}
+
+type Near = "minSize" | "maxSize" | "createdAfter" | "createdBefore" | "updatedAfter" | "updatedBefore";
 
 /** What can be part of a batch. */
 export type WriteOperation = Extract<Operation, { readonly ifMatch?: unknown }>;

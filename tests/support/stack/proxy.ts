@@ -2,6 +2,9 @@
  * Stands between the function and Supabase: records every call, and lets a test put a fault in its way. What a test
  * asserts here is traffic that really happened.
  */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { concatenate } from "../../../supabase/functions/api/runtime/concatenate.ts";
 
 /** One call of the function to Supabase, as it went over the wire. */
 export interface BackendCall {
@@ -20,13 +23,20 @@ export interface PendingCall {
   readonly method: string;
   readonly path: string;
   readonly target: BackendCall["target"];
+  readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** Answers a call: by `forward()`, which asks Supabase, or by a fault in its place, before it or after it. */
+/**
+ * Answers a call: by `forward()`, which asks Supabase, or by a fault in its place, before it or after it. If it throws, the
+ * connection is reset; if the body of its answer fails, the connection breaks off there.
+ */
 export type Hook = (call: PendingCall, forward: () => Promise<Response>) => Response | Promise<Response>;
 
 /** Meant for one connection, or changed by passing a body on uncompressed. */
-const NOT_FORWARDED = ["connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"];
+const NOT_FORWARDED = [
+  ...["host", "connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"],
+  ...["accept-encoding", "expect"],
+];
 
 /** What the function says of itself in calls after an answer. */
 export const INDEX_CLIENT = "filestore-index";
@@ -39,17 +49,28 @@ export class RecordingProxy {
   /** The same for calls that keep the search index; those are not recorded. */
   indexHook: Hook | null = null;
 
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #server = createServer((incoming, outgoing) => {
+    this.#pass(incoming, outgoing).catch(() => incoming.socket.resetAndDestroy());
+  });
+  readonly #sockets = new Set<Socket>();
+  #port = 0;
 
-  constructor(backendUrl: string) {
-    this.#server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen() {} },
-      (request) => this.#pass(request, backendUrl),
-    );
+  private constructor(private readonly backendUrl: string) {}
+
+  static async open(backendUrl: string): Promise<RecordingProxy> {
+    const proxy = new RecordingProxy(backendUrl);
+    proxy.#server.requestTimeout = 0;
+    proxy.#server.on("connection", (socket: Socket) => {
+      proxy.#sockets.add(socket);
+      socket.on("close", () => proxy.#sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    proxy.#port = (proxy.#server.address() as AddressInfo).port;
+    return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#server.addr.port}`;
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   /** Forgets what was recorded. */
@@ -65,48 +86,60 @@ export class RecordingProxy {
   }
 
   async close(): Promise<void> {
-    await this.#server.shutdown();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
   }
 
-  async #pass(request: Request, backendUrl: string): Promise<Response> {
-    const { pathname, search } = new URL(request.url);
+  async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    const path = incoming.url ?? "/";
     const pending: PendingCall = {
-      method: request.method,
-      path: pathname + search,
-      target: pathname.startsWith("/storage/") ? "storage" : "database",
+      method: incoming.method ?? "GET",
+      path,
+      target: path.startsWith("/storage/") ? "storage" : "database",
+      body: concatenate(chunks),
     };
-    const body = new Uint8Array(await request.arrayBuffer());
-    const forward = () => ask(backendUrl + pending.path, request, body);
+    const forward = () => this.#ask(pending, incoming);
     // What the function does after an answer is no part of what a request costs.
-    if (request.headers.get("x-client-info") === INDEX_CLIENT) {
-      const done = await (this.indexHook?.(pending, forward) ?? forward());
-      return passedOn(done, new Uint8Array(await done.arrayBuffer()));
+    const isIndexing = incoming.headers["x-client-info"] === INDEX_CLIENT;
+    const hook = isIndexing ? this.indexHook : this.hook;
+    const answer = hook ? await hook(pending, forward) : await forward();
+    const { bytes, isBroken } = await bytesOf(answer);
+    const { body, ...call } = pending;
+    const { status } = answer;
+    if (!isIndexing) {
+      this.calls.push({ ...call, requestBytes: body.length, responseBytes: bytes.length, status });
     }
-    const answer = this.hook ? await this.hook(pending, forward) : await forward();
-    const answered = new Uint8Array(await answer.arrayBuffer());
-    this.calls.push({
-      ...pending,
-      requestBytes: body.length,
-      responseBytes: answered.length,
-      status: answer.status,
-    });
-    return passedOn(answer, answered);
+    const hasBody = ![101, 204, 205, 304].includes(status);
+    const length = String(bytes.length + (isBroken ? 1 : 0));
+    outgoing.writeHead(status, [
+      ...[...answer.headers].filter(([name]) => !NOT_FORWARDED.includes(name)).flat(),
+      ...hasBody ? ["content-length", length] : [],
+    ]);
+    if (isBroken) outgoing.write(bytes, () => incoming.socket.destroy());
+    else outgoing.end(hasBody ? bytes : undefined);
+  }
+
+  #ask({ method, path, body }: PendingCall, { rawHeaders }: IncomingMessage): Promise<Response> {
+    const headers = new Headers();
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const [name = "", value = ""] = [rawHeaders[i]?.toLowerCase(), rawHeaders[i + 1]];
+      if (!NOT_FORWARDED.includes(name)) headers.append(name, value);
+    }
+    headers.set("accept-encoding", "identity");
+    const init = { method, headers, body: body.length > 0 ? body : null, redirect: "manual" } as const;
+    return fetch(this.backendUrl + path, init);
   }
 }
 
-function passedOn(answer: Response, body: Uint8Array<ArrayBuffer>): Response {
-  const hasBody = ![101, 204, 205, 304].includes(answer.status);
-  return new Response(hasBody ? body : null, { status: answer.status, headers: forwardable(answer.headers) });
-}
-
-function ask(url: string, { method, headers }: Request, body: Uint8Array<ArrayBuffer>): Promise<Response> {
-  const forwarded = forwardable(headers);
-  forwarded.set("accept-encoding", "identity");
-  return fetch(url, { method, headers: forwarded, body: body.length > 0 ? body : null, redirect: "manual" });
-}
-
-function forwardable(headers: Headers): Headers {
-  const kept = new Headers(headers);
-  for (const name of NOT_FORWARDED) kept.delete(name);
-  return kept;
+async function bytesOf({ body }: Response): Promise<{ bytes: Uint8Array; isBroken: boolean }> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of body ?? []) chunks.push(chunk);
+    return { bytes: concatenate(chunks), isBroken: false };
+  } catch {
+    return { bytes: concatenate(chunks), isBroken: true };
+  }
 }

@@ -64,7 +64,7 @@ const SNAPSHOT = `select jsonb_build_object(${
 
 export async function startService(options: Partial<StackOptions> = {}): Promise<Service> {
   return new Service(
-    await startTestStack((backendUrl) => new RecordingProxy(backendUrl), {
+    await startTestStack(RecordingProxy.open, {
       onRequest: observeAnswers,
       ...options,
     }),

@@ -1,0 +1,123 @@
+/** A stack on its own data whose parts are killed, and started again as a supervisor would. */
+import { Administration } from "../../../supabase/local/admin/administration.ts";
+import { newKey } from "../../../supabase/local/admin/new_key.ts";
+import type { PostgresServer } from "../postgres/postgres.ts";
+import type { Random } from "../random.ts";
+import { freshDataDirectory } from "../stack/fresh_data_directory.ts";
+import { StackChild, type StackReady } from "../stack/stack_child.ts";
+
+/** "backends" are the server processes of Postgres that have a statement under way. */
+export type Victim =
+  | "function"
+  | "all functions"
+  | "stack"
+  | "database"
+  | "stack and database"
+  | "backends";
+
+type Child = StackChild & { readonly ready: StackReady };
+
+/** A part of the stack is down for less than this. */
+const DOWN_MILLISECONDS = 500;
+const RESUME_TIMEOUT_MILLISECONDS = 60_000;
+const PAUSE_MILLISECONDS = 50;
+
+export class KillableStack {
+  /** What the function has logged as a defect. */
+  readonly defects: string[] = [];
+  #child: Child | undefined;
+
+  constructor(
+    protected readonly dataDir: string,
+    /** Undefined: PGlite. */
+    protected readonly server: PostgresServer | undefined,
+    protected readonly random: Random,
+  ) {}
+
+  static async open<T extends KillableStack>(
+    this: new (dataDir: string, server: PostgresServer | undefined, random: Random) => T,
+    server: PostgresServer | undefined,
+    random: Random,
+  ): Promise<T> {
+    const stack = new this(await freshDataDirectory(), server, random);
+    await stack.start(0);
+    return stack;
+  }
+
+  async close(): Promise<void> {
+    await this.child.stop();
+    await Deno.remove(this.dataDir, { recursive: true });
+  }
+
+  protected get child(): Child {
+    if (this.#child === undefined) throw new Error("the stack is not started");
+    return this.#child;
+  }
+
+  protected get administration(): Administration {
+    const { supabaseUrl, secretKey } = this.child.ready;
+    return new Administration(supabaseUrl, secretKey);
+  }
+
+  protected async start(port: number): Promise<void> {
+    this.#child = await StackChild.start({
+      dataDir: this.dataDir,
+      port,
+      databaseUrl: this.server?.url,
+      functionProcesses: 2,
+      onFunctionLog: (line) => line.includes('"defect"') && this.defects.push(line),
+    });
+  }
+
+  /** A new project with a key that may do everything; what was killed before may be on its way back. */
+  protected async project(): Promise<{ id: string; name: string; key: string }> {
+    const name = `killed ${crypto.randomUUID()}`;
+    const { id } = await this.patiently(() => this.administration.createProject(name, "enterprise"));
+    const { apiKey, stored } = await newKey();
+    await this.administration.createKey(id, "all", stored);
+    await this.child.sql(
+      "update filestore.api_keys set scopes = '{read,write,admin}' where project_id = $1",
+      [id],
+    );
+    return { id, name, key: apiKey };
+  }
+
+  /** The stack looks after the function, Postgres after its own processes. */
+  protected async kill(victim: Victim): Promise<void> {
+    if (victim === "function" || victim === "all functions") {
+      const pids = await this.child.functionPids();
+      for (const pid of victim === "function" ? [this.random.pick(pids)] : pids) Deno.kill(pid, "SIGKILL");
+      return;
+    }
+    if (victim === "backends") {
+      const backends = await this.child.sql<{ pid: number }>(
+        `select pid from pg_catalog.pg_stat_activity
+         where backend_type = 'client backend' and pid <> pg_backend_pid() order by state <> 'active', pid limit 2`,
+      );
+      for (const { pid } of backends) Deno.kill(pid, "SIGKILL");
+      return;
+    }
+    const port = Number(new URL(this.child.ready.baseUrl).port);
+    if (victim.includes("stack")) await this.child.kill();
+    if (victim.includes("database")) await this.server?.crash();
+    await wait(this.random.below(DOWN_MILLISECONDS));
+    if (victim.includes("database")) await this.server?.recover();
+    if (victim.includes("stack")) await this.start(port);
+  }
+
+  /** Repeats the work until it does not fail. */
+  protected async patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (const end = performance.now() + RESUME_TIMEOUT_MILLISECONDS;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (performance.now() > end) throw error;
+        await wait(PAUSE_MILLISECONDS);
+      }
+    }
+  }
+}
+
+export function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,30 @@
+/** A service whose function runs in several processes, on a Postgres of its own. */
+import { assertEquals } from "@std/assert";
+import type { Target } from "../client/files_client.ts";
+import { type PostgresServer, startPostgres } from "../postgres/postgres.ts";
+import { type Service, startService } from "./service.ts";
+
+/** Starts it, and stops it when `body` has ended. */
+export async function onPostgres(
+  functionProcesses: number,
+  body: (service: Service, server: PostgresServer) => Promise<void>,
+): Promise<void> {
+  const server = await startPostgres();
+  try {
+    const service = await startService({ databaseUrl: server.url, functionProcesses });
+    try {
+      assertEquals(service.stack.functionPids.length, functionProcesses);
+      await body(service, server);
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+/** A new project, as a client of the ledger sees it. */
+export async function newTarget(service: Service): Promise<Target & { readonly projectId: string }> {
+  const { id, key } = await service.project("enterprise");
+  return { baseUrl: service.baseUrl, key, projectId: id };
+}
