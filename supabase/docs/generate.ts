@@ -20,7 +20,7 @@ import {
   scopesOfConsole,
   scopesOfHelp,
 } from "./generator/routes.ts";
-import { schemasTable } from "./generator/schemas.ts";
+import { schemasList } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
 import { testsIndex } from "./generator/tests.ts";
 
@@ -37,7 +37,7 @@ export const BLOCKS: Readonly<Record<string, () => string>> = {
   "other routes": () => routesIndex(false),
   ...Object.fromEntries(API_PAGES.map((page) => [`routes of ${page.file}`, () => routesOfPage(page)])),
   "operations of a batch": batchOperations,
-  "schemas": schemasTable,
+  "schemas": schemasList,
   "tasks": tasksTable,
   "tests": testsIndex,
   "decisions": decisionsIndex,
