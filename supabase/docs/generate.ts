@@ -7,12 +7,20 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseCommand, printLine, run as runCommand } from "../local/cli/command_line.ts";
+import { API_PAGES } from "./generator/api_pages.ts";
 import { contentTypesList } from "./generator/content_types.ts";
 import { decisionsIndex } from "./generator/decisions.ts";
-import { errorsTable } from "./generator/errors.ts";
+import { errorsList } from "./generator/errors.ts";
 import { countedTable, limitsTable } from "./generator/limits.ts";
-import { routeFields, routesTable, scopesList, scopesOfConsole, scopesOfHelp } from "./generator/routes.ts";
-import { schemasTable } from "./generator/schemas.ts";
+import {
+  batchOperations,
+  routesIndex,
+  routesOfPage,
+  scopesList,
+  scopesOfConsole,
+  scopesOfHelp,
+} from "./generator/routes.ts";
+import { schemasList } from "./generator/schemas.ts";
 import { tasksTable } from "./generator/tasks.ts";
 import { testsIndex } from "./generator/tests.ts";
 
@@ -20,17 +28,16 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Name of a generated part → its Markdown. */
 export const BLOCKS: Readonly<Record<string, () => string>> = {
-  "errors": errorsTable,
+  "errors": errorsList,
   "limits": limitsTable,
   "what counts": countedTable,
   "content types": contentTypesList,
   "scopes": scopesList,
-  "routes of files": () => routesTable("files"),
-  "fields of files": () => routeFields("files"),
-  "routes of accounts": () => routesTable("accounts"),
-  "fields of accounts": () => routeFields("accounts"),
-  "routes of the service": () => routesTable("service"),
-  "schemas": schemasTable,
+  "first routes": () => routesIndex(true),
+  "other routes": () => routesIndex(false),
+  ...Object.fromEntries(API_PAGES.map((page) => [`routes of ${page.file}`, () => routesOfPage(page)])),
+  "operations of a batch": batchOperations,
+  "schemas": schemasList,
   "tasks": tasksTable,
   "tests": testsIndex,
   "decisions": decisionsIndex,
@@ -86,7 +93,7 @@ export async function documents(): Promise<string[]> {
   return found.sort();
 }
 
-/** Rewrites, or only reports, what is stale. Returns lines such as `supabase/docs/api.md: errors`. */
+/** Rewrites, or only reports, what is stale. Returns lines such as `supabase/docs/api/errors.md: errors`. */
 export async function run(isCheck: boolean): Promise<string[]> {
   const lines: string[] = [];
   for (const path of await documents()) {

@@ -1,6 +1,6 @@
 /**
  * What the linter of Supabase's dashboard would say about a freshly migrated database: nothing but the exceptions
- * below, each of which `operating.md` names with its reason. The checks are written from the linter's documentation,
+ * below, each of which `operating/monitoring.md` names with its reason. The checks are written from the linter's documentation,
  * https://supabase.com/docs/guides/database/database-advisors, and cover every one that looks at tables, policies or
  * functions. (`unused_index` and `table_bloat` look at use, and say nothing about a schema.)
  */
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { startPostgres } from "../support/postgres/postgres.ts";
 import { connect, createMigrated } from "../support/postgres/postgres_hosted.ts";
 
-const OPERATING = fileURLToPath(new URL("../../supabase/docs/operating.md", import.meta.url));
+const OPERATING = fileURLToPath(new URL("../../supabase/docs/operating/monitoring.md", import.meta.url));
 
 /** Each gives the names of what it is about, of the schemas `filestore` and `public`. */
 const CHECKS: Readonly<Record<string, string>> = {
@@ -101,7 +101,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-Deno.test("Supabase's linter finds nothing in the schema but the exceptions that operating.md names", async (t) => {
+Deno.test("Supabase's linter finds nothing in the schema but the exceptions that monitoring.md names", async (t) => {
   const operating = await Deno.readTextFile(OPERATING);
   const server = await startPostgres();
   try {
@@ -114,7 +114,7 @@ Deno.test("Supabase's linter finds nothing in the schema but the exceptions that
           const found = await sql.unsafe(query).values();
           assertEquals(found.flat().map(String).sort(), exceptions);
           for (const name of [check, ...exceptions].slice(exceptions.length === 0 ? 1 : 0)) {
-            assert(operating.includes(`\`${name}\``), `operating.md does not name ${name}`);
+            assert(operating.includes(`\`${name}\``), `monitoring.md does not name ${name}`);
           }
         });
       }

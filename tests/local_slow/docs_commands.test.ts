@@ -149,7 +149,9 @@ for (const document of documents.filter(({ blocks }) => blocks.some(runs))) {
   test(`${document.path}: its ${document.blocks.filter(runs).length} blocks of commands succeed, in order`, async () => {
     const { project } = await files();
     // Whose project it becomes in the example.
-    if (document.path.endsWith("operating.md")) await newPerson(service, "enterprise", "you@example.com");
+    if (document.path === "supabase/docs/operating/keys.md") {
+      await newPerson(service, "enterprise", "you@example.com");
+    }
     await withScratchDirectory(async (directory) => {
       await installNpx(directory);
       const { success, stdout, stderr } = await bash(
@@ -172,8 +174,8 @@ for (const document of documents.filter(({ blocks }) => blocks.some(runs))) {
   });
 }
 
-test("api.md: its table of tiers is what the database has", async () => {
-  const limits = section(await readDocument("supabase/docs/api.md"), "## Limits");
+test("api/limits.md: its table of tiers is what the database has", async () => {
+  const limits = section(await readDocument("supabase/docs/api/limits.md"), "## Tiers");
   const [head = [], , ...rows] = limits.filter((line) => line.startsWith("|"))
     .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
   const tiers = await service.sql<

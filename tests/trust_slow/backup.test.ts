@@ -1,5 +1,5 @@
 /**
- * Backup and restore as operating.md describes them, with the real `pg_dump`: what each restored half means for the other,
+ * Backup and restore as operating/backups.md describes them, with the real `pg_dump`: what each restored half means for the other,
  * what `verify` says of it, and that a follower of the change feed goes on.
  */
 import { assert, assertEquals } from "@std/assert";

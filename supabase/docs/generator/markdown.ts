@@ -24,3 +24,6 @@ export function wrap(text: string, indent = "  ", width = 120): string {
   }
   return [...lines, line].join("\n");
 }
+
+/** An item of a list within an item of a list. */
+export const nested = (text: string): string => "  " + wrap(`- ${text}`, "    ", 118);

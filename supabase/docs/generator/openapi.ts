@@ -5,11 +5,21 @@ import { openapiDocument } from "../../functions/api/openapi/document.ts";
 
 const property = z.looseObject({
   type: z.unknown().optional(),
+  const: z.unknown().optional(),
   // The empty text stands for a parameter without a value.
   enum: z.array(z.string()).transform((values) => values.filter((value) => value !== "")).optional(),
 });
+/** Objects of which a field tells the kind, in a list. */
+const list = property.extend({
+  items: z.looseObject({
+    oneOf: z.array(z.looseObject({
+      properties: z.record(z.string(), property).optional(),
+      required: z.array(z.string()).optional(),
+    })).optional(),
+  }).optional(),
+});
 const fields = z.looseObject({
-  properties: z.record(z.string(), property).optional(),
+  properties: z.record(z.string(), list).optional(),
   required: z.array(z.string()).optional(),
 });
 export type Fields = z.infer<typeof fields>;

@@ -1,9 +1,10 @@
-/** The tables of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
+/** The lists of routes: addresses and scopes from the table of routes, fields from the OpenAPI document. */
 import { ROUTES } from "../../functions/api/routes/mod.ts";
 import { type Route, scopesOf } from "../../functions/api/route.ts";
 import { pathOf } from "../../functions/api/openapi/document.ts";
 import { describeScope, SCOPES } from "../../functions/api/openapi/scopes.ts";
-import { code, table, wrap } from "./markdown.ts";
+import { code, nested, wrap } from "./markdown.ts";
+import { API_PAGES, type ApiPage } from "./api_pages.ts";
 import { type Fields, type Operation, PATHS } from "./openapi.ts";
 
 /** Of all routes about files or a project; the text around the lists explains it once. */
@@ -11,18 +12,11 @@ const PROJECT_HEADER = "x-project-id";
 /** The content types, for one, have a list of their own. */
 const VALUES_SHOWN_MAX = 5;
 
-export type Group = "files" | "accounts" | "service";
-
 interface Described {
   /** Such as `PUT /files/append/{path}`. */
   readonly address: string;
   readonly route: Route;
   readonly operation: Operation;
-}
-
-function groupOf({ pattern }: Route): Group {
-  if (/^\/(project|account)/.test(pattern)) return "accounts";
-  return /^\/(health|mcp|sweep|openapi\.json|llms\.txt)$/.test(pattern) ? "service" : "files";
 }
 
 function describe(route: Route): Described {
@@ -32,27 +26,44 @@ function describe(route: Route): Described {
   return { address: `${route.method} ${path}`, route, operation };
 }
 
-const routesOf = (group: Group): Described[] =>
-  ROUTES.filter((route) => groupOf(route) === group).map(describe);
+const ALL = ROUTES.map(describe);
 
-/** What a caller needs: the scopes of a key, or which credentials. */
-function credentials({ route }: Described): string {
-  if (route.credentials === "none" || route.credentials === "link") return "";
-  if (route.scopes?.length === 0) return "by command";
-  return scopesOf(route).map(code).join(", ") || route.credentials;
+/** The routes of a page, in the order in which `API_PAGES` names them. */
+function routesOf({ file, routes }: ApiPage): Described[] {
+  return routes.map((address) => {
+    const found = ALL.find((described) => described.address === address);
+    if (!found) throw new Error(`api/${file}.md has ${address}, which is no route`);
+    return found;
+  });
 }
 
-export function routesTable(group: Group): string {
-  const routes = routesOf(group);
-  const isNeeded = routes.some((described) => credentials(described) !== "");
-  return table(
-    ["route", "does", ...(isNeeded ? [group === "files" ? "scope" : "needs"] : [])],
-    routes.map((described) => [
-      code(described.address),
-      described.operation.summary,
-      ...(isNeeded ? [credentials(described)] : []),
-    ]),
+const placed = API_PAGES.flatMap(routesOf);
+const homeless = ALL.filter((described) => !placed.includes(described));
+if (homeless.length > 0 || placed.length > ALL.length) {
+  throw new Error(
+    `Each route has one page of the API. Without one: ${homeless.map(({ address }) => address)}`,
   );
+}
+
+/** What a caller needs: the scopes of a key, or which credentials. */
+function needs({ route }: Described): string {
+  if (route.credentials === "none") return " Without a key.";
+  if (route.credentials === "link") return " The address takes the place of a key.";
+  if (route.credentials === "secret key") return " With the operator's secret key.";
+  if (route.scopes?.length === 0) return " Its scope is that of the tool or command.";
+  const scopes = scopesOf(route);
+  if (scopes.length === 0) return ` With an ${route.credentials.replace("or key", "or a key")}.`;
+  return ` ${scopes.length > 1 ? "Scopes" : "Scope"} ${scopes.map(code).join(" and ")}.`;
+}
+
+/** The pages with their routes in a line each: those that matter first, or the others. */
+export function routesIndex(isFirst: boolean): string {
+  return API_PAGES.filter((page) => page.isFirst === isFirst).map((page) => {
+    const lines = routesOf(page).map(({ address, operation }) =>
+      nested(`${code(address)}: ${operation.summary}`)
+    );
+    return [`- **[${page.title}](${page.file}.md)**`, ...lines].join("\n");
+  }).join("\n");
 }
 
 /** An optional field has a question mark; a few fixed values stand behind their field. */
@@ -81,21 +92,34 @@ function fieldsOf({ operation }: Described): string[] {
     ["query", parameters("query")] as const,
     ["body", forms.join("; or ")] as const,
     ["headers", parameters("header")] as const,
-  ].filter(([, names]) => names !== "").map(([place, names]) => `${place} ${names}`);
+  ].filter(([, names]) => names !== "").map(([place, names]) => `${place}: ${names}`);
 }
 
-/** One list item a route: query, body and headers. */
-export function routeFields(group: Group): string {
-  return routesOf(group).map((described) => [described.address, fieldsOf(described)] as const)
-    .filter(([, fields]) => fields.length > 0)
-    .map(([address, fields]) => wrap(`- ${code(address)}: ${fields.join("; ")}`)).join("\n");
+/** One list item a route: what it does and needs; below it query, body and headers. */
+export function routesOfPage(page: ApiPage): string {
+  return routesOf(page).map((described) =>
+    [
+      wrap(`- **${code(described.address)}**: ${described.operation.summary}.${needs(described)}`),
+      ...fieldsOf(described).map(nested),
+    ].join("\n")
+  ).join("\n");
+}
+
+/** One list item an operation of a batch, with its fields. */
+export function batchOperations(): string {
+  const { operations } =
+    PATHS["/batch"]?.["post"]?.requestBody?.content["application/json"]?.schema.properties ??
+      {};
+  return (operations?.items?.oneOf ?? []).map(({ properties = {}, required = [] }) => {
+    const { op, ...others } = properties;
+    return wrap(`- ${code(`${op?.const}`)}: ${bodyFields({ properties: others, required })}`);
+  }).join("\n");
 }
 
 /** What each scope lets a key do, and by which routes. */
 export function scopesList(): string {
-  const routes = ROUTES.map(describe);
   return SCOPES.map((scope) => {
-    const opened = routes.filter(({ route }) => route.allows?.[scope] ?? scopesOf(route).includes(scope));
+    const opened = ALL.filter(({ route }) => route.allows?.[scope] ?? scopesOf(route).includes(scope));
     const addresses = opened.map(({ address }) => code(address)).join(", ");
     return wrap(`- ${code(scope)}: ${describeScope(scope, ROUTES)}. By ${addresses}`);
   }).join("\n");

@@ -3,7 +3,7 @@ import { NOTICE_INTERVAL_SECONDS } from "../limits.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Log } from "../runtime/log.ts";
 
-/** What is wrong → what the operator must do. `docs/operating.md` lists them. */
+/** What is wrong → what the operator must do. `docs/operating/incidents.md` lists them. */
 export const NOTICES = {
   secret_key_refused:
     "Supabase refuses the function's secret key (SUPABASE_SECRET_KEYS or SUPABASE_SERVICE_ROLE_KEY): it is wrong, " +

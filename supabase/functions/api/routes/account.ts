@@ -50,7 +50,7 @@ export const getAccount = defineRoute({
   openapi: {
     id: "getAccount",
     summary:
-      "The signed-in account: whether it may make projects, its limits and what its projects use together",
+      "The signed-in account: whether it may create projects, its limits and what its projects use together",
     description: "Makes nothing, unlike the first `GET /projects`.",
     answer: account,
     errors: ACCOUNT_ERRORS,

@@ -134,7 +134,7 @@ export const changes = defineRoute({
   },
   openapi: {
     id: "listChanges",
-    summary: "What happened, version by version, in an order to follow",
+    summary: "The feed of the project's versions, in an order to follow",
     description:
       "Whoever continues with `cursor` gets each version once, those of a file in their order; no version appears " +
       "before a cursor that was returned. With `before` it is read backwards. A page with filters, or for a key with a path prefix, looks at " +

@@ -106,7 +106,7 @@ export const createLink = defineRoute({
   },
   openapi: {
     id: "createLink",
-    summary: "Make an address that reads one file, or writes it once, without a key",
+    summary: "Create an address that reads one file, or writes it once, without a key",
     description:
       "It acts as the key that made it and dies with it; rotating the key does not end it. For reading, the key needs " +
       "the scope `read`, too. A repeat makes another link.",
@@ -206,7 +206,7 @@ export const readLink = defineRoute({
   },
   openapi: {
     id: "readLink",
-    summary: "The bytes of what a link is for, whole or one range of them",
+    summary: "The bytes of the link's file, whole or one range of them",
     headers: ["If-None-Match", "Range", "If-Range"],
     returnsRaw: "only",
     responseHeaders: ["Content-Disposition", "Referrer-Policy"],
@@ -252,7 +252,7 @@ export const writeLink = defineRoute({
   },
   openapi: {
     id: "writeLink",
-    summary: "Write the one version that a link is for: the body is the file's bytes",
+    summary: "Write the link's one version: the body is the file's bytes",
     description:
       "The type is the link's, else that of the Content-Type, else by the extension. A refused write does not use the link up.",
     takesRaw: "only",

@@ -196,7 +196,7 @@ export const renameProject = defineRoute({
   openapi: {
     ...oneProject,
     id: "updateProject",
-    summary: "Rename a project, or say which versions go; a calling key needs the scope `admin`",
+    summary: "Rename a project, or set its rule of retention; a calling key needs the scope `admin`",
     body: changes,
     answer: changed,
     example: { body: { name: "Research", retention: { keepVersions: 100, keepDays: 30 } } },

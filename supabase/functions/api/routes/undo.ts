@@ -140,7 +140,7 @@ export const undoRun = defineRoute({
   },
   openapi: {
     id: "undoRun",
-    summary: "Take back what a run did",
+    summary: "Undo what a run did",
     description:
       "Each file of the run goes back to what it was before the run's first version of it. A plan, unless `dryRun` is " +
       "false. What others have changed since is a conflict. The undo is a run itself: undoing it redoes. Anybody may name " +
@@ -184,7 +184,7 @@ export const restoreFolder = defineRoute({
   },
   openapi: {
     id: "restoreFolder",
-    summary: "Make a folder what it was",
+    summary: "Restore a folder to what it was",
     description:
       "A plan, unless `dryRun` is false. Nothing is a conflict: what came later stays as versions.",
     body: restoreBody,
