@@ -24,7 +24,8 @@ import { commit, type Committer } from "./commit.ts";
 import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
 import { commitCompactingAppend, type CompactingAppend, storeCompactingAppend } from "./compacting_append.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
-import { detectMediaType, isMediaType, type MediaType } from "./media_type.ts";
+import type { MediaType } from "../contract/media_types.ts";
+import { detectMediaType, isMediaType } from "./media_type.ts";
 import { storeContent } from "./upload.ts";
 
 /** What a request says before its body. */
