@@ -1,6 +1,5 @@
 /** Several edits at once, expected occurrences, and dry runs. */
 import { assert, assertEquals } from "@std/assert";
-import { z } from "zod";
 import {
   assertRefused,
   type Code,
