@@ -1628,6 +1628,14 @@ create type filestore.listed_file as (
 );
 comment on type filestore.listed_file is 'What the wire shows of a file at one version.';
 
+-- As for policies: without a search_path, which the body does not need, the planner puts the columns into the query.
+create function filestore.listed(p_file filestore.files) returns filestore.listed_file
+language sql immutable parallel safe
+return row((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
+  (p_file).updated_at, (p_file).is_deleted)::filestore.listed_file;
+comment on function filestore.listed is 'What the wire shows of a row of `files`.';
+call filestore.grant_execute('filestore.listed', 'filestore_engine');
+
 create function filestore.file_records(p_files filestore.listed_file[]) returns text
 language plpgsql stable set search_path = '' as $$
 declare
@@ -2615,22 +2623,19 @@ begin
   if not p_recursive then
     -- fence: a range of one directory, not an equality, keeps the directory in the order of the index.
     v_files := array(
-      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
-      from filestore.files f
+      select filestore.listed(f) from filestore.files f
       where f.project_id = p_project_id and not f.is_deleted
         and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
       order by f.directory, f.path limit p_limit + 1 offset p_offset);
   elsif p_directory = '' then
     v_files := array(
-      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
-      from filestore.files f
+      select filestore.listed(f) from filestore.files f
       where f.project_id = p_project_id and not f.is_deleted and f.path > p_after
       order by f.path limit p_limit + 1 offset p_offset);
   else
     -- Below the directory, after the cursor: one range.
     v_files := array(
-      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
-      from filestore.files f
+      select filestore.listed(f) from filestore.files f
       where f.project_id = p_project_id and not f.is_deleted
         and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
       order by f.path limit p_limit + 1 offset p_offset);
@@ -2711,9 +2716,7 @@ begin
   execute format(
     $sql$
       select array(
-        select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, f.is_deleted)
-          ::filestore.listed_file
-        from filestore.files f where %s%s%s order by %s limit %s offset %s)
+        select filestore.listed(f) from filestore.files f where %s%s%s order by %s limit %s offset %s)
     $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1, v_offset)
   into v_files using p_project_id, v_directory, p_query;
   if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;
@@ -3016,8 +3019,7 @@ begin
       examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
-    v_listed := v_listed || row(v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size,
-      v_file.created_at, v_file.updated_at, false)::filestore.listed_file;
+    v_listed := v_listed || filestore.listed(v_file);
   end loop;
   close v_rows;
   files := filestore.file_records(v_listed);

@@ -65,6 +65,14 @@ create type filestore.listed_file as (
 );
 comment on type filestore.listed_file is 'What the wire shows of a file at one version.';
 
+-- As for policies: without a search_path, which the body does not need, the planner puts the columns into the query.
+create function filestore.listed(p_file filestore.files) returns filestore.listed_file
+language sql immutable parallel safe
+return row((p_file).id, (p_file).path, (p_file).version, (p_file).mime_type, (p_file).size, (p_file).created_at,
+  (p_file).updated_at, (p_file).is_deleted)::filestore.listed_file;
+comment on function filestore.listed is 'What the wire shows of a row of `files`.';
+call filestore.grant_execute('filestore.listed', 'filestore_engine');
+
 create function filestore.file_records(p_files filestore.listed_file[]) returns text
 language plpgsql stable set search_path = '' as $$
 declare

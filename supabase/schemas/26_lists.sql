@@ -15,22 +15,19 @@ begin
   if not p_recursive then
     -- fence: a range of one directory, not an equality, keeps the directory in the order of the index.
     v_files := array(
-      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
-      from filestore.files f
+      select filestore.listed(f) from filestore.files f
       where f.project_id = p_project_id and not f.is_deleted
         and f.directory >= p_directory and f.directory <= p_directory and f.path > p_after
       order by f.directory, f.path limit p_limit + 1 offset p_offset);
   elsif p_directory = '' then
     v_files := array(
-      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
-      from filestore.files f
+      select filestore.listed(f) from filestore.files f
       where f.project_id = p_project_id and not f.is_deleted and f.path > p_after
       order by f.path limit p_limit + 1 offset p_offset);
   else
     -- Below the directory, after the cursor: one range.
     v_files := array(
-      select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, false)::filestore.listed_file
-      from filestore.files f
+      select filestore.listed(f) from filestore.files f
       where f.project_id = p_project_id and not f.is_deleted
         and f.path > greatest(p_after collate "C", p_directory || '/') and f.path < p_directory || '0'
       order by f.path limit p_limit + 1 offset p_offset);
@@ -111,9 +108,7 @@ begin
   execute format(
     $sql$
       select array(
-        select row(f.id, f.path, f.version, f.mime_type, f.size, f.created_at, f.updated_at, f.is_deleted)
-          ::filestore.listed_file
-        from filestore.files f where %s%s%s order by %s limit %s offset %s)
+        select filestore.listed(f) from filestore.files f where %s%s%s order by %s limit %s offset %s)
     $sql$, v_scope, v_filters, v_cursor, v_order, v_limit + 1, v_offset)
   into v_files using p_project_id, v_directory, p_query;
   if v_setting is not null then v_setting := set_config('enable_sort', 'on', true); end if;

@@ -142,8 +142,7 @@ begin
       examined := examined + 1;
     end if;
     continue when v_file.id is null or v_file.is_deleted;
-    v_listed := v_listed || row(v_file.id, v_file.path, v_file.version, v_file.mime_type, v_file.size,
-      v_file.created_at, v_file.updated_at, false)::filestore.listed_file;
+    v_listed := v_listed || filestore.listed(v_file);
   end loop;
   close v_rows;
   files := filestore.file_records(v_listed);

@@ -1,7 +1,13 @@
 /** Several edits at once, expected occurrences, and dry runs. */
 import { assert, assertEquals } from "@std/assert";
-import { z } from "zod";
-import { assertRefused, type Code, dataOf, editRecord, issuePaths } from "../support/client/contract.ts";
+import {
+  assertRefused,
+  type Code,
+  dataOf,
+  editPreview,
+  editRecord,
+  issuePaths,
+} from "../support/client/contract.ts";
 import type { Files } from "../support/client/files.ts";
 import { assertStale } from "../support/client/preconditions.ts";
 
@@ -12,13 +18,6 @@ const { test, cases } = area("Several edits, dry runs");
 export default cases;
 
 export const MIB = 1024 * 1024;
-
-const preview = editRecord.extend({
-  dryRun: z.literal(true),
-  diff: z.string(),
-  additions: z.int().min(0),
-  deletions: z.int().min(0),
-});
 
 export async function edits(own: Files, path: string, list: readonly unknown[]) {
   return dataOf(await own.put("edit", path, { edits: list }), "write_file", editRecord);
@@ -168,7 +167,7 @@ for (const body of DRY_RUNS) {
     const { updatedAt, ...written } = await own.write("f.txt", TEXT.slice(0, 12));
     const record = { ...written, ...await own.append("f.txt", TEXT.slice(12)) };
     const before = await snapshot();
-    const dry = dataOf(await own.put("edit", "f.txt", { ...body, dryRun: true }), "write_file", preview);
+    const dry = dataOf(await own.put("edit", "f.txt", { ...body, dryRun: true }), "write_file", editPreview);
     assertEquals(await snapshot(), before);
     assert(updatedAt <= record.updatedAt);
     const { replacements, diff, additions, deletions, dryRun, ...shown } = dry;

@@ -142,12 +142,13 @@ export const DEFINERS: ReadonlyMap<string, Definer> = new Map([
   ),
 ]);
 
-/** Of policies: without a search_path the planner puts the body into the condition. */
+/** Without a search_path the planner puts the body into the condition of a policy, or into the query. */
 export const INLINED = [
   "current_project_id",
   "current_owner_id",
   "current_key_hash",
   "current_path_prefix",
+  "listed",
 ].map((name) => `filestore.${name}`);
 
 function definers(owner: string, callers: readonly string[], names: string): [string, Definer][] {

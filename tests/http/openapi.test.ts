@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { z } from "zod";
-import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
+import { MEDIA_TYPES } from "../../supabase/functions/api/contract/media_types.ts";
 import { ERRORS } from "../../supabase/functions/api/errors.ts";
 import {
   CONTENT_LENGTH_MAX,

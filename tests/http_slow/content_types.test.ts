@@ -1,6 +1,6 @@
 /** Content types: given, detected, remembered, and what they mean for a read. */
 import { assertEquals } from "@std/assert";
-import { MEDIA_TYPES } from "../../supabase/functions/api/files/media_type.ts";
+import { MEDIA_TYPES } from "../../supabase/functions/api/contract/media_types.ts";
 import { TYPES } from "../support/content/media_types.ts";
 import cases from "../acceptance/content_types.ts";
 import { acceptance, test } from "../support/stack/suite.ts";

@@ -49,7 +49,7 @@ const PLANS: readonly Plan[] = [
       "runtime", // memory, hashes, clocks, the log
       "errors.ts", // how an error is thrown
       "limits.ts", // every bound
-      "contract", // errors and limits that a client sees
+      "contract", // records, errors and limits that a client sees
       "version.ts",
     ],
     only: { adapters: ["index.ts"] },
@@ -152,12 +152,35 @@ Deno.test("functions/api/contract: its files import each other and zod, nothing 
   }
 });
 
-Deno.test("tests/acceptance: nothing of the service is imported, by whatever way, and every area is run by a test", async () => {
+Deno.test("console/src: of the service only api/ imports, and only types of the contract", async () => {
+  const root = join(supabase, "console/src");
+  const files = [...(await readImports(root)).keys()];
+  const found: string[] = [];
+  for (const file of files) {
+    const source = await Deno.readTextFile(join(root, file));
+    const statements =
+      source.match(/^(?:import|export)\b[^;"']*?\bfrom\s*["'][^"']*\/functions\/[^"']*["']/gm) ?? [];
+    const specifiers = readSpecifiers(source).filter((name) => name.includes("/functions/"));
+    assertEquals(statements.length, specifiers.length, file);
+    for (const statement of statements) {
+      const isType = /^(?:import|export) type \{/.test(statement);
+      const isOfContract = /"(?:\.\.\/){3}functions\/api\/contract\/[a-z_]+\.ts"$/.test(statement);
+      if (!isType || !isOfContract || !file.startsWith("api/")) found.push(`${file}: ${statement}`);
+    }
+  }
+  assertEquals(found, []);
+});
+
+Deno.test("tests/acceptance: of the service only its contract is imported, and every area is run by a test", async () => {
   const repository = await readImports(join(tests, ".."), ["node_modules", ".temp", ".git"]);
   const acceptance = [...repository.keys()].filter((file) => file.startsWith("tests/acceptance/"));
   assertGreater(acceptance.length, 20);
   const reached = reachable(repository, acceptance);
-  assertEquals(reached.filter((file) => !/^tests\/(acceptance|support)\//.test(file)), []);
+  const contract = /^supabase\/functions\/api\/contract\//;
+  assertEquals(
+    reached.filter((file) => !/^tests\/(acceptance|support)\//.test(file) && !contract.test(file)),
+    [],
+  );
   assertEquals(reached.filter((file) => file.startsWith("tests/support/stack/")), []);
 
   const listed = repository.get("tests/acceptance/areas.ts")?.filter((file) => !file.endsWith("/suite.ts"));

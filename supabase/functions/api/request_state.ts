@@ -2,7 +2,7 @@
 import { clientAddress } from "./auth/client_address.ts";
 import { Gate } from "./auth/gate.ts";
 import type { Context } from "./context.ts";
-import type { Operation } from "./http/respond.ts";
+import type { Operation } from "./contract/service.ts";
 import type { Accounts } from "./ports/accounts.ts";
 import type { Metadata } from "./ports/metadata.ts";
 import type { Segments } from "./ports/segments.ts";

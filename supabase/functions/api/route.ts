@@ -6,8 +6,8 @@ import type { ErrorCode } from "./errors.ts";
 import type { Query } from "./http/query.ts";
 import { refuseUnknownParameters } from "./http/unknown_names.ts";
 import type { RequestData } from "./http/request_data.ts";
-import type { Operation } from "./http/respond.ts";
-import type { Scope } from "./ports/answer.ts";
+import type { Operation } from "./contract/service.ts";
+import type { Scope } from "./contract/values.ts";
 
 /** Headers that not every response has. */
 export type ResponseHeader =

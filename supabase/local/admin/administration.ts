@@ -4,6 +4,8 @@
  */
 import { createClient } from "@supabase/supabase-js";
 import { z } from "zod";
+import { type Deletion, deletion } from "../../functions/api/contract/projects.ts";
+import { sweep, type SweepSlice } from "../../functions/api/contract/service.ts";
 import { ADMINISTRATION_TIMEOUT_MILLISECONDS } from "../limits.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 import { StoredObjects } from "./stored_objects.ts";
@@ -24,9 +26,6 @@ const project = z.object({
 });
 export type Project = z.infer<typeof project>;
 
-const deletedProject = z.object({ id: z.string(), deletedAt: z.string() });
-export type DeletedProject = z.infer<typeof deletedProject>;
-
 const key = z.object({
   id: z.string(),
   /** The first characters of the key, enough to identify it. */
@@ -41,14 +40,6 @@ const key = z.object({
   lastUsedAt: z.string().nullable(),
 });
 export type Key = z.infer<typeof key>;
-
-const sweepSlice = z.object({
-  seen: z.number(),
-  removed: z.number(),
-  indexed: z.number(),
-  isDone: z.boolean(),
-});
-export type SweepSlice = z.infer<typeof sweepSlice>;
 
 const segmentToVerify = z.object({
   id: z.string(),
@@ -188,11 +179,11 @@ export class Administration {
   }
 
   /** For good, with everything in it; `confirm` is its name. */
-  deleteProject(projectId: string, confirm: string): Promise<DeletedProject> {
+  deleteProject(projectId: string, confirm: string): Promise<Deletion> {
     return this.#call(
       "filestore_admin_delete_project",
       { p_id: projectId, p_confirm: confirm },
-      deletedProject,
+      deletion,
     );
   }
 
@@ -309,7 +300,7 @@ export class Administration {
     }).catch((error: unknown) => {
       throw new StartupError(`${this.#url} cannot be reached (${messageOf(error)}).`);
     });
-    const answer = z.object({ data: sweepSlice }).safeParse(await response.json().catch(() => null));
+    const answer = z.object({ data: sweep }).safeParse(await response.json().catch(() => null));
     if (!answer.success) {
       throw new StartupError(`The sweep of ${this.#url} failed (status ${response.status}).`);
     }

@@ -1,7 +1,8 @@
 /** What an import makes sure of before it changes anything: every line, every file, every byte. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { z } from "zod";
+import { fileList, fileRecord } from "../../functions/api/contract/files.ts";
+import { versionList } from "../../functions/api/contract/versions.ts";
 import { TRANSFER_PROBLEMS_SHOWN_MAX, TRANSFERS_AT_ONCE } from "../limits.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
 import { fileAddress, type FileApi, Refusal } from "./file_api.ts";
@@ -13,7 +14,6 @@ import {
   MANIFEST,
   type ManifestLine,
   PARTIAL_MANIFEST,
-  provenance,
   readManifest,
   type StoredLine,
 } from "./manifest.ts";
@@ -91,8 +91,6 @@ export function effectiveLines(lines: readonly ManifestLine[]): readonly Manifes
   return kept;
 }
 
-const list = z.object({ files: z.array(z.object({ path: z.string() })), hasMore: z.boolean() });
-
 /** Throws `StartupError` where a file of the import exists that this import did not write. */
 export async function ensureNoneExists(api: FileApi, { manifest, runId }: CheckedImport): Promise<void> {
   const existing: string[] = [];
@@ -109,7 +107,7 @@ export async function ensureNoneExists(api: FileApi, { manifest, runId }: Checke
 async function* livePaths(api: FileApi): AsyncGenerator<string, void, void> {
   let after: string | undefined;
   for (;;) {
-    const page = await api.data("/files", list, { query: { recursive: "true", limit: 100, after } });
+    const page = await api.data("/files", fileList, { query: { recursive: "true", limit: 100, after } });
     for (const { path } of page.files) yield path;
     if (!page.hasMore) return;
     after = page.files.at(-1)?.path;
@@ -137,12 +135,6 @@ async function* inBoth(
   }
 }
 
-const record = z.object({ id: z.string(), version: z.int() });
-const versions = z.object({
-  versions: z.array(z.object({ version: z.int(), ...provenance.shape })),
-  total: z.int(),
-});
-
 /** What is at a path of the project. */
 export interface Destination {
   /** The live file; null: none, or a tombstone. */
@@ -160,7 +152,7 @@ export async function destinationOf(api: FileApi, path: string, runId: string): 
   let newest = 0;
   for (let offset = 0;; offset += 100) {
     const query = { versions: "", limit: 100, offset };
-    const page = await api.data(fileAddress(path), versions, { query });
+    const page = await api.data(fileAddress(path), versionList, { query });
     newest ||= page.versions[0]?.version ?? 0;
     const others = page.versions.findIndex((version) => version.runId !== runId);
     tail += others < 0 ? page.versions.length : others;
@@ -171,7 +163,7 @@ export async function destinationOf(api: FileApi, path: string, runId: string): 
 /** Null: there is a tombstone. */
 async function liveFile(api: FileApi, path: string): Promise<Destination["live"] | "never was"> {
   try {
-    return await api.data(fileAddress(path), record, { query: { metadata: "" } });
+    return await api.data(fileAddress(path), fileRecord, { query: { metadata: "" } });
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "FILE_NOT_FOUND") throw error;
     return error.details["deletedVersion"] === undefined ? "never was" : null;

@@ -1,23 +1,6 @@
 /** What is erased for good, over the public API: a file with all of its versions, or the content of some of them. */
-import { z } from "zod";
+import { type Purged, purged, type Redacted, redacted } from "../../functions/api/contract/files.ts";
 import { fileAddress, type FileApi } from "./file_api.ts";
-
-const purged = z.object({
-  path: z.string(),
-  versions: z.number(),
-  bytes: z.number(),
-  pendingVersions: z.number(),
-});
-/** `pendingVersions` of them are unreadable at once as well, and removed by the sweep. */
-export type Purged = z.infer<typeof purged>;
-
-const redacted = z.object({
-  path: z.string(),
-  versions: z.array(z.number()),
-  remaining: z.array(z.object({ path: z.string(), version: z.number() })),
-});
-/** `remaining`: versions that can still be read and share a stored piece with those. */
-export type Redacted = z.infer<typeof redacted>;
 
 /** Erases every version of a file, of a deleted one, too. Throws `Refusal`. */
 export function purgeFile(api: FileApi, path: string): Promise<Purged> {

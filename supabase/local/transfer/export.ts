@@ -74,7 +74,7 @@ export async function exportFiles(api: FileApi, path: string, options: ExportOpt
 }
 
 async function fetchVersion(api: FileApi, version: VersionToExport, folder: ExportFolder): Promise<Fetched> {
-  const { path, version: { redactedAt, ...record } } = version;
+  const { path, version: { redactedAt, cursor: _, ...record } } = version;
   const line = { path, ...record };
   if (record.deleted) return { version, line, download: null };
   if (redactedAt !== undefined) return { version, line: { ...line, redacted: true }, download: null };

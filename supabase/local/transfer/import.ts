@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { z } from "zod";
+import { fileRecord } from "../../functions/api/contract/files.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
 import { StartupError } from "../startup_error.ts";
 import {
@@ -55,8 +55,6 @@ export async function importFiles(
   }
   return { ...done, runId: checked.runId };
 }
-
-const record = z.object({ id: z.string(), version: z.int() });
 
 /** Writes what is missing of one file, version by version, each on the one before. */
 async function importFile(
@@ -113,10 +111,10 @@ function callOf(
   line: ManifestLine,
   folder: string,
   headers: Record<string, string>,
-): [string, typeof record, Call] {
-  if (!isStored(line)) return [fileAddress(line.path), record, { method: "DELETE", headers }];
+): [string, typeof fileRecord, Call] {
+  if (!isStored(line)) return [fileAddress(line.path), fileRecord, { method: "DELETE", headers }];
   const query = { path: line.path, contentType: line.type };
   const type = { "content-type": "application/octet-stream" };
   const body = async () => (await Deno.open(join(folder, line.stored))).readable;
-  return ["/files", record, { method: "POST", query, headers: { ...headers, ...type }, body }];
+  return ["/files", fileRecord, { method: "POST", query, headers: { ...headers, ...type }, body }];
 }

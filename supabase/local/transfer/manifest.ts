@@ -3,6 +3,7 @@
  * `stored` names; a tombstone has none.
  */
 import { z } from "zod";
+import { versionOrigin } from "../../functions/api/contract/versions.ts";
 import { checkPath } from "../../functions/api/http/path.ts";
 import { MANIFEST_LINE_BYTES_MAX } from "../limits.ts";
 import { messageOf, StartupError } from "../startup_error.ts";
@@ -10,16 +11,6 @@ import { messageOf, StartupError } from "../startup_error.ts";
 export const MANIFEST = "manifest.jsonl";
 /** While the export is not complete. */
 export const PARTIAL_MANIFEST = "manifest.jsonl.part";
-
-/** What made a version, and what was said of it. */
-export const provenance = z.object({
-  operation: z.string(),
-  runId: z.string().optional(),
-  actor: z.string().optional(),
-  note: z.string().optional(),
-  keyId: z.string().optional(),
-  from: z.object({ path: z.string(), version: z.number() }).optional(),
-});
 
 /** Below the export's folder, without a way out of it. */
 const stored = z.string().regex(
@@ -43,7 +34,7 @@ export const manifestLine = z.object({
   size: z.int().min(0),
   createdAt: z.string(),
   updatedAt: z.string(),
-  ...provenance.shape,
+  ...versionOrigin.shape,
   type: z.string().optional(),
   sha256: sha256.optional(),
   stored: stored.optional(),

@@ -1,33 +1,17 @@
 /** The files of a project and their versions as an export takes them: page by page, by path. */
-import { z } from "zod";
+import { fileList } from "../../functions/api/contract/files.ts";
+import {
+  changePage,
+  type Version,
+  type VersionList,
+  versionList,
+} from "../../functions/api/contract/versions.ts";
 import { TRANSFERS_AT_ONCE } from "../limits.ts";
 import { type Call, fileAddress, type FileApi, Refusal } from "./file_api.ts";
 import { inOrder } from "./in_order.ts";
-import { comparePaths, provenance } from "./manifest.ts";
+import { comparePaths } from "./manifest.ts";
 
 const PAGE = 100;
-
-const list = z.object({
-  files: z.array(z.object({ path: z.string() })),
-  hasMore: z.boolean(),
-  next: z.string().optional(),
-  total: z.int().nullish(),
-  trimmed: z.array(z.string()).optional(),
-});
-
-const version = z.object({
-  version: z.int(),
-  size: z.int(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  deleted: z.literal(true).optional(),
-  redactedAt: z.string().optional(),
-  ...provenance.shape,
-});
-type Version = z.infer<typeof version>;
-
-const versionPage = z.object({ versions: z.array(version), total: z.int() });
-type VersionPage = z.infer<typeof versionPage>;
 
 /** One version that is to be exported. */
 export interface VersionToExport {
@@ -47,13 +31,13 @@ export interface Selection {
 
 /** A cursor of the present. */
 export async function presentOf(api: FileApi): Promise<string> {
-  return (await api.data("/changes", z.object({ cursor: z.string() }), { query: { after: "now" } })).cursor;
+  return (await api.data("/changes", changePage, { query: { after: "now" } })).cursor;
 }
 
 /** About how many files an export has: those of now. */
 export async function countFiles(api: FileApi, { directory, hasHistory }: Selection): Promise<number> {
   const count = async (deleted: string) =>
-    (await api.data("/files", list, listing({ directory, limit: 1, deleted }))).total ?? 0;
+    (await api.data("/files", fileList, listing({ directory, limit: 1, deleted }))).total ?? 0;
   return await count("false") + (hasHistory ? await count("true") : 0);
 }
 
@@ -88,7 +72,7 @@ export async function* versionsToExport(
 }
 
 /** From the oldest on. Holds one page. */
-async function* ascending(api: FileApi, path: string, first: VersionPage, selection: Selection) {
+async function* ascending(api: FileApi, path: string, first: VersionList, selection: Selection) {
   let last = 0;
   const newest = first.versions[0]?.version;
   const pages = selection.hasHistory ? Math.ceil(first.total / PAGE) : 1;
@@ -104,7 +88,7 @@ async function* ascending(api: FileApi, path: string, first: VersionPage, select
 
 function versionsOf(api: FileApi, path: string, { at, hasHistory }: Selection, offset: number) {
   const query = { versions: "", limit: hasHistory ? PAGE : 1, offset, at };
-  return api.data(fileAddress(path), versionPage, { query });
+  return api.data(fileAddress(path), versionList, { query });
 }
 
 function listing({ directory, ...query }: NonNullable<Call["query"]>): Call {
@@ -120,7 +104,11 @@ async function* pathsOf(
 ): AsyncGenerator<string, void, void> {
   const which = deleted === undefined ? { at } : { deleted };
   for (let from = after;;) {
-    const page = await api.data("/files", list, listing({ directory, limit: PAGE, after: from, ...which }));
+    const page = await api.data(
+      "/files",
+      fileList,
+      listing({ directory, limit: PAGE, after: from, ...which }),
+    );
     for (const path of page.trimmed ?? []) onGone(path);
     for (const { path } of page.files) yield path;
     if (!page.hasMore) return;

@@ -1,6 +1,48 @@
-/** What the wire contract promises of every response, written down apart from the code that has to keep it. */
+/** What every response has to be: the records are those of the contract, each with all of its fields and no others. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { z } from "zod";
+import { changedProject } from "../../../supabase/functions/api/contract/projects.ts";
+import { health, type Operation, OPERATIONS } from "../../../supabase/functions/api/contract/service.ts";
+import {
+  changePage as ownersChangePage,
+  versionList as ownersVersionList,
+} from "../../../supabase/functions/api/contract/versions.ts";
+
+export {
+  batchResults,
+  diffRecord,
+  editPreview,
+  editRecord,
+  fileList,
+  type FileRecord,
+  fileRecord,
+  purged as purgeRecord,
+  readRecord,
+  redacted as redactRecord,
+  tombstone,
+} from "../../../supabase/functions/api/contract/files.ts";
+export {
+  key as keyRecord,
+  keyList,
+  newKey as newKeyRecord,
+  rotatedKey as rotatedKeyRecord,
+} from "../../../supabase/functions/api/contract/keys.ts";
+export {
+  createdLink as newLink,
+  link as linkRecord,
+  linkList,
+  revokedLink,
+} from "../../../supabase/functions/api/contract/links.ts";
+export {
+  account as accountRecord,
+  deletion as deletedRecord,
+  project as projectRecord,
+  projectList,
+} from "../../../supabase/functions/api/contract/projects.ts";
+export { runDetails, runPage } from "../../../supabase/functions/api/contract/runs.ts";
+export { usage as usageRecord } from "../../../supabase/functions/api/contract/usage.ts";
+export { activity as activityList } from "../../../supabase/functions/api/contract/versions.ts";
+export { health, type Operation as OperationName, OPERATIONS, ownersChangePage, ownersVersionList };
 
 /** Error code → HTTP status. */
 export const STATUS_OF = {
@@ -56,336 +98,25 @@ export const STATUS_OF = {
 
 export type Code = keyof typeof STATUS_OF;
 
-export const OPERATIONS = [
-  "read_file",
-  "get_file_metadata",
-  "get_file_versions",
-  "list_files",
-  "write_file",
-  "delete_file",
-  "purge_file",
-  "redact_versions",
-  "restore_file",
-  "copy_file",
-  "batch",
-  "move_file",
-  "diff_file",
-  "list_changes",
-  "export_files",
-  "list_runs",
-  "get_run",
-  "create_link",
-  "list_links",
-  "revoke_link",
-  "read_link",
-  "write_link",
-  "memory",
-  "copy_folder",
-  "move_folder",
-  "delete_folder",
-  "undo_run",
-  "restore_folder",
-  "list_projects",
-  "create_project",
-  "get_project",
-  "update_project",
-  "delete_project",
-  "get_account",
-  "delete_account",
-  "list_activity",
-  "get_usage",
-  "list_api_keys",
-  "create_api_key",
-  "rotate_api_key",
-  "regenerate_api_key",
-  "update_api_key",
-  "revoke_api_key",
-  "search_files",
-  "mcp",
-  "sweep",
-] as const;
-
-export type OperationName = (typeof OPERATIONS)[number];
-
 /** Shown as limit and remaining where there is no limit. */
 export const NO_LIMIT = 2_147_483_647;
 
 /** ISO 8601, UTC, milliseconds, Z. */
 export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const timestamp = z.string().regex(TIMESTAMP);
-const size = z.int().min(0);
 
-export const fileRecord = z.strictObject({
-  id: z.uuid(),
-  path: z.string(),
-  version: z.int().min(1),
-  mimeType: z.string(),
-  size,
-  createdAt: timestamp,
-  updatedAt: timestamp,
-});
-export type FileRecord = z.infer<typeof fileRecord>;
-
-export const readRecord = fileRecord.extend({ content: z.string(), isBase64: z.literal(true).optional() });
-/** Of a batch: what each operation made. */
-export const batchResults = z.strictObject({
-  results: z.array(fileRecord.extend({
-    deleted: z.literal(true).optional(),
-    replacements: z.int().min(1).optional(),
-  })),
+/** To anybody but the owner and keys with the scope admin, a version list does not say with which key. */
+export const versionList = ownersVersionList.extend({
+  versions: z.array(ownersVersionList.shape.versions.element.omit({ keyId: true })),
 });
 
-export const editRecord = fileRecord.extend({ replacements: z.int().min(1) });
-
-/** What made a version, and what was said of it. */
-const origin = {
-  operation: z.enum([
-    "write",
-    "append",
-    "overwrite",
-    "edit",
-    "delete",
-    "restore",
-    "copy",
-    "move",
-    "undo",
-    "purge",
-  ]),
-  runId: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/).optional(),
-  actor: z.string().regex(/^[ -~]{1,128}$/).optional(),
-  note: z.string().optional(),
-  from: z.strictObject({ path: z.string(), version: z.int().min(1) }).optional(),
-};
-
-export const versionList = z.strictObject({
-  file: z.strictObject({ path: z.string(), mimeType: z.string() }),
-  versions: z.array(
-    z.strictObject({
-      version: z.int().min(1),
-      size,
-      createdAt: timestamp,
-      updatedAt: timestamp,
-      deleted: z.literal(true).optional(),
-      redactedAt: timestamp.optional(),
-      cursor: z.string().regex(/^[0-9a-f]{32}$/),
-      ...origin,
-    }),
-  ),
-  total: z.int().min(1),
-  limit: z.int().min(1),
-  offset: z.int().min(0),
-});
-
-/** To the owner of a project a version list says more; without `keyId`: written in the console. */
-export const ownersVersionList = versionList.extend({
-  versions: z.array(versionList.shape.versions.element.extend({ keyId: z.uuid().optional() })),
-});
-
-export const redactRecord = z.strictObject({
-  path: z.string(),
-  versions: z.array(z.int().min(1)).min(1),
-  remaining: z.array(z.strictObject({ path: z.string(), version: z.int().min(1) })).max(20),
-});
-
-export const purgeRecord = z.strictObject({
-  path: z.string(),
-  versions: z.int().min(1),
-  bytes: size,
-  pendingVersions: size,
-});
-
-const cursor = z.string().regex(/^[0-9a-f]{32}$/);
-
-export const changePage = z.strictObject({
-  changes: z.array(z.strictObject({
-    cursor,
-    path: z.string().optional(),
-    fileId: z.uuid(),
-    version: z.int().min(1),
-    size,
-    mimeType: z.string(),
-    deleted: z.literal(true).optional(),
-    commitId: z.uuid(),
-    ...origin,
-    createdAt: timestamp,
-  })),
-  cursor,
-  hasMore: z.boolean(),
+/** Nor does the feed. */
+export const changePage = ownersChangePage.extend({
+  changes: z.array(ownersChangePage.shape.changes.element.omit({ keyId: true })),
 });
 export type ChangePage = z.infer<typeof changePage>;
 
-/** To the owner, and to keys with the scope admin, the feed says more; without `keyId`: written in the console. */
-export const ownersChangePage = changePage.extend({
-  changes: z.array(changePage.shape.changes.element.extend({ keyId: z.uuid().optional() })),
-});
-
-const run = z.strictObject({
-  runId: z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/),
-  actors: z.array(z.string()).max(20),
-  fileCount: z.int().min(1),
-  versionCount: z.int().min(1),
-  firstAt: timestamp,
-  lastAt: timestamp,
-  countsAreExact: z.literal(false).optional(),
-});
-export const runPage = z.strictObject({ runs: z.array(run), cursor, hasMore: z.boolean() });
-export const runDetails = run.extend({
-  files: z.array(z.strictObject({
-    path: z.string(),
-    fileId: z.uuid(),
-    firstVersion: z.int().min(1),
-    lastVersion: z.int().min(1),
-    operation: origin.operation,
-    own: z.boolean(),
-    keyIds: z.array(z.uuid()).optional(),
-  })),
-  hasMore: z.boolean(),
-});
-
-/** A project or an account that was deleted. */
-export const deletedRecord = z.strictObject({ id: z.uuid(), deletedAt: timestamp });
-
-const limitOrNone = z.int().min(1).nullable();
-export const projectRecord = z.strictObject({
-  id: z.uuid(),
-  name: z.string(),
-  tier: z.enum(["free", "pro", "enterprise"]),
-  createdAt: timestamp,
-  limits: z.strictObject({
-    requestsPerMinute: limitOrNone,
-    maxFileBytes: limitOrNone,
-    maxProjectBytes: limitOrNone,
-  }),
-  retention: z.strictObject({
-    keepVersions: z.int().optional(),
-    keepDays: z.int().optional(),
-    deletedDays: z.int().optional(),
-  }).nullable(),
-  usage: z.strictObject({
-    files: size,
-    bytes: size,
-    databaseBytes: size,
-    versions: size,
-    requestsThisMinute: size,
-  }),
-  keyPrefix: z.string().startsWith("oa_").nullable(),
-});
 /** Of PATCH /project with `dryRun`. */
-export const previewRecord = projectRecord.extend({
-  wouldRemove: z.strictObject({
-    versions: z.int().min(0),
-    files: z.int().min(0),
-    examples: z.array(z.strictObject({ path: z.string(), versions: z.int().min(1), whole: z.boolean() })),
-    lookedAt: z.int().min(0),
-    isComplete: z.boolean(),
-  }),
-});
-export const projectList = z.strictObject({ projects: z.array(projectRecord) });
-
-export const accountRecord = z.strictObject({
-  id: z.uuid(),
-  email: z.string().nullable(),
-  projectMakers: z.enum(["anyone", "listed", "nobody"]),
-  mayCreateProjects: z.boolean(),
-  reason: z.enum(["operator_only", "not_listed", "address_unconfirmed", "project_limit"]).nullable(),
-  limits: z.strictObject({ requestsPerMinute: size, maxProjects: size, maxSharedBytes: size.nullable() }),
-  usage: z.strictObject({
-    requestsThisMinute: size,
-    projects: size,
-    sharedBytes: size,
-  }),
-});
-
-export const keyRecord = z.strictObject({
-  id: z.uuid(),
-  prefix: z.string().startsWith("oa_"),
-  name: z.string(),
-  environment: z.enum(["development", "production"]),
-  scopes: z.array(z.enum(["read", "write", "admin"])).min(1),
-  pathPrefix: z.string().nullable(),
-  createdAt: timestamp,
-  expiresAt: timestamp.nullable(),
-  revokedAt: timestamp.nullable(),
-  lastUsedAt: timestamp.nullable(),
-});
-export const keyList = z.strictObject({ keys: z.array(keyRecord) });
-export const newKeyRecord = keyRecord.extend({ key: z.string().startsWith("oa_") });
-export const rotatedKeyRecord = newKeyRecord.extend({ replaced: keyRecord.nullable() });
-
-export const newLink = z.strictObject({
-  id: z.uuid(),
-  url: z.url(),
-  method: z.enum(["GET", "PUT"]),
-  path: z.string(),
-  expiresAt: z.string().regex(TIMESTAMP),
-  curl: z.string(),
-});
-export const linkRecord = z.strictObject({
-  id: z.uuid(),
-  for: z.enum(["read", "write"]),
-  path: z.string(),
-  version: z.int().optional(),
-  contentType: z.string().optional(),
-  maxBytes: z.int().optional(),
-  ifVersion: z.int().optional(),
-  keyId: z.uuid().optional(),
-  createdAt: z.string().regex(TIMESTAMP),
-  expiresAt: z.string().regex(TIMESTAMP),
-});
-export const revokedLink = z.strictObject({ id: z.uuid(), revokedAt: z.string().regex(TIMESTAMP) });
-export const linkList = z.strictObject({ links: z.array(linkRecord) });
-
-const usageDone = { requests: z.int().min(0), versions: z.int().min(0), bytesWritten: z.int().min(0) };
-const day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
-/** Of a project, by day and by key. */
-export const usageRecord = z.strictObject({
-  from: day,
-  to: day,
-  days: z.array(z.strictObject({
-    day,
-    ...usageDone,
-    bytes: size.nullable(),
-    databaseBytes: size.nullable(),
-  })),
-  keys: z.array(z.strictObject({
-    keyId: z.uuid().nullable(),
-    name: z.string().nullable(),
-    prefix: z.string().nullable(),
-    ...usageDone,
-  })),
-  keyCount: z.int().min(0),
-});
-
-export const activityList = z.strictObject({
-  activity: z.array(z.strictObject({
-    fileId: z.uuid(),
-    path: z.string(),
-    version: z.int().min(1),
-    size,
-    mimeType: z.string(),
-    deleted: z.literal(true).optional(),
-    ...origin,
-    createdAt: timestamp,
-    keyId: z.uuid().nullable(),
-  })),
-});
-
-export const fileList = z.strictObject({
-  files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
-  directories: z.array(z.string()).optional(),
-  total: z.int().min(0).nullable(),
-  totalIsExact: z.literal(false).optional(),
-  limit: z.int().min(1),
-  offset: z.int().min(0),
-  hasMore: z.boolean(),
-});
-
-export const health = z.strictObject({
-  status: z.enum(["ok", "degraded"]),
-  timestamp,
-  message: z.string().min(1),
-  version: z.string().min(1),
-});
+export const previewRecord = changedProject.required({ wouldRemove: true });
 
 const success = z.strictObject({
   success: z.literal(true),
@@ -541,20 +272,22 @@ export function operationOf(answer: Answer): unknown {
 }
 
 /** The data of a success: status 200, the operation's name and nothing but the contract's fields. */
-export function dataOf<T>(answer: Answer, operation: OperationName, schema: z.ZodType<T>): T {
+export function dataOf<T>(answer: Answer, operation: Operation, schema: z.ZodType<T>): T {
   assertEquals(answer.status, 200, answer.text.slice(0, 500));
   const parsed = success.parse(answer.body);
   assertEquals(parsed.operation, operation);
   // With an entity tag it says more; see assertInvariants.
   if (!answer.headers.has("etag")) assertEquals(answer.headers.get("cache-control"), "private, no-cache");
-  return schema.parse(parsed.data);
+  const data = schema.parse(parsed.data);
+  assertEquals<unknown>(parsed.data, data, "the answer has a field that the contract does not have");
+  return data;
 }
 
 /** Asserts the refusal and answers its details, an empty object where it has none. */
 export function assertRefused(
   answer: Answer,
   code: Code,
-  operation?: OperationName | undefined,
+  operation?: Operation | undefined,
 ): Record<string, unknown> {
   assertEquals(answer.status, STATUS_OF[code], answer.text.slice(0, 500));
   const parsed = failure.parse(answer.body);

@@ -4,11 +4,13 @@ import type { Api, RequestOptions } from "./api.ts";
 import {
   type Answer,
   dataOf,
+  diffRecord,
   editRecord,
   fileList,
   type FileRecord,
   fileRecord,
   readRecord,
+  tombstone,
   versionList,
 } from "./contract.ts";
 import { tagOf } from "./preconditions.ts";
@@ -21,16 +23,7 @@ export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** The answer of a delete. */
-export const tombstone = fileRecord.extend({ deleted: z.literal(true), size: z.literal(0) });
-
-export const diffRecord = z.strictObject({
-  from: z.int().min(0),
-  to: z.int().min(1),
-  diff: z.string(),
-  additions: z.int().min(0),
-  deletions: z.int().min(0),
-});
+export { diffRecord, tombstone };
 
 export const ASKS_FOR_BYTES = { accept: "application/octet-stream" } as const;
 

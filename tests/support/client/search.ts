@@ -1,34 +1,10 @@
 /** Search as a client uses it, and waiting for the index to have followed. */
-import { z } from "zod";
-import { type Answer, dataOf, fileRecord } from "./contract.ts";
+import type { z } from "zod";
+import { searchResults } from "../../../supabase/functions/api/contract/search.ts";
+import { type Answer, dataOf } from "./contract.ts";
 import type { Files } from "./files.ts";
 
-export const searchResults = z.strictObject({
-  results: z.array(fileRecord.extend({
-    score: z.number(),
-    skipped: z.enum(["too_large", "not_text", "not_indexable"]).optional(),
-    matches: z.array(z.strictObject({
-      line: z.int().min(1),
-      column: z.int().min(1),
-      snippet: z.string(),
-      before: z.array(z.string()),
-      after: z.array(z.string()),
-      lines: z.string(),
-      text: z.string(),
-    })),
-  })),
-  mode: z.enum(["text", "regex", "semantic", "hybrid", "lexical"]),
-  hasMore: z.boolean(),
-  limit: z.int(),
-  offset: z.int(),
-  indexed: z.strictObject({ pending: z.int().min(0) }),
-  notSearched: z.strictObject({
-    files: z.int().min(1),
-    bytes: z.int().min(0),
-    paths: z.array(z.string()).max(20),
-    reasons: z.array(z.string()).min(1),
-  }).optional(),
-});
+export { searchResults };
 export type SearchResults = z.infer<typeof searchResults>;
 
 type Query = Readonly<Record<string, string | number | boolean>>;

@@ -136,7 +136,7 @@ Deno.test("changes: of a page in the middle only what stands between its ends is
 
 Deno.test("changes: what is appended to on another page is no reason to load this one again", () => {
   const list = listOf([file("a/d")], { total: 300, hasMore: true });
-  for (const operation of ["append", "overwrite", "edit"]) {
+  for (const operation of ["append", "overwrite", "edit"] as const) {
     assertEquals(
       mergeChanges(list, [change("a/z", 7, { operation })], FIRST),
       { list, isStale: false },
@@ -323,7 +323,7 @@ function file(path: string): FileRecord {
 }
 
 function listOf(files: FileRecord[], rest: Partial<FileList> = {}): FileList {
-  return { files, directories: [], total: files.length, hasMore: false, ...rest };
+  return { files, directories: [], total: files.length, limit: 100, offset: 0, hasMore: false, ...rest };
 }
 
 function change(path: string, version: number, rest: Partial<Change> = {}): Change {
@@ -334,6 +334,7 @@ function change(path: string, version: number, rest: Partial<Change> = {}): Chan
     version,
     size: 1,
     mimeType: "text/plain",
+    commitId: `commit of ${path}`,
     operation: "write",
     createdAt: new Date(0).toISOString(),
     ...rest,

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
+import { MEDIA_TYPES } from "../../../supabase/functions/api/contract/media_types.ts";
 import {
   detectMediaType,
   isBinaryMediaType,
   isMediaType,
-  MEDIA_TYPES,
 } from "../../../supabase/functions/api/files/media_type.ts";
 import { BINARY, TYPES } from "../../support/content/media_types.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../../supabase/functions/api/http/conditions.ts";
 import { ApiError } from "../../../supabase/functions/api/errors.ts";
 import type { Preconditions } from "../../../supabase/functions/api/ports/commit.ts";
-import type { FileRecord } from "../../../supabase/functions/api/ports/files.ts";
+import type { FileRecord } from "../../../supabase/functions/api/contract/files.ts";
 
 const ID = "3f1c8a52-0000-4000-8000-000000000000";
 const FILE: FileRecord = {

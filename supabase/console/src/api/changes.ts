@@ -1,30 +1,11 @@
 /// <reference lib="dom" />
 /** Calls of the change feed. */
-import * as z from "zod/mini";
+import type { Change, ChangePage } from "../../../functions/api/contract/versions.ts";
 import { CHANGES_PER_ANSWER } from "../limits.ts";
 import { call } from "./client.ts";
-import { type FileRecord, origin } from "./records.ts";
+import type { FileRecord } from "./records.ts";
 
-const changeSchema = z.object({
-  cursor: z.string(),
-  /** Absent: the file was purged. */
-  path: z.optional(z.string()),
-  fileId: z.string(),
-  version: z.number(),
-  size: z.number(),
-  mimeType: z.string(),
-  deleted: z.optional(z.boolean()),
-  createdAt: z.string(),
-  ...origin,
-});
-export type Change = z.infer<typeof changeSchema>;
-
-const changePageSchema = z.object({
-  changes: z.array(changeSchema),
-  cursor: z.string(),
-  hasMore: z.boolean(),
-});
-export type ChangePage = z.infer<typeof changePageSchema>;
+export type { Change, ChangePage };
 
 /**
  * What follows a cursor, oldest first, as soon as there is something or after `wait` seconds; `now` gives a cursor alone.
@@ -37,7 +18,7 @@ export function followChanges(
   signal: AbortSignal,
 ): Promise<ChangePage> {
   const query = { after, wait, limit: CHANGES_PER_ANSWER };
-  return call({ path: "/changes", projectId, query, signal, isRepeated: false }, changePageSchema);
+  return call({ path: "/changes", projectId, query, signal, isRepeated: false });
 }
 
 /** All that are given must hold. */
@@ -55,7 +36,7 @@ export function listChangesBefore(
   query: ChangeFilters & { readonly before: string; readonly limit: number },
   signal: AbortSignal,
 ): Promise<ChangePage> {
-  return call({ path: "/changes", projectId, query: { ...query }, signal }, changePageSchema);
+  return call({ path: "/changes", projectId, query: { ...query }, signal });
 }
 
 /** The file at that version. When it was created is known only if `known` is given. */

@@ -3,19 +3,7 @@
 import { encodePath } from "../format.ts";
 import { FILES_PER_PAGE, SEARCH_RESULTS_PER_PAGE, VERSIONS_PER_PAGE } from "../limits.ts";
 import { call, send } from "./client.ts";
-import {
-  type Diff,
-  diffSchema,
-  type FileList,
-  fileListSchema,
-  type FileRecord,
-  fileSchema,
-  type Lines,
-  linesSchema,
-  type SearchResults,
-  searchSchema,
-  versionListSchema,
-} from "./records.ts";
+import type { Diff, FileList, FileRecord, Lines, SearchResults, VersionList } from "./records.ts";
 
 export type SortField = "path" | "updated_at" | "size";
 export type SortOrder = "asc" | "desc";
@@ -37,7 +25,7 @@ export function listFiles(projectId: string, query: ListQuery, signal?: AbortSig
     projectId,
     query: { limit: FILES_PER_PAGE, ...query },
     signal,
-  }, fileListSchema);
+  });
 }
 
 export function fileUrlPath(path: string): string {
@@ -52,12 +40,17 @@ export function readRecord(
   signal?: AbortSignal,
 ): Promise<FileRecord> {
   const query = { metadata: "", version };
-  return call({ path: fileUrlPath(path), projectId, query, signal }, fileSchema);
+  return call({ path: fileUrlPath(path), projectId, query, signal });
 }
 
-export async function listVersions(projectId: string, path: string, offset: number, signal?: AbortSignal) {
+export function listVersions(
+  projectId: string,
+  path: string,
+  offset: number,
+  signal?: AbortSignal,
+): Promise<VersionList> {
   const query = { versions: "", limit: VERSIONS_PER_PAGE, offset };
-  return await call({ path: fileUrlPath(path), projectId, query, signal }, versionListSchema);
+  return call({ path: fileUrlPath(path), projectId, query, signal });
 }
 
 export interface Content {
@@ -109,7 +102,7 @@ export function readLines(
   lines: string,
   signal?: AbortSignal,
 ): Promise<Lines> {
-  return call({ path: fileUrlPath(path), projectId, query: { version, lines }, signal }, linesSchema);
+  return call({ path: fileUrlPath(path), projectId, query: { version, lines }, signal });
 }
 
 /** A version's bytes as they come. */
@@ -142,7 +135,6 @@ export function createFile(projectId: string, path: string): Promise<FileRecord>
   const headers = { "if-none-match": "*" };
   return call(
     { method: "POST", path: "/files", projectId, headers, body: { path, content: "" } },
-    fileSchema,
   );
 }
 
@@ -159,23 +151,23 @@ export function overwriteFile(
     projectId,
     headers: { "if-match": etag, "idempotency-key": crypto.randomUUID() },
     body: { content },
-  }, fileSchema);
+  });
 }
 
 /** Deletes a file and returns the version before the deletion: restoring it undoes the deletion. */
 export async function deleteFile(projectId: string, path: string): Promise<number> {
-  const tombstone = await call({ method: "DELETE", path: fileUrlPath(path), projectId }, fileSchema);
+  const tombstone = await call<FileRecord>({ method: "DELETE", path: fileUrlPath(path), projectId });
   return tombstone.version - 1;
 }
 
 export function restoreVersion(projectId: string, path: string, version: number): Promise<FileRecord> {
   const url = `/files/restore/${encodePath(path)}`;
-  return call({ method: "PUT", path: url, projectId, body: { version } }, fileSchema);
+  return call({ method: "PUT", path: url, projectId, body: { version } });
 }
 
 export function moveFile(projectId: string, path: string, destination: string): Promise<FileRecord> {
   const url = `/files/move/${encodePath(path)}`;
-  return call({ method: "PUT", path: url, projectId, body: { destination } }, fileSchema);
+  return call({ method: "PUT", path: url, projectId, body: { destination } });
 }
 
 export function readDiff(
@@ -189,7 +181,7 @@ export function readDiff(
   toPath?: string,
 ): Promise<Diff> {
   const query = { from, to, toPath };
-  return call({ path: `/diff/${encodePath(path)}`, projectId, query, signal }, diffSchema);
+  return call({ path: `/diff/${encodePath(path)}`, projectId, query, signal });
 }
 
 export interface SearchQuery {
@@ -203,5 +195,5 @@ export interface SearchQuery {
 
 export function search(projectId: string, query: SearchQuery, signal?: AbortSignal): Promise<SearchResults> {
   const limited = { ...query, limit: SEARCH_RESULTS_PER_PAGE };
-  return call({ path: "/search", projectId, query: limited, signal }, searchSchema);
+  return call({ path: "/search", projectId, query: limited, signal });
 }

@@ -3,12 +3,11 @@
  * Calls that change several files as one commit: all of them, or none. Each is a run of its own, so that it can be taken
  * back as one.
  */
-import * as z from "zod/mini";
+import type { BatchResults, FolderResult } from "../../../functions/api/contract/files.ts";
 import { encodePath, formatCount } from "../format.ts";
 import { call } from "./client.ts";
 import { listFiles } from "./files.ts";
 import type { FileRecord, Undo } from "./records.ts";
-import { undoSchema } from "./records.ts";
 
 export type BatchOperation =
   | { readonly op: "delete"; readonly path: string }
@@ -39,25 +38,25 @@ export interface FolderChange {
   readonly overwrite: boolean;
 }
 
-const batchSchema = z.object({ results: z.array(z.object({ path: z.string(), version: z.number() })) });
-const folderSchema = z.object({ count: z.number() });
-
 /** At most BATCH_OPERATIONS_MAX. A refusal names the operation by `details.index`. */
 export async function batch(projectId: string, operations: readonly BatchOperation[]): Promise<Done> {
   const { runId, headers } = asRun(
     `${operations[0]?.op ?? "batch"} of ${formatCount(operations.length, "file")}`,
   );
-  const { results } = await call(
-    { method: "POST", path: "/batch", projectId, headers, body: { operations } },
-    batchSchema,
-  );
+  const { results } = await call<BatchResults>({
+    method: "POST",
+    path: "/batch",
+    projectId,
+    headers,
+    body: { operations },
+  });
   return { runId, count: results.length };
 }
 
 export async function moveFolder(projectId: string, change: FolderChange): Promise<Done> {
   const { runId, headers } = asRun("folder moved");
   const request = { method: "POST", path: "/folders/move", projectId, headers, body: change } as const;
-  return { runId, count: (await call(request, folderSchema)).count };
+  return { runId, count: (await call<FolderResult>(request)).count };
 }
 
 /** `at`: the folder as it was then. */
@@ -71,13 +70,13 @@ export async function copyFolder(projectId: string, change: FolderChange, at?: s
     query: { at },
     body: change,
   } as const;
-  return { runId, count: (await call(request, folderSchema)).count };
+  return { runId, count: (await call<FolderResult>(request)).count };
 }
 
 export async function deleteFolder(projectId: string, path: string): Promise<Done> {
   const { runId, headers } = asRun("folder deleted");
   const request = { method: "DELETE", path: `/folders/${encodePath(path)}`, projectId, headers } as const;
-  return { runId, count: (await call(request, folderSchema)).count };
+  return { runId, count: (await call<FolderResult>(request)).count };
 }
 
 /** What restoring a folder would do now. `directory` is empty for the project. */
@@ -88,13 +87,13 @@ export function planRestore(
   signal?: AbortSignal,
 ): Promise<Undo> {
   const body = { directory: directory === "" ? "/" : directory, at, dryRun: true };
-  return call({ method: "POST", path: "/restore", projectId, body, signal }, undoSchema);
+  return call({ method: "POST", path: "/restore", projectId, body, signal });
 }
 
 export function restoreFolder(projectId: string, directory: string, at: string): Promise<Undo> {
   const body = { directory: directory === "" ? "/" : directory, at, dryRun: false };
   const { headers } = asRun("folder restored");
-  return call({ method: "POST", path: "/restore", projectId, headers, body }, undoSchema);
+  return call({ method: "POST", path: "/restore", projectId, headers, body });
 }
 
 /** How many files are below a folder. */

@@ -1,30 +1,13 @@
 /** Calls about what a project uses, what goes by itself, and what is erased for good. */
-import * as z from "zod/mini";
+import type { Purged, Redacted } from "../../../functions/api/contract/files.ts";
+import type { ChangedProject, RetentionPreview } from "../../../functions/api/contract/projects.ts";
+import type { Usage } from "../../../functions/api/contract/usage.ts";
 import { encodePath } from "../format.ts";
 import { call } from "./client.ts";
 import { fileUrlPath } from "./files.ts";
-import { type Project, projectSchema, type Retention } from "./records.ts";
+import type { Project, Retention } from "./records.ts";
 
-const done = { requests: z.number(), versions: z.number(), bytesWritten: z.number() };
-
-const usageSchema = z.object({
-  from: z.string(),
-  to: z.string(),
-  days: z.array(z.object({
-    day: z.string(),
-    ...done,
-    bytes: z.nullable(z.number()),
-    databaseBytes: z.nullable(z.number()),
-  })),
-  keys: z.array(z.object({
-    keyId: z.nullable(z.string()),
-    name: z.nullable(z.string()),
-    prefix: z.nullable(z.string()),
-    ...done,
-  })),
-  keyCount: z.number(),
-});
-export type Usage = z.infer<typeof usageSchema>;
+export type { Redacted, RetentionPreview, Usage };
 export type UsageDay = Usage["days"][number];
 export type UsageOfKey = Usage["keys"][number];
 
@@ -35,47 +18,29 @@ export function readUsage(
   keyId: string | undefined,
   signal?: AbortSignal,
 ): Promise<Usage> {
-  return call({ path: "/project/usage", projectId, query: { from, keyId }, signal }, usageSchema);
+  return call({ path: "/project/usage", projectId, query: { from, keyId }, signal });
 }
-
-const previewSchema = z.object({
-  wouldRemove: z.object({
-    versions: z.number(),
-    files: z.number(),
-    examples: z.array(z.object({ path: z.string(), versions: z.number(), whole: z.boolean() })),
-    lookedAt: z.number(),
-    isComplete: z.boolean(),
-  }),
-});
-export type RetentionPreview = z.infer<typeof previewSchema>["wouldRemove"];
 
 /** What the rule would let go now. Changes nothing. */
 export async function previewRetention(
   projectId: string,
   retention: Retention | null,
-): Promise<RetentionPreview> {
+): Promise<RetentionPreview | null> {
   const body = { retention, dryRun: true };
-  return (await call({ method: "PATCH", path: "/project", projectId, body }, previewSchema)).wouldRemove;
+  const request = { method: "PATCH", path: "/project", projectId, body } as const;
+  return (await call<ChangedProject>(request)).wouldRemove ?? null;
 }
 
 export function changeRetention(projectId: string, retention: Retention | null): Promise<Project> {
-  return call({ method: "PATCH", path: "/project", projectId, body: { retention } }, projectSchema);
+  return call({ method: "PATCH", path: "/project", projectId, body: { retention } });
 }
-
-const purgedSchema = z.object({ versions: z.number(), pendingVersions: z.number() });
 
 /** Erases a file with every version for good. Sent again with the same `attempt`, it is the same purge. */
-export function purgeFile(projectId: string, path: string, attempt: string) {
+export function purgeFile(projectId: string, path: string, attempt: string): Promise<Purged> {
   const headers = { "idempotency-key": attempt };
   const query = { purge: true };
-  return call({ method: "DELETE", path: fileUrlPath(path), projectId, query, headers }, purgedSchema);
+  return call({ method: "DELETE", path: fileUrlPath(path), projectId, query, headers });
 }
-
-const redactedSchema = z.object({
-  versions: z.array(z.number()),
-  remaining: z.array(z.object({ path: z.string(), version: z.number() })),
-});
-export type Redacted = z.infer<typeof redactedSchema>;
 
 /** Erases the content of versions for good; their numbers stay. `note` takes the place of their notes. */
 export function redactVersions(
@@ -85,5 +50,5 @@ export function redactVersions(
   note: string | undefined,
 ): Promise<Redacted> {
   const url = `/files/redact/${encodePath(path)}`;
-  return call({ method: "POST", path: url, projectId, body: { versions, note } }, redactedSchema);
+  return call({ method: "POST", path: url, projectId, body: { versions, note } });
 }

@@ -1,47 +1,37 @@
 /** Calls of the account routes: projects and their keys. */
 import { call } from "./client.ts";
-import {
-  deletedSchema,
-  type Key,
-  keySchema,
-  keysSchema,
-  type NewKey,
-  newKeySchema,
-  type Project,
-  projectSchema,
-  projectsSchema,
-} from "./records.ts";
+import type { Deletion, Key, KeyList, NewKey, Project, ProjectList } from "./records.ts";
 
 /** Oldest first. The first call of an account creates its first project. */
 export async function listProjects(): Promise<readonly Project[]> {
-  return (await call({ path: "/projects" }, projectsSchema)).projects;
+  return (await call<ProjectList>({ path: "/projects" })).projects;
 }
 
 export function createProject(name: string): Promise<Project> {
-  return call({ method: "POST", path: "/projects", body: { name } }, projectSchema);
+  return call({ method: "POST", path: "/projects", body: { name } });
 }
 
 export function readProject(projectId: string, signal?: AbortSignal): Promise<Project> {
-  return call({ path: "/project", projectId, signal }, projectSchema);
+  return call({ path: "/project", projectId, signal });
 }
 
 export function renameProject(projectId: string, name: string): Promise<Project> {
-  return call({ method: "PATCH", path: "/project", projectId, body: { name } }, projectSchema);
+  return call({ method: "PATCH", path: "/project", projectId, body: { name } });
 }
 
 /** For good, with everything in it. `confirm` is its name. */
 export async function deleteProject(projectId: string, confirm: string): Promise<void> {
-  await call({ method: "DELETE", path: "/project", projectId, query: { confirm } }, deletedSchema);
+  await call<Deletion>({ method: "DELETE", path: "/project", projectId, query: { confirm } });
 }
 
 /** For good, with all of its projects. `confirm` is its e-mail address. */
 export async function deleteAccount(confirm: string): Promise<void> {
-  await call({ method: "DELETE", path: "/account", query: { confirm } }, deletedSchema);
+  await call<Deletion>({ method: "DELETE", path: "/account", query: { confirm } });
 }
 
 /** Newest first, including revoked and expired keys. */
 export async function listKeys(projectId: string, signal?: AbortSignal): Promise<readonly Key[]> {
-  return (await call({ path: "/project/apikeys", projectId, signal }, keysSchema)).keys;
+  return (await call<KeyList>({ path: "/project/apikeys", projectId, signal })).keys;
 }
 
 export interface NewKeySettings {
@@ -53,13 +43,13 @@ export interface NewKeySettings {
 }
 
 export function createKey(projectId: string, settings: NewKeySettings): Promise<NewKey> {
-  return call({ method: "POST", path: "/project/apikeys", projectId, body: settings }, newKeySchema);
+  return call({ method: "POST", path: "/project/apikeys", projectId, body: settings });
 }
 
 /** The old key works for `gracePeriodSeconds` more. */
 export function rotateKey(projectId: string, keyId: string, gracePeriodSeconds: number): Promise<NewKey> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}/rotate`;
-  return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } }, newKeySchema);
+  return call({ method: "POST", path, projectId, body: { gracePeriodSeconds } });
 }
 
 export interface KeyChanges {
@@ -72,10 +62,10 @@ export interface KeyChanges {
 /** Scopes and prefix can only be narrowed. */
 export function changeKey(projectId: string, keyId: string, changes: KeyChanges): Promise<Key> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
-  return call({ method: "PATCH", path, projectId, body: changes }, keySchema);
+  return call({ method: "PATCH", path, projectId, body: changes });
 }
 
 export function revokeKey(projectId: string, keyId: string): Promise<Key> {
   const path = `/project/apikeys/${encodeURIComponent(keyId)}`;
-  return call({ method: "DELETE", path, projectId }, keySchema);
+  return call({ method: "DELETE", path, projectId });
 }

@@ -2,14 +2,7 @@
 /** Calls of the run routes. */
 import { RUNS_PER_PAGE } from "../limits.ts";
 import { call } from "./client.ts";
-import {
-  type RunDetails,
-  runDetailsSchema,
-  type RunPage,
-  runPageSchema,
-  type Undo,
-  undoSchema,
-} from "./records.ts";
+import type { RunDetails, RunPage, Undo } from "./records.ts";
 
 /** What to do with files that others have changed since. */
 export type OnConflict = "refuse" | "skip" | "overwrite";
@@ -27,7 +20,7 @@ export function listRuns(
   after: string | undefined,
   signal?: AbortSignal,
 ): Promise<RunPage> {
-  return call({ path: "/runs", projectId, query: { limit: RUNS_PER_PAGE, after }, signal }, runPageSchema);
+  return call({ path: "/runs", projectId, query: { limit: RUNS_PER_PAGE, after }, signal });
 }
 
 /** `after` is the `fileId` of the last file of the page before. */
@@ -37,7 +30,7 @@ export function readRun(
   after: string | undefined,
   signal?: AbortSignal,
 ): Promise<RunDetails> {
-  return call({ path: urlPath(runId), projectId, query: { after }, signal }, runDetailsSchema);
+  return call({ path: urlPath(runId), projectId, query: { after }, signal });
 }
 
 /** What an undo would do now. */
@@ -48,7 +41,7 @@ export function planUndo(
   signal?: AbortSignal,
 ): Promise<Undo> {
   const path = `${urlPath(runId)}/undo`;
-  return call({ method: "POST", path, projectId, body: { dryRun: true, ...how }, signal }, undoSchema);
+  return call({ method: "POST", path, projectId, body: { dryRun: true, ...how }, signal });
 }
 
 /** Fails with RUN_CONFLICT where others have changed its files and `onConflict` is `refuse`. */
@@ -59,7 +52,7 @@ export function undoRun(projectId: string, runId: string, how: HowToUndo): Promi
     projectId,
     headers: { "idempotency-key": crypto.randomUUID() },
     body: { dryRun: false, ...how },
-  }, undoSchema);
+  });
 }
 
 function urlPath(runId: string): string {

@@ -1,29 +1,22 @@
 /**
- * Shapes of what the SQL functions return, checked where they enter: each schema yields exactly the record of the port.
- * See `supabase/schemas`.
+ * What the SQL functions return, checked where it enters: records of the contract by its schemas, and around them what
+ * only the service sees. See `supabase/schemas`.
  */
 import { z } from "zod";
+import { changedFile, fileList, fileRecord, purged, redacted } from "../contract/files.ts";
+import { scope } from "../contract/values.ts";
+import { skipped, unsearched } from "../contract/search.ts";
+import { changePage } from "../contract/versions.ts";
 import { REFUSAL_CODES } from "../errors.ts";
 import type { AccountAnswer } from "../ports/accounts.ts";
 import type { Answer, Grant, RateView, Refusal } from "../ports/answer.ts";
 import type { BatchCommitted, Committed } from "../ports/commit.ts";
-import type { BackAnswer, FolderAnswer, ManyCommitted } from "../ports/commit_many.ts";
-import type { Change, ChangePage, Run, RunDetails, RunPage } from "../ports/changes.ts";
-import {
-  type Comparison,
-  type Content,
-  type EditBase,
-  type FileRecord,
-  type ListPage,
-  type Side,
-  VERSION_OPERATIONS,
-  type VersionOrigin,
-  type VersionPage,
-} from "../ports/files.ts";
+import type { ManyCommitted } from "../ports/commit_many.ts";
+import type { FeedPage } from "../ports/changes.ts";
+import type { Comparison, Content, EditBase, ListPage, Side } from "../ports/files.ts";
 import type { Authorization, DeadSegment, DeletedProject, Sweep } from "../ports/metadata.ts";
-import type { Purged, Redacted } from "../ports/erasure.ts";
-import type { Link, OpenedLink } from "../ports/links.ts";
-import { type Claim, type SearchPage, UNSEARCHED_REASONS } from "../ports/search_index.ts";
+import type { OpenedLink } from "../ports/links.ts";
+import type { Claim, SearchPage } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 
 const rate = z.object({
@@ -36,7 +29,7 @@ const grant = z.object({
   projectId: z.string(),
   accountId: z.string().nullable(),
   keyId: z.string().nullable(),
-  scopes: z.array(z.enum(["read", "write", "admin"])),
+  scopes: z.array(scope),
   tier: z.string(),
   maxFileBytes: z.number().nullable(),
   pathPrefix: z.string().nullable(),
@@ -57,17 +50,6 @@ const refusal = z.object({
   details: z.record(z.string(), z.unknown()),
 }) satisfies z.ZodType<Refusal>;
 
-export const fileRecord = z.object({
-  id: z.string(),
-  path: z.string(),
-  version: z.number(),
-  mimeType: z.string(),
-  size: z.number(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  deleted: z.boolean().optional(),
-}) satisfies z.ZodType<FileRecord>;
-
 export const authorization = z.object({
   file: z.object({ version: z.number(), size: z.number() }).nullable(),
   deletedVersion: z.number().nullable(),
@@ -77,99 +59,12 @@ export const content = z.object({ file: fileRecord, segments: z.array(segment) }
   Content
 >;
 
-const versionOrigin = z.object({
-  operation: z.enum(VERSION_OPERATIONS),
-  runId: z.string().optional(),
-  actor: z.string().optional(),
-  note: z.string().optional(),
-  from: z.object({ path: z.string(), version: z.number() }).optional(),
-  keyId: z.string().optional(),
-}) satisfies z.ZodType<VersionOrigin>;
+export const listPage = fileList.extend({ examined: z.number().optional() }) satisfies z.ZodType<ListPage>;
 
-export const versionPage = z.object({
-  file: z.object({ path: z.string(), mimeType: z.string() }),
-  versions: z.array(
-    versionOrigin.extend({
-      version: z.number(),
-      size: z.number(),
-      createdAt: z.string(),
-      updatedAt: z.string(),
-      deleted: z.boolean().optional(),
-      redactedAt: z.string().optional(),
-      cursor: z.string(),
-    }),
-  ),
-  total: z.number(),
-  limit: z.number(),
-  offset: z.number(),
-}) satisfies z.ZodType<VersionPage>;
-
-const change = versionOrigin.extend({
-  cursor: z.string(),
-  path: z.string().optional(),
-  fileId: z.string(),
-  version: z.number(),
-  size: z.number(),
-  mimeType: z.string(),
-  deleted: z.boolean().optional(),
-  commitId: z.string(),
-  createdAt: z.string(),
-}) satisfies z.ZodType<Change>;
-
-export const changePage = z.object({
-  changes: z.array(change),
-  cursor: z.string(),
-  hasMore: z.boolean(),
-  position: z.number(),
-}) satisfies z.ZodType<ChangePage>;
-
-const run = z.object({
-  runId: z.string(),
-  actors: z.array(z.string()),
-  fileCount: z.number(),
-  versionCount: z.number(),
-  firstAt: z.string(),
-  lastAt: z.string(),
-  countsAreExact: z.boolean().optional(),
-}) satisfies z.ZodType<Run>;
-
-const keyIds = z.array(z.string()).optional();
-
-export const runPage = z.object({
-  runs: z.array(run),
-  cursor: z.string(),
-  hasMore: z.boolean(),
-}) satisfies z.ZodType<RunPage>;
-
-export const runDetails = run.extend({
-  files: z.array(z.object({
-    path: z.string(),
-    fileId: z.string(),
-    firstVersion: z.number(),
-    lastVersion: z.number(),
-    operation: z.enum(VERSION_OPERATIONS),
-    own: z.boolean(),
-    keyIds,
-  })),
-  hasMore: z.boolean(),
-}) satisfies z.ZodType<RunDetails>;
-
-export const listPage = z.object({
-  files: z.array(fileRecord),
-  directories: z.array(z.string()).optional(),
-  total: z.number().nullable().optional(),
-  totalIsExact: z.literal(false).optional(),
-  limit: z.number(),
-  offset: z.number(),
-  hasMore: z.boolean(),
-  next: z.string().optional(),
-  examined: z.number().optional(),
-  hasMoreDirectories: z.boolean().optional(),
-  trimmed: z.array(z.string()).optional(),
-}) satisfies z.ZodType<ListPage>;
+export const feedPage = changePage.extend({ position: z.number() }) satisfies z.ZodType<FeedPage>;
 
 /** With the `extra` of the commit. */
-const committedRecord = fileRecord.loose();
+const committedRecord = changedFile.loose();
 
 export const committed = z.object({
   file: committedRecord,
@@ -180,37 +75,6 @@ export const committed = z.object({
   segments: segments ?? null,
   isReplayed: isReplayed ?? false,
 })) satisfies z.ZodType<Committed>;
-
-export const folderAnswer = z.object({
-  count: z.number(),
-  files: z.array(z.object({ path: z.string(), version: z.number() })),
-  trimmed: z.array(z.string()).optional(),
-}) satisfies z.ZodType<FolderAnswer>;
-
-export const backAnswer = z.object({
-  runId: z.string().nullable(),
-  undoneRunId: z.string().nullable(),
-  actions: z.array(z.object({
-    path: z.string(),
-    action: z.enum(["restore", "delete"]),
-    from: z.number(),
-    to: z.number().nullable(),
-    version: z.number().optional(),
-    own: z.boolean().optional(),
-    keyIds,
-  })),
-  unchanged: z.array(z.string()),
-  conflicts: z.array(z.object({
-    path: z.string(),
-    version: z.number(),
-    actor: z.string().nullable(),
-    runId: z.string().nullable(),
-    own: z.boolean().optional(),
-    keyId: z.string().optional(),
-    reason: z.enum(["gone", "moved", "unexamined"]).optional(),
-  })),
-  trimmed: z.array(z.string()).optional(),
-}) satisfies z.ZodType<BackAnswer>;
 
 /** The answer of a commit of many files. */
 export function manyCommitted<T>(answer: z.ZodType<T>): z.ZodType<ManyCommitted<T>> {
@@ -244,21 +108,6 @@ export const comparison = z.object({
   after: side.nullable(),
 }) satisfies z.ZodType<Comparison>;
 
-export const link = z.object({
-  id: z.string(),
-  for: z.enum(["read", "write"]),
-  path: z.string(),
-  version: z.number().optional(),
-  contentType: z.string().optional(),
-  maxBytes: z.number().optional(),
-  ifVersion: z.number().optional(),
-  keyId: z.string().optional(),
-  createdAt: z.string(),
-  expiresAt: z.string(),
-}) satisfies z.ZodType<Link>;
-
-export const revokedLink = z.object({ id: z.string(), revokedAt: z.string() });
-
 export const openedLink = z.object({
   path: z.string(),
   contentType: z.string().nullable(),
@@ -269,7 +118,7 @@ export const openedLink = z.object({
 export const searchPage = z.object({
   files: z.array(z.object({
     file: fileRecord,
-    skipped: z.enum(["too_large", "not_text", "not_indexable"]).nullable(),
+    skipped: skipped.nullable(),
     content: z.string(),
     score: z.number(),
     chunk: z.object({ firstLine: z.number(), text: z.string() }).nullish(),
@@ -283,11 +132,9 @@ export const searchPage = z.object({
   scope: z.string().nullable(),
   stage: z.number(),
   isVectorCut: z.boolean(),
-  unsearched: z.object({
+  unsearched: unsearched.extend({
     files: z.number(),
-    bytes: z.number(),
-    paths: z.array(z.string()),
-    reasons: z.array(z.enum(UNSEARCHED_REASONS)),
+    reasons: z.array(unsearched.shape.reasons.element),
     live: z.array(z.object({ file: fileRecord, segments: z.array(segment) })),
     isComplete: z.boolean(),
   }).nullable(),
@@ -310,20 +157,12 @@ export const claim = z.object({
   })),
 }) satisfies z.ZodType<Claim>;
 
-export const purged = z.object({
-  file: z.object({ versions: z.number(), bytes: z.number(), pendingVersions: z.number() }),
+export const purge = z.object({
+  file: purged.omit({ path: true }),
   isReplayed: z.literal(true).optional(),
-}).transform(({ file, isReplayed }) => ({
-  value: file,
-  isReplayed: isReplayed === true,
-})) satisfies z.ZodType<
-  ManyCommitted<Purged>
->;
+}).transform(({ file, isReplayed }) => ({ value: file, isReplayed: isReplayed === true }));
 
-export const redacted = z.object({
-  versions: z.array(z.number()),
-  remaining: z.array(z.object({ path: z.string(), version: z.number() })),
-}) satisfies z.ZodType<Redacted>;
+export const redaction = redacted.omit({ path: true });
 
 export const deadSegments = z.array(
   z.object({ id: z.string(), name: z.string() }),

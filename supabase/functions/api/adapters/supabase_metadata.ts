@@ -1,28 +1,19 @@
 /** Metadata over supabase-js: each method calls one SQL function. */
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { z } from "zod";
+import { type FileRecord, fileRecord, type FolderResult, folderResult } from "../contract/files.ts";
+import type { Purged, Redacted } from "../contract/files.ts";
+import { type Link, link, type RevokedLink, revokedLink } from "../contract/links.ts";
+import { type RunDetails, runDetails, type RunPage, runPage } from "../contract/runs.ts";
+import { type UndoResult, undoResult } from "../contract/runs.ts";
+import type { Cursor } from "../contract/values.ts";
+import { type VersionList, versionList } from "../contract/versions.ts";
 import type { AdministrativeAction } from "../ports/accounts.ts";
 import type { Answer, Caller } from "../ports/answer.ts";
 import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "../ports/commit.ts";
-import type {
-  BackAnswer,
-  FolderAnswer,
-  FolderCommit,
-  ManyBasis,
-  ManyCommitted,
-  RestoreFolder,
-  Undo,
-} from "../ports/commit_many.ts";
-import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "../ports/changes.ts";
-import type {
-  Comparison,
-  Content,
-  EditBase,
-  FileRecord,
-  ListPage,
-  ListQuery,
-  VersionPage,
-} from "../ports/files.ts";
+import type { FolderCommit, ManyBasis, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
+import type { ChangeQuery, FeedPage } from "../ports/changes.ts";
+import type { Comparison, Content, EditBase, ListPage, ListQuery } from "../ports/files.ts";
 import type {
   Authorization,
   DeadSegment,
@@ -31,36 +22,28 @@ import type {
   Sweep,
   SweepKind,
 } from "../ports/metadata.ts";
-import type { Purge, Purged, Redacted, Redaction } from "../ports/erasure.ts";
-import type { Link, NewLink, OpenedLink } from "../ports/links.ts";
+import type { Purge, Redaction } from "../ports/erasure.ts";
+import type { NewLink, OpenedLink } from "../ports/links.ts";
 import type { IndexedScope, SearchPage, SearchQuery } from "../ports/search_index.ts";
 import type { Segment } from "../ports/segments.ts";
 import {
   authorization,
-  backAnswer,
   batchCommitted,
-  changePage,
   committed,
   comparison,
   content,
   deadSegments,
   deletedProject,
   editBase,
-  fileRecord,
-  folderAnswer,
-  link,
+  feedPage,
   listPage,
   manyCommitted,
   openedLink,
   parseAnswer,
-  purged,
-  redacted,
-  revokedLink,
-  runDetails,
-  runPage,
+  purge,
+  redaction,
   searchPage,
   sweep,
-  versionPage,
 } from "./answers.ts";
 import { type CallParts, type Outcome, withRetries } from "./backend.ts";
 import { callFunction } from "./rpc.ts";
@@ -114,9 +97,9 @@ export class SupabaseMetadata implements Metadata {
     limit: number,
     offset: number,
     at?: string,
-  ): Promise<Answer<VersionPage>> {
+  ): Promise<Answer<VersionList>> {
     const page = { p_path: path, p_limit: limit, p_offset: offset, p_at: at ?? null };
-    return this.call("filestore_versions", caller, page, versionPage);
+    return this.call("filestore_versions", caller, page, versionList);
   }
 
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>> {
@@ -128,8 +111,8 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_export", caller, which, z.array(content));
   }
 
-  changes(caller: Caller, query: ChangeQuery): Promise<Answer<ChangePage>> {
-    return this.call("filestore_changes", caller, { p_query: query }, changePage);
+  changes(caller: Caller, query: ChangeQuery): Promise<Answer<FeedPage>> {
+    return this.call("filestore_changes", caller, { p_query: query }, feedPage);
   }
 
   async newestChange(projectId: string, known: number): Promise<number> {
@@ -162,20 +145,20 @@ export class SupabaseMetadata implements Metadata {
   commitFolder(
     caller: Caller,
     commit: FolderCommit & ManyBasis,
-  ): Promise<Answer<ManyCommitted<FolderAnswer>>> {
-    return this.commitMany(caller, commit, manyCommitted(folderAnswer));
+  ): Promise<Answer<ManyCommitted<FolderResult>>> {
+    return this.commitMany(caller, commit, manyCommitted(folderResult));
   }
 
   commitBack(
     caller: Caller,
     commit: (Undo | RestoreFolder) & ManyBasis,
-  ): Promise<Answer<ManyCommitted<BackAnswer>>> {
-    return this.commitMany(caller, { dryRun: false, ...commit }, manyCommitted(backAnswer));
+  ): Promise<Answer<ManyCommitted<UndoResult>>> {
+    return this.commitMany(caller, { dryRun: false, ...commit }, manyCommitted(undoResult));
   }
 
-  plan(caller: Caller, { kind, ...commit }: Undo | RestoreFolder): Promise<Answer<BackAnswer>> {
+  plan(caller: Caller, { kind, ...commit }: Undo | RestoreFolder): Promise<Answer<UndoResult>> {
     const plan = { p_kind: kind, p_commit: { dryRun: true, ...commit } };
-    return this.call("filestore_plan", caller, plan, backAnswer);
+    return this.call("filestore_plan", caller, plan, undoResult);
   }
 
   private commitMany<T>(
@@ -222,14 +205,14 @@ export class SupabaseMetadata implements Metadata {
     );
   }
 
-  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Purged>>> {
+  purge(caller: Caller, commit: Purge): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>> {
     const { provenance } = caller;
-    return this.call("filestore_purge", caller, { p_commit: { ...purge, provenance } }, purged);
+    return this.call("filestore_purge", caller, { p_commit: { ...commit, provenance } }, purge);
   }
 
-  redact(caller: Caller, { path, versions, note }: Redaction): Promise<Answer<Redacted>> {
-    const redaction = { p_path: path, p_versions: versions, p_note: note ?? null };
-    return this.call("filestore_redact", caller, redaction, redacted);
+  redact(caller: Caller, { path, versions, note }: Redaction): Promise<Answer<Omit<Redacted, "path">>> {
+    const which = { p_path: path, p_versions: versions, p_note: note ?? null };
+    return this.call("filestore_redact", caller, which, redaction);
   }
 
   createLink(caller: Caller, created: NewLink): Promise<Answer<Link>> {
@@ -240,7 +223,7 @@ export class SupabaseMetadata implements Metadata {
     return this.call("filestore_list_links", caller, {}, z.array(link));
   }
 
-  revokeLink(caller: Caller, id: string): Promise<Answer<{ id: string; revokedAt: string }>> {
+  revokeLink(caller: Caller, id: string): Promise<Answer<RevokedLink>> {
     return this.call("filestore_revoke_link", caller, { p_id: id }, revokedLink);
   }
 

@@ -5,7 +5,8 @@
 import { ApiError, unavailable } from "../errors.ts";
 import { COSTLY_WAIT_MILLISECONDS, REQUESTS_COUNTED_MAX } from "../limits.ts";
 import type { AccountAnswer, Accounts } from "../ports/accounts.ts";
-import type { Answer, Caller, Grant, Provenance, RateView, Refusal, Scope } from "../ports/answer.ts";
+import type { Scope } from "../contract/values.ts";
+import type { Answer, Caller, Grant, Provenance, RateView, Refusal } from "../ports/answer.ts";
 import type { Authorization, Metadata } from "../ports/metadata.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { Deadline } from "../runtime/deadline.ts";

@@ -1,14 +1,9 @@
 /** Commits of many files. */
 import type { Gate } from "../auth/gate.ts";
 import { idempotency } from "../http/conditions.ts";
-import type {
-  BackAnswer,
-  FolderAnswer,
-  FolderCommit,
-  ManyCommitted,
-  RestoreFolder,
-  Undo,
-} from "../ports/commit_many.ts";
+import type { FolderResult } from "../contract/files.ts";
+import type { UndoResult } from "../contract/runs.ts";
+import type { FolderCommit, ManyCommitted, RestoreFolder, Undo } from "../ports/commit_many.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
 /** What such a commit uses. */
@@ -24,7 +19,7 @@ export async function commitMany(
   { gate, metadata, onCommit }: ManyCommitter,
   key: string | undefined,
   commit: FolderCommit,
-): Promise<ManyCommitted<FolderAnswer>> {
+): Promise<ManyCommitted<FolderResult>> {
   const basis = { commitId: crypto.randomUUID(), idempotency: await once(key, commit.path, commit) };
   const committed = gate.unwrap(await metadata.commitFolder(gate.caller, { ...commit, ...basis }));
   onCommit();
@@ -36,7 +31,7 @@ export async function commitBack(
   { gate, metadata, onCommit }: ManyCommitter,
   key: string | undefined,
   commit: Undo | RestoreFolder,
-): Promise<ManyCommitted<BackAnswer>> {
+): Promise<ManyCommitted<UndoResult>> {
   const basis = { commitId: crypto.randomUUID(), idempotency: await once(key, "", commit) };
   gate.provenance = { runId: crypto.randomUUID(), ...definedOf(gate.provenance) };
   const committed = gate.unwrap(await metadata.commitBack(gate.caller, { ...commit, ...basis }));
@@ -48,7 +43,7 @@ export async function commitBack(
 export async function planBack(
   { gate, metadata }: ManyCommitter,
   commit: Undo | RestoreFolder,
-): Promise<BackAnswer> {
+): Promise<UndoResult> {
   return gate.unwrap(await metadata.plan(gate.caller, commit));
 }
 

@@ -1,4 +1,5 @@
 /** Unified diffs: of two versions, and of what an edit would do. */
+import type { DiffRecord } from "../contract/files.ts";
 import { isBinaryMediaType } from "./media_type.ts";
 import { fail } from "../errors.ts";
 import { DIFF_BYTES_MAX, DIFF_CONTEXT_LINES } from "../limits.ts";
@@ -7,13 +8,7 @@ import type { Side } from "../ports/files.ts";
 import { Work } from "../runtime/work.ts";
 import { readText, type SegmentSource } from "./read_segments.ts";
 
-export interface Diff {
-  /** Unified, three lines of context; "" where nothing changed. */
-  readonly diff: string;
-  /** Lines. */
-  readonly additions: number;
-  readonly deletions: number;
-}
+type Diff = Pick<DiffRecord, "diff" | "additions" | "deletions">;
 
 /** Throws DIFF_TOO_LARGE for a side over DIFF_BYTES_MAX. */
 export function ensureDiffable(sizeBytes: number): void {

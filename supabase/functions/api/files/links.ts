@@ -2,7 +2,8 @@
 import type { Gate } from "../auth/gate.ts";
 import { generateLinkToken, hashLinkToken } from "../auth/link_token.ts";
 import { serverUrl } from "../http/server_url.ts";
-import type { Link, NewLink } from "../ports/links.ts";
+import type { CreatedLink, Link } from "../contract/links.ts";
+import type { NewLink } from "../ports/links.ts";
 import type { Metadata } from "../ports/metadata.ts";
 
 interface LinkContext {
@@ -11,23 +12,11 @@ interface LinkContext {
   readonly request: Request;
 }
 
-/** What its user needs. */
-export interface MadeLink {
-  readonly id: string;
-  /** The address. It is stored nowhere. */
-  readonly url: string;
-  readonly method: "GET" | "PUT";
-  readonly path: string;
-  readonly expiresAt: string;
-  /** A command that downloads the file, or uploads one of the same name, from the current directory. */
-  readonly curl: string;
-}
-
 /** Throws FORBIDDEN_SCOPE, FILE_NOT_FOUND, VERSION_NOT_FOUND and LINK_LIMIT_REACHED. */
 export async function makeLink(
   { gate, metadata, request }: LinkContext,
   wanted: Omit<NewLink, "id" | "tokenHash">,
-): Promise<MadeLink> {
+): Promise<CreatedLink> {
   const token = generateLinkToken();
   const made = { ...wanted, id: crypto.randomUUID(), tokenHash: await hashLinkToken(token) };
   const link = gate.unwrap(await metadata.createLink(gate.caller, made));

@@ -1,37 +1,5 @@
-/** The content types of the service and how one is derived from a file's name. */
-
-/** Every type a file can have: contract, "Content types". */
-export const MEDIA_TYPES = [
-  "text/markdown",
-  "text/plain",
-  "text/javascript",
-  "text/typescript",
-  "application/json",
-  "text/html",
-  "text/css",
-  "text/x-python",
-  "text/x-java-source",
-  "text/x-c++src",
-  "text/x-csrc",
-  "application/xml",
-  "application/yaml",
-  "text/csv",
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-  "image/bmp",
-  "image/svg+xml",
-  "application/pdf",
-  "application/zip",
-  "audio/mpeg",
-  "video/mp4",
-  "video/x-msvideo",
-  "video/quicktime",
-  "application/octet-stream",
-] as const;
-
-export type MediaType = (typeof MEDIA_TYPES)[number];
+/** How the content type of a file is derived from its name. */
+import { MEDIA_TYPES, type MediaType } from "../contract/media_types.ts";
 
 /** Extensions of each type, lower case. */
 const EXTENSIONS: Readonly<Record<MediaType, readonly string[]>> = {

@@ -23,7 +23,8 @@ import { detach, drainAndDetach } from "../runtime/detach.ts";
 import { commit, type Committer } from "./commit.ts";
 import { commitBasis, type CommitRequest, parseCommitRequest } from "./commit_request.ts";
 import { ensureWithinTier } from "./file_size_limit.ts";
-import { detectMediaType, isMediaType, type MediaType } from "./media_type.ts";
+import type { MediaType } from "../contract/media_types.ts";
+import { detectMediaType, isMediaType } from "./media_type.ts";
 import { storeContent } from "./upload.ts";
 
 /** What a request says before its body. */

@@ -4,7 +4,8 @@
  */
 import { makeZip, predictLength } from "client-zip";
 import { COSTLY_REST_MILLISECONDS, EXPORT_SEGMENT_BYTES_COUNTED_MIN } from "../limits.ts";
-import type { Content, FileRecord } from "../ports/files.ts";
+import type { FileRecord } from "../contract/files.ts";
+import type { Content } from "../ports/files.ts";
 import type { Deadline } from "../runtime/deadline.ts";
 import { Work } from "../runtime/work.ts";
 import { archiveNames } from "./disk_name.ts";

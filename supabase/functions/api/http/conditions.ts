@@ -4,7 +4,7 @@ import { sha256Hex } from "../runtime/sha256.ts";
 import { ApiError, ERRORS, fail, failField } from "../errors.ts";
 import { IDEMPOTENCY_KEY_LENGTH_MAX } from "../limits.ts";
 import type { Idempotency, Preconditions } from "../ports/commit.ts";
-import type { FileRecord } from "../ports/files.ts";
+import type { FileRecord } from "../contract/files.ts";
 import type { Segment } from "../ports/segments.ts";
 
 function entityTags(headers: Headers, name: string) {

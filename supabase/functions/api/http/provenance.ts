@@ -1,18 +1,14 @@
 /** What a client says of the changes that it makes: X-Run-Id, X-Actor, X-Change-Note. */
+import { RUN_ID_RULE, RUN_ID_SHAPE } from "../contract/values.ts";
 import { failField } from "../errors.ts";
-import { ACTOR_LENGTH_MAX, CHANGE_NOTE_LENGTH_MAX, RUN_ID_LENGTH_MAX } from "../limits.ts";
+import { ACTOR_LENGTH_MAX, CHANGE_NOTE_LENGTH_MAX } from "../limits.ts";
 import type { Provenance } from "../ports/answer.ts";
 
 /** The request headers of every operation that makes versions. */
 export const PROVENANCE_HEADERS = ["X-Run-Id", "X-Actor", "X-Change-Note"] as const;
 
-/** The ids of runs. */
-export const RUN_ID_SHAPE = new RegExp(`^[A-Za-z0-9._:-]{1,${RUN_ID_LENGTH_MAX}}$`);
 const ACTOR = new RegExp(`^[\\x20-\\x7e]{1,${ACTOR_LENGTH_MAX}}$`);
 const CONTROL = /\p{Cc}/u;
-
-export const RUN_ID_RULE =
-  `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`;
 
 /** Whether a text may be the id of a run. */
 export function isRunId(text: string): boolean {

@@ -1,58 +1,11 @@
 /** The envelope and the headers of every response. */
 import { entityTag } from "./entity_tag.ts";
+import type { Operation } from "../contract/service.ts";
 import type { ApiError } from "../errors.ts";
 import { NO_LIMIT_SHOWN, PREFLIGHT_MAX_AGE_SECONDS } from "../limits.ts";
 import type { RateView } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
 import { nextTurn, Work } from "../runtime/work.ts";
-
-export type Operation =
-  | "read_file"
-  | "get_file_metadata"
-  | "get_file_versions"
-  | "list_files"
-  | "write_file"
-  | "delete_file"
-  | "purge_file"
-  | "redact_versions"
-  | "restore_file"
-  | "copy_file"
-  | "move_file"
-  | "diff_file"
-  | "search_files"
-  | "batch"
-  | "list_changes"
-  | "export_files"
-  | "list_runs"
-  | "get_run"
-  | "mcp"
-  | "create_link"
-  | "list_links"
-  | "revoke_link"
-  | "read_link"
-  | "write_link"
-  | "memory"
-  | "copy_folder"
-  | "move_folder"
-  | "delete_folder"
-  | "undo_run"
-  | "restore_folder"
-  | "sweep"
-  | "list_projects"
-  | "create_project"
-  | "get_project"
-  | "update_project"
-  | "delete_project"
-  | "get_account"
-  | "delete_account"
-  | "list_api_keys"
-  | "create_api_key"
-  | "rotate_api_key"
-  | "update_api_key"
-  | "revoke_api_key"
-  | "regenerate_api_key"
-  | "list_activity"
-  | "get_usage";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 /** Headers of a success. The platform may compress it on the way. */

@@ -1,6 +1,7 @@
 /**
  * Garbage collection: objects that nothing readable needs any more, and of past days uploads that were never committed.
  */
+import type { SweepSlice } from "../contract/service.ts";
 import { SWEEP_PAGE_OBJECTS, SWEEP_STEPS_MAX } from "../limits.ts";
 import { type DeletedProject, type Metadata, type Sweep, SWEEP_KINDS } from "../ports/metadata.ts";
 import { sweepDeleted } from "./sweep_deleted.ts";
@@ -10,13 +11,7 @@ import type { Segments } from "../ports/segments.ts";
 /** Other objects in the bucket are not the service's to remove. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export interface SweepResult {
-  /** Objects looked at, and how many of those were removed. */
-  readonly seen: number;
-  readonly removed: number;
-  /** Whether there was nothing to do. */
-  readonly isDone: boolean;
-}
+type SweepResult = Omit<SweepSlice, "indexed">;
 
 /** What a step did: objects looked at, objects removed, and rows or objects in all. */
 interface Step {

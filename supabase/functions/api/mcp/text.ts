@@ -1,7 +1,7 @@
 /** Text for models: numbered lines, cut where they are too long, and no more than a result may hold. */
 import { MCP_LINE_LENGTH_MAX, MCP_TEXT_LENGTH_MAX, PATH_BYTES_MAX } from "../limits.ts";
 import type { Provenance } from "../ports/answer.ts";
-import type { FileRecord } from "../ports/files.ts";
+import type { FileRecord } from "../contract/files.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";
 
 /** How an agent gets at what no tool shows: the one place that says so. */

@@ -1,7 +1,7 @@
 /** What a tool is: its description for a model, the schema of its arguments, what it needs of the key, and what it does. */
 import type { z } from "zod";
 import type { Context } from "../context.ts";
-import type { Scope } from "../ports/answer.ts";
+import type { Scope } from "../contract/values.ts";
 import { type Arguments, parseArguments, schemaOfArguments } from "./arguments.ts";
 
 /** A result: text for a model, and an image where the file is one. */

@@ -1,5 +1,5 @@
 /** What a search did not look at, in words for a model. */
-import type { Unsearched, UnsearchedReason } from "../ports/search_index.ts";
+import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
 import { counted, shownPath } from "./text.ts";
 
 /** In UTF-16 code units, of the paths after the first. */

@@ -19,10 +19,12 @@ import {
   MEMORY_VIEW_FOLDERS_MAX,
   MEMORY_VIEW_ITEMS_MAX,
 } from "../limits.ts";
-import type { Answer, Refusal, Scope } from "../ports/answer.ts";
+import type { Scope } from "../contract/values.ts";
+import type { Answer, Refusal } from "../ports/answer.ts";
 import type { Committed } from "../ports/commit.ts";
 import type { FolderCommit } from "../ports/commit_many.ts";
-import type { Content, FileRecord } from "../ports/files.ts";
+import type { FileRecord } from "../contract/files.ts";
+import type { Content } from "../ports/files.ts";
 import type { Metadata } from "../ports/metadata.ts";
 import { concatenate } from "../runtime/concatenate.ts";
 import { escapeHidden } from "../runtime/hidden_characters.ts";

@@ -1,5 +1,6 @@
 /** OpenAPI 3.1 from the routes, their schemas, their headers and the error table. */
-import { PROVENANCE_HEADERS, RUN_ID_SHAPE } from "../http/provenance.ts";
+import { RUN_ID_SHAPE } from "../contract/values.ts";
+import { PROVENANCE_HEADERS } from "../http/provenance.ts";
 import { LINK_TOKEN_SHAPE } from "../auth/link_token.ts";
 import { PATH_BYTES_MAX } from "../limits.ts";
 import { VERSION } from "../version.ts";

@@ -1,5 +1,5 @@
 /** What each scope lets a key do, in words: documents, /openapi.json, console and command line all say this. */
-import type { Scope } from "../ports/answer.ts";
+import type { Scope } from "../contract/values.ts";
 import type { Route } from "../route.ts";
 
 export const SCOPES: readonly Scope[] = ["read", "write", "admin"];

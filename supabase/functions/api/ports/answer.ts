@@ -1,12 +1,10 @@
 /** What every call to the database carries and returns: who is calling, the key's grant, the rate window, a refusal. */
+import type { Scope } from "../contract/values.ts";
 import type { RefusalCode } from "../errors.ts";
 import type { Segment } from "./segments.ts";
 
 /** SHA-256 of an API key, 64 lower-case hexadecimal digits. The key itself never leaves the request. */
 export type KeyHash = string;
-
-/** What a key may do: read files, change files, change the project's name and keys. */
-export type Scope = "read" | "write" | "admin";
 
 /** What the database knows of a key. */
 export interface Grant {

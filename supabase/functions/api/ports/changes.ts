@@ -1,24 +1,6 @@
-/** What happened in a project: its change feed, and its runs. */
-import type { VersionOperation, VersionOrigin } from "./files.ts";
-
-/** An opaque place in the change feed of one project, 32 hexadecimal digits: that of a version, or the beginning. */
-export type Cursor = string;
-
-/** One version, as an entry of the feed. */
-export interface Change extends VersionOrigin {
-  readonly cursor: Cursor;
-  /** Where the file is. Absent: it was purged. */
-  readonly path?: string | undefined;
-  readonly fileId: string;
-  readonly version: number;
-  readonly size: number;
-  readonly mimeType: string;
-  /** Present on a tombstone. */
-  readonly deleted?: boolean | undefined;
-  /** The versions of one transaction share it. */
-  readonly commitId: string;
-  readonly createdAt: string;
-}
+/** What happened in a project: its change feed. */
+import type { Cursor } from "../contract/values.ts";
+import type { ChangePage, VersionOperation } from "../contract/versions.ts";
 
 /** Which versions of a project. All filters given must hold. */
 export interface ChangeFilters {
@@ -46,56 +28,7 @@ export interface ChangeQuery extends ChangeFilters {
   readonly before?: string | undefined;
 }
 
-export interface ChangePage {
-  /** In the order of the feed; with `before`, the newest first. */
-  readonly changes: readonly Change[];
-  /** Where the next page begins. With `newestFirst`, but without `before`: what comes later begins. */
-  readonly cursor: Cursor;
-  /** Whether there is more: after the page or, with `newestFirst`, before it. */
-  readonly hasMore: boolean;
+export interface FeedPage extends ChangePage {
   /** The cursor as a number, for `Metadata.newestChange`. Not for clients: numbers are shared by all projects. */
   readonly position: number;
-}
-
-/** What the key sees of a run. */
-export interface Run {
-  readonly runId: string;
-  /** At most RUN_ACTORS_MAX. */
-  readonly actors: readonly string[];
-  readonly fileCount: number;
-  readonly versionCount: number;
-  readonly firstAt: string;
-  readonly lastAt: string;
-  /** False of more than RUN_VERSIONS_COUNTED_MAX versions: counts are what it has at least, times what was looked at. */
-  readonly countsAreExact?: boolean | undefined;
-}
-
-/** With which keys a file was changed in a run. */
-export interface Whose {
-  /** Whether with none but the calling key; of a person: none but the console. */
-  readonly own: boolean;
-  /** Those keys, for the owner and keys with `admin`. The console has none. */
-  readonly keyIds?: readonly string[] | undefined;
-}
-
-export interface RunPage {
-  readonly runs: readonly Run[];
-  readonly cursor: Cursor;
-  readonly hasMore: boolean;
-}
-
-/** What a run did with one file. */
-export interface RunFile extends Whose {
-  readonly path: string;
-  readonly fileId: string;
-  readonly firstVersion: number;
-  readonly lastVersion: number;
-  /** Of the last version. */
-  readonly operation: VersionOperation;
-}
-
-export interface RunDetails extends Run {
-  /** In the order of their ids. */
-  readonly files: readonly RunFile[];
-  readonly hasMore: boolean;
 }

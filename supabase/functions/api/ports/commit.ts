@@ -1,6 +1,6 @@
 /** A write: one commit adds one version to one file. */
+import type { ChangedFile } from "../contract/files.ts";
 import type { Refusal } from "./answer.ts";
-import type { FileRecord } from "./files.ts";
 import type { Segment } from "./segments.ts";
 
 /** What an Idempotency-Key stands for. */
@@ -89,14 +89,14 @@ export interface Batch {
 
 /** The answer of a batch: the record that each operation made. */
 export interface BatchCommitted {
-  readonly results: readonly FileRecord[];
+  readonly results: readonly ChangedFile[];
   readonly isReplayed: boolean;
 }
 
 /** The answer of a commit. */
 export interface Committed {
   /** The record and the commit's `extra`. */
-  readonly file: FileRecord;
+  readonly file: ChangedFile;
   /** True where this is the answer of an earlier request with the same idempotency key. */
   readonly isReplayed: boolean;
   /** The file's segment list, when it may be worth compacting. */

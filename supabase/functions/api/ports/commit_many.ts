@@ -1,4 +1,5 @@
 /** Commits of many files: one transaction, one commit id, a version for each file. No bytes are sent or moved. */
+import type { FolderResult } from "../contract/files.ts";
 import type { Idempotency } from "./commit.ts";
 
 /** What to do where others have changed a file of the run since. */
@@ -32,47 +33,6 @@ export type FolderCommit =
   }
   | { readonly kind: "delete_folder"; readonly path: string };
 
-/** What becomes of each file of an undo or restore. */
-export interface BackAnswer {
-  /** The run that this is itself; null in a plan. */
-  readonly runId: string | null;
-  /** Null for a folder that is restored. */
-  readonly undoneRunId: string | null;
-  readonly actions: readonly {
-    readonly path: string;
-    readonly action: "restore" | "delete";
-    /** The current version. */
-    readonly from: number;
-    /** The version whose content comes back; null: none, or a tombstone. */
-    readonly to: number | null;
-    /** The new version; absent in a plan. */
-    readonly version?: number | undefined;
-    /** Of an undo: as in `Whose`. */
-    readonly own?: boolean | undefined;
-    readonly keyIds?: readonly string[] | undefined;
-  }[];
-  /** Files that are equal already. */
-  readonly unchanged: readonly string[];
-  readonly conflicts: readonly {
-    readonly path: string;
-    readonly version: number;
-    readonly actor: string | null;
-    readonly runId: string | null;
-    /** Whether the version was made with the calling key. */
-    readonly own?: boolean | undefined;
-    /** For the owner and keys with `admin`. */
-    readonly keyId?: string | undefined;
-    readonly reason?: "gone" | "moved" | "unexamined" | undefined;
-  }[];
-  readonly trimmed?: readonly string[] | undefined;
-}
-
-export interface FolderAnswer {
-  readonly count: number;
-  readonly files: readonly { readonly path: string; readonly version: number }[];
-  readonly trimmed?: readonly string[] | undefined;
-}
-
 /** What every such commit carries besides. */
 export interface ManyBasis {
   readonly commitId: string;
@@ -85,4 +45,4 @@ export interface ManyCommitted<T> {
   readonly isReplayed: boolean;
 }
 
-export type FolderCommitted = ManyCommitted<FolderAnswer>;
+export type FolderCommitted = ManyCommitted<FolderResult>;

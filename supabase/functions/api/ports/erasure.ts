@@ -15,18 +15,3 @@ export interface Redaction {
   /** Takes the place of their notes. */
   readonly note: string | undefined;
 }
-
-/** What a redaction erased, and some versions that the key may still read and that share a piece of it. */
-export interface Redacted {
-  readonly versions: readonly number[];
-  readonly remaining: readonly { readonly path: string; readonly version: number }[];
-}
-
-/** What a purge erased. It does not repeat the path. */
-export interface Purged {
-  readonly versions: number;
-  /** Of the content that nothing readable needs any more, as far as the commit itself removed it. */
-  readonly bytes: number;
-  /** Of the versions, those whose rows the sweep removes: unreadable like the others. */
-  readonly pendingVersions: number;
-}

@@ -20,14 +20,6 @@ export interface NewLink {
   readonly ifVersion?: number | undefined;
 }
 
-/** A link that can be used. Its address is stored nowhere. */
-export interface Link extends Omit<NewLink, "tokenHash" | "expiresIn"> {
-  /** The key that it acts as, where the caller may see keys; absent for one that was made in the console. */
-  readonly keyId?: string | undefined;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
-
 /** What a link for writing allows. */
 export interface OpenedLink {
   readonly path: string;

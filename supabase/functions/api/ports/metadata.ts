@@ -1,20 +1,17 @@
 /** Authority and metadata: keys, files and versions, in Postgres. */
+import type { FileRecord, FolderResult, Purged, Redacted } from "../contract/files.ts";
+import type { Link, RevokedLink } from "../contract/links.ts";
+import type { RunDetails, RunPage, UndoResult } from "../contract/runs.ts";
+import type { Cursor } from "../contract/values.ts";
+import type { VersionList } from "../contract/versions.ts";
 import type { AdministrativeAction } from "./accounts.ts";
 import type { Answer, Caller } from "./answer.ts";
 import type { Batch, BatchCommitted, Commit, Committed, Idempotency } from "./commit.ts";
-import type {
-  BackAnswer,
-  FolderAnswer,
-  FolderCommit,
-  ManyBasis,
-  ManyCommitted,
-  RestoreFolder,
-  Undo,
-} from "./commit_many.ts";
-import type { ChangePage, ChangeQuery, Cursor, RunDetails, RunPage } from "./changes.ts";
-import type { Comparison, Content, EditBase, FileRecord, ListPage, ListQuery, VersionPage } from "./files.ts";
-import type { Purge, Purged, Redacted, Redaction } from "./erasure.ts";
-import type { Link, NewLink, OpenedLink } from "./links.ts";
+import type { FolderCommit, ManyBasis, ManyCommitted, RestoreFolder, Undo } from "./commit_many.ts";
+import type { ChangeQuery, FeedPage } from "./changes.ts";
+import type { Comparison, Content, EditBase, ListPage, ListQuery } from "./files.ts";
+import type { Purge, Redaction } from "./erasure.ts";
+import type { NewLink, OpenedLink } from "./links.ts";
 import type { IndexedScope, SearchPage, SearchQuery } from "./search_index.ts";
 import type { Segment } from "./segments.ts";
 
@@ -90,7 +87,7 @@ export interface Metadata {
     limit: number,
     offset: number,
     at?: string,
-  ): Promise<Answer<VersionPage>>;
+  ): Promise<Answer<VersionList>>;
   list(caller: Caller, query: ListQuery): Promise<Answer<ListPage>>;
   /**
    * Record and segments of every file below a directory ("": the root), or of those it had, by path: at most
@@ -101,7 +98,7 @@ export interface Metadata {
    * A page of the change feed. It ends where a version may still be committed before those that follow, so that whoever
    * follows the cursors misses none. Refuses a cursor that is not of the project with VALIDATION_ERROR.
    */
-  changes(caller: Caller, query: ChangeQuery): Promise<Answer<ChangePage>>;
+  changes(caller: Caller, query: ChangeQuery): Promise<Answer<FeedPage>>;
   /** The place of the last version that followers of a project can read, or `known` where there is none after it. */
   newestChange(projectId: string, known: number): Promise<number>;
   /** Runs, the newest first: those that began before the run of the cursor. */
@@ -116,14 +113,14 @@ export interface Metadata {
   commitFolder(
     caller: Caller,
     commit: FolderCommit & ManyBasis,
-  ): Promise<Answer<ManyCommitted<FolderAnswer>>>;
+  ): Promise<Answer<ManyCommitted<FolderResult>>>;
   /** Takes a run back, or a folder to what it was, in one transaction. */
   commitBack(
     caller: Caller,
     commit: (Undo | RestoreFolder) & ManyBasis,
-  ): Promise<Answer<ManyCommitted<BackAnswer>>>;
+  ): Promise<Answer<ManyCommitted<UndoResult>>>;
   /** What `commitBack` would do now. */
-  plan(caller: Caller, commit: Undo | RestoreFolder): Promise<Answer<BackAnswer>>;
+  plan(caller: Caller, commit: Undo | RestoreFolder): Promise<Answer<UndoResult>>;
   /** Adds a version. */
   commit(caller: Caller, commit: Commit): Promise<Answer<Committed>>;
   /** Commits several operations, all or none, and counts as so many requests. A refusal has `details.index`. */
@@ -140,17 +137,14 @@ export interface Metadata {
     compacted: readonly Segment[],
   ): Promise<Answer<boolean>>;
   /** Erases a file for good: unreadable with the commit, whatever its size. */
-  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Purged>>>;
+  purge(caller: Caller, purge: Purge): Promise<Answer<ManyCommitted<Omit<Purged, "path">>>>;
   /** Erases the content of versions; the numbers stay. Repeating it changes nothing. */
-  redact(caller: Caller, redaction: Redaction): Promise<Answer<Redacted>>;
+  redact(caller: Caller, redaction: Redaction): Promise<Answer<Omit<Redacted, "path">>>;
   createLink(caller: Caller, link: NewLink): Promise<Answer<Link>>;
   /** Those that can be used, newest first. */
   listLinks(caller: Caller): Promise<Answer<readonly Link[]>>;
   /** Returns when the link was revoked. */
-  revokeLink(
-    caller: Caller,
-    id: string,
-  ): Promise<Answer<{ readonly id: string; readonly revokedAt: string }>>;
+  revokeLink(caller: Caller, id: string): Promise<Answer<RevokedLink>>;
   /** Record and segments of what a link is for. Of this and the next two the caller is who has the link. */
   linkContent(caller: Caller): Promise<Answer<Content>>;
   /** What a link allows to write. */

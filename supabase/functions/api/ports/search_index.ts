@@ -1,5 +1,6 @@
 /** Search: the queries the database runs over indexed text, and how its index follows the files. */
-import type { FileRecord } from "./files.ts";
+import type { FileRecord } from "../contract/files.ts";
+import type { Skipped, Unsearched } from "../contract/search.ts";
 import type { Segment } from "./segments.ts";
 
 /** What limits a search, whatever it looks for. */
@@ -61,42 +62,12 @@ export interface LiveFile {
   readonly segments: readonly Segment[];
 }
 
-/**
- * Why the text of a file was not looked at.
- * - `too_large`: no search of this mode looks at so large a file. `bounds`: this search had read as much as one may.
- * - `pending`: its latest version is not indexed yet. `not_indexable`: it could not be read or indexed, several times.
- * - `too_many_words`: only those of its beginning are indexed.
- * - `busy`: other searches were reading. `unreadable`: its content could not be read just now.
- */
-export const UNSEARCHED_REASONS = [
-  "too_large",
-  "bounds",
-  "pending",
-  "not_indexable",
-  "too_many_words",
-  "busy",
-  "unreadable",
-] as const;
-export type UnsearchedReason = typeof UNSEARCHED_REASONS[number];
-
-/** Files with text that a search did not look at. */
-export interface Unsearched {
-  readonly files: number;
-  readonly bytes: number;
-  /** Of some of them, in order. */
-  readonly paths: readonly string[];
-  readonly reasons: readonly UnsearchedReason[];
-}
-
 /** Text below the directory that the index does not have: what may be read instead, and what is left. */
 export interface UnsearchedPage extends Unsearched {
   readonly live: readonly LiveFile[];
   /** False: so many files are not indexed that there may be more than are counted. */
   readonly isComplete: boolean;
 }
-
-/** Why a file's text is not in the index: the file is found by its name only. */
-export type Skipped = "too_large" | "not_text" | "not_indexable";
 
 export interface FoundFile {
   readonly file: FileRecord;

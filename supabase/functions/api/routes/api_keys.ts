@@ -1,5 +1,6 @@
 /** /project/apikeys: the keys of a project. A new key is shown once; only its hash is stored. */
 import { z } from "zod";
+import { environment, key, keyList, newKey, rotatedKey, scopes } from "../contract/keys.ts";
 import type { Context } from "../context.ts";
 import { apiKeyPrefix, generateApiKey, hashApiKey } from "../auth/api_key.ts";
 import { checkPath } from "../http/path.ts";
@@ -17,24 +18,6 @@ import {
 } from "./administration.ts";
 import { defineRoute, noParameters } from "../route.ts";
 import { BODY_ERRORS } from "./schemas.ts";
-
-const environment = z.enum(["development", "production"]);
-const scopes = z.array(z.enum(["read", "write", "admin"])).min(1, "must name at least one scope");
-const key = z.object({
-  id: z.uuid(),
-  prefix: z.string(),
-  name: z.string(),
-  environment,
-  scopes,
-  pathPrefix: z.string().nullable(),
-  createdAt: z.iso.datetime(),
-  expiresAt: z.iso.datetime().nullable(),
-  revokedAt: z.iso.datetime().nullable(),
-  lastUsedAt: z.iso.datetime().nullable(),
-}).meta({ id: "ApiKey" });
-const shown = z.string().meta({ description: "The key itself. It is not shown again." });
-const newKey = key.extend({ key: shown }).meta({ id: "NewApiKey" });
-const rotatedKey = key.extend({ key: shown, replaced: key.nullable() }).meta({ id: "RotatedApiKey" });
 
 /** A directory, with or without slashes at its ends. */
 const pathPrefix = z.string().transform((text, context) => {
@@ -115,14 +98,14 @@ export const listKeys = defineRoute({
   credentials,
   parse: noParameters,
   async handle(context) {
-    const keys = z.array(key).parse(await administer(context, "keys", {}));
+    const { keys } = keyList.parse({ keys: await administer(context, "keys", {}) });
     return success("list_api_keys", { keys }, `${keys.length} keys.`);
   },
   openapi: {
     headers,
     id: "listApiKeys",
     summary: "The project's keys, newest first; a calling key needs the scope `admin`",
-    answer: z.object({ keys: z.array(key) }).meta({ id: "ApiKeyList" }),
+    answer: keyList,
     errors: ACCOUNT_OR_KEY_ERRORS,
   },
 });

@@ -1,5 +1,7 @@
 /** POST /batch: several operations as one commit. */
 import { z } from "zod";
+import { batchResults } from "../contract/files.ts";
+import { mediaType } from "../contract/media_types.ts";
 import type { Context } from "../context.ts";
 import { ApiError, fail, failField } from "../errors.ts";
 import { commitBatch, type Operation, refuseAt } from "../files/batch.ts";
@@ -22,7 +24,7 @@ import { parseDestination } from "./copy_body.ts";
 import { editFields, parseEdits } from "./edit_body.ts";
 import { ifVersionField } from "./if_version.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
 
 const NO_BYTES = new Uint8Array();
 /** Content is encoded in parts of this length. */
@@ -153,13 +155,6 @@ function throwInvalidBase64(index: number): never {
   failField(`operations.${index}.content`, reason, { index });
 }
 
-const answer = z.object({
-  results: z.array(fileRecord.extend({
-    deleted: z.literal(true).optional(),
-    replacements: z.int().min(1).optional().meta({ description: "Of an edit." }),
-  })),
-}).meta({ id: "BatchResults", description: "The record that each operation made, in their order." });
-
 export const batch = defineRoute({
   method: "POST",
   pattern: "/batch",
@@ -177,7 +172,7 @@ export const batch = defineRoute({
       "operation that fails is named by `details.index`, besides its own details.",
     body,
     headers: ["Idempotency-Key"],
-    answer,
+    answer: batchResults,
     errors: [
       ...BODY_ERRORS,
       "INVALID_PATH",

@@ -1,5 +1,7 @@
 /** GET /changes: what happened, in an order that a follower can rely on. */
 import { z } from "zod";
+import { cursor, runId } from "../contract/values.ts";
+import { changePage, versionOperation } from "../contract/versions.ts";
 import type { Context } from "../context.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { pick, type Query } from "../http/query.ts";
@@ -15,11 +17,10 @@ import {
   CHANGES_WAITERS_MAX,
   FREE_FOLLOW_MILLISECONDS_MIN,
 } from "../limits.ts";
-import type { ChangePage } from "../ports/changes.ts";
-import { VERSION_OPERATIONS } from "../ports/files.ts";
+import type { FeedPage } from "../ports/changes.ts";
 import { sleep } from "../runtime/clock.ts";
 import { defineRoute } from "../route.ts";
-import { cursor, date, EXAMPLE_RECORD, runId, versionOrigin, wholeNumber } from "./schemas.ts";
+import { date, EXAMPLE_RECORD, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
   after: z.union([cursor, z.literal("now")], "must be a cursor, or now").optional().meta({
@@ -48,7 +49,7 @@ const query = z.object({
   }),
   path: z.string().optional().meta({ description: "Only versions of the file at this path." }),
   directory: z.string().optional().meta({ description: "Only versions of files below this directory." }),
-  operation: z.enum(VERSION_OPERATIONS).optional(),
+  operation: versionOperation.optional(),
 });
 
 const checked = query.superRefine(({ before, after, wait }, context) => {
@@ -57,25 +58,6 @@ const checked = query.superRefine(({ before, after, wait }, context) => {
   if (after !== undefined) context.addIssue({ code: "custom", path: ["after"], message });
   if (wait > 0) context.addIssue({ code: "custom", path: ["wait"], message });
 });
-
-const change = z.object({
-  cursor,
-  path: z.string().optional().meta({ description: "Absent: the file was purged." }),
-  fileId: z.uuid(),
-  version: z.int().min(1),
-  size: z.int().min(0),
-  mimeType: z.string(),
-  deleted: z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." }),
-  commitId: z.uuid().meta({ description: "The versions of one transaction share it." }),
-  ...versionOrigin.shape,
-  createdAt: z.iso.datetime(),
-}).meta({ id: "Change" });
-
-const answer = z.object({
-  changes: z.array(change),
-  cursor: cursor.meta({ description: "`after` of the next page; with `before`, `before` of it." }),
-  hasMore: z.boolean(),
-}).meta({ id: "ChangePage" });
 
 function parse({ query: given }: RequestData) {
   const { path, directory, ...rest } = validate(checked, pick(given, Object.keys(query.shape)));
@@ -99,7 +81,7 @@ function isOfFollower(name: string): boolean {
 }
 
 /** A request that waits makes no call meanwhile; that there is something new is found out for all of them together. */
-async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<ChangePage> {
+async function read(context: Context, { wait, ...query }: ReturnType<typeof parse>): Promise<FeedPage> {
   const { gate, metadata, changeWatch, clock, request: { signal } } = context;
   const asked = clock.now();
   const until = asked + 1000 * wait;
@@ -140,7 +122,7 @@ export const changes = defineRoute({
       "before a cursor that was returned. With `before` it is read backwards. A page with filters, or for a key with a path prefix, looks at " +
       `${CHANGES_LOOKED_AT_MAX} versions at most, and may be empty with more to come (\`hasMore\`).`,
     query,
-    answer,
+    answer: changePage,
     errors: ["INVALID_PATH", "VALIDATION_ERROR"],
     example: {
       data: [{

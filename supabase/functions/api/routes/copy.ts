@@ -1,11 +1,12 @@
 /** PUT /files/copy/{path}: the current content becomes the next version of another path. */
+import { fileRecord } from "../contract/files.ts";
 import { readFields } from "../auth/read_fields.ts";
 import { commit } from "../files/commit.ts";
 import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_request.ts";
 import { copyBody, parseDestination } from "./copy_body.ts";
 import { writeResponse } from "../http/respond.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 export const copy = defineRoute({
   method: "PUT",

@@ -1,5 +1,6 @@
 /** DELETE /files/{path}: a tombstone becomes the latest version; with `?purge` nothing is left. */
 import { z } from "zod";
+import { purged, tombstone } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { commit } from "../files/commit.ts";
 import { commitBasis, type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
@@ -9,7 +10,7 @@ import { manyResponse, writeResponse } from "../http/respond.ts";
 import { ERASED_VERSIONS_MAX } from "../limits.ts";
 import { ifVersionParameter, parseIfVersion } from "./if_version.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const query = z.object({
   purge: z.enum(["", "true", "false"]).optional().meta({
@@ -18,17 +19,6 @@ const query = z.object({
   }),
   ...ifVersionParameter,
 });
-
-const purged = z.object({
-  path: z.string(),
-  versions: z.int().min(1).meta({ description: "How many there were." }),
-  bytes: z.int().min(0).meta({
-    description: "Stored bytes that nothing readable needs any more, as far as they are known at once.",
-  }),
-  pendingVersions: z.int().min(0).meta({
-    description: "Versions, unreadable like the others, whose rows and bytes go with the next sweeps.",
-  }),
-}).meta({ id: "Purge" });
 
 /** Whether the query has the word, right or wrong. */
 function isPurge(query: Query): boolean {
@@ -84,7 +74,7 @@ export const deleteFile = defineRoute({
       "there later is another one, from version 1.",
     query,
     headers: WRITE_HEADERS,
-    answer: [["delete_file", fileRecord.extend({ deleted: z.literal(true) })], ["purge_file", purged]],
+    answer: [["delete_file", tombstone], ["purge_file", purged]],
     errors: WRITE_ERRORS,
     example: {
       data: [

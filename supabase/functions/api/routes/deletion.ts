@@ -1,5 +1,6 @@
 /** DELETE /project and DELETE /account: for good, with everything that they hold. */
 import { z } from "zod";
+import { deletion } from "../contract/projects.ts";
 import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
@@ -8,7 +9,6 @@ import { ACCOUNT_ERRORS, ACCOUNT_OR_KEY_ERRORS, administer, PROJECT_HEADERS } fr
 import { defineRoute } from "../route.ts";
 import { withoutNul } from "./schemas.ts";
 
-const ended = z.object({ id: z.uuid(), deletedAt: z.iso.datetime() });
 const EXAMPLE = { id: "0d4a9a4e-2f0b-4d0c-9f33-4d3a5f3c1f3e", deletedAt: "2026-11-23T09:00:00.000Z" };
 
 const confirmation = (what: string) =>
@@ -27,8 +27,8 @@ export const deleteProject = defineRoute({
   allows: { admin: "delete the project with everything in it" },
   parse: parseConfirmation(projectQuery),
   async handle(context, { confirm }) {
-    const deletion = { confirm, deletionId: crypto.randomUUID() };
-    const data = ended.parse(await administer(context, "delete", deletion));
+    const request = { confirm, deletionId: crypto.randomUUID() };
+    const data = deletion.parse(await administer(context, "delete", request));
     return success("delete_project", data, "Deleted. Its keys are refused; the sweep removes what it held.");
   },
   openapi: {
@@ -38,7 +38,7 @@ export const deleteProject = defineRoute({
       "Keys, links and console sessions of the project are refused from then on. Its files, their versions and all else go with the sweep.",
     headers: PROJECT_HEADERS,
     query: projectQuery,
-    answer: ended.meta({ id: "DeletedProject" }),
+    answer: deletion.meta({ id: "DeletedProject" }),
     errors: ACCOUNT_OR_KEY_ERRORS,
     example: { data: [EXAMPLE] },
   },
@@ -51,7 +51,7 @@ export const deleteAccount = defineRoute({
   credentials: "account",
   parse: parseConfirmation(accountQuery),
   async handle({ gate, accounts, metadata, log }, { confirm }) {
-    const data = ended.parse(gate.unwrapAccount(await accounts.deleteAccount(gate.accessToken, confirm)));
+    const data = deletion.parse(gate.unwrapAccount(await accounts.deleteAccount(gate.accessToken, confirm)));
     // It is refused from now on; where Auth is out of reach, the sweep removes it later.
     await metadata.removeAccount(data.id).catch((error) => log.backgroundFault("account", error));
     return success("delete_account", data, "Deleted, with all of its projects.");
@@ -61,7 +61,7 @@ export const deleteAccount = defineRoute({
     summary: "Delete the signed-in account for good, with all of its projects",
     description: "Refused while the operator has suspended one of its projects.",
     query: accountQuery,
-    answer: ended.meta({ id: "DeletedAccount" }),
+    answer: deletion.meta({ id: "DeletedAccount" }),
     errors: [...ACCOUNT_ERRORS, "VALIDATION_ERROR", "FORBIDDEN_SCOPE"],
     example: { data: [EXAMPLE] },
   },

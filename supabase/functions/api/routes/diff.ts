@@ -1,5 +1,6 @@
 /** GET /diff/{path}: what changed between two versions, or what differs between two files. */
 import { z } from "zod";
+import { diffRecord } from "../contract/files.ts";
 import { checkPath } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { diffTexts, readSide } from "../files/diff.ts";
@@ -26,14 +27,6 @@ const query = z.object({
       "Another file: `from` is a version of `path` and `to` one of this, by default the latest of each.",
   }),
 });
-
-const answer = z.object({
-  from: z.int().min(0).meta({ description: "0: nothing, before the first version." }),
-  to: z.int().min(1),
-  diff: z.string().meta({ description: "Unified; empty where nothing changed." }),
-  additions: z.int().min(0),
-  deletions: z.int().min(0),
-}).meta({ id: "Diff" });
 
 export const diff = defineRoute({
   method: "GET",
@@ -71,7 +64,7 @@ export const diff = defineRoute({
     id: "diffFile",
     summary: "What changed between two versions, or what differs between two files",
     query,
-    answer,
+    answer: diffRecord,
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",

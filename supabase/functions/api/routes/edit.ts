@@ -1,5 +1,6 @@
 /** PUT /files/edit/{path}: replace old strings by new ones. */
 import { z } from "zod";
+import { editPreview, editRecord } from "../contract/files.ts";
 import type { Context } from "../context.ts";
 import { type CommitRequest, parseCommitRequest } from "../files/commit_request.ts";
 import { EDITS_BYTES_MAX } from "../limits.ts";
@@ -11,7 +12,7 @@ import { readBody } from "../http/json_request.ts";
 import { successInSlices, writeResponse } from "../http/respond.ts";
 import { editBody, parseEdits } from "./edit_body.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, editRecord, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 /**
  * Reading the file authorizes the request; before a large body that comes first. With an idempotency key it must wait
@@ -49,13 +50,6 @@ async function handle(context: Context, request: CommitRequest): Promise<Respons
   return writeResponse("write_file", committed, `Edited; this is version ${committed.file.version}.`);
 }
 
-const preview = editRecord.extend({
-  dryRun: z.literal(true),
-  diff: z.string(),
-  additions: z.int().min(0),
-  deletions: z.int().min(0),
-}).meta({ id: "EditPreview" });
-
 export const edit = defineRoute({
   method: "PUT",
   pattern: "/files/edit/*",
@@ -75,7 +69,7 @@ export const edit = defineRoute({
       "until the request's deadline of 20 seconds; then it is VERSION_CONFLICT.",
     body: editBody,
     headers: WRITE_HEADERS,
-    answer: z.union([editRecord, preview]),
+    answer: z.union([editRecord, editPreview]),
     errors: [
       ...WRITE_ERRORS,
       ...BODY_ERRORS,

@@ -1,5 +1,7 @@
 /** Folders: every file below, as one commit. */
 import { z } from "zod";
+import { folderResult } from "../contract/files.ts";
+import type { Operation } from "../contract/service.ts";
 import { readFields } from "../auth/read_fields.ts";
 import { failField } from "../errors.ts";
 import { commitMany } from "../files/commit_many.ts";
@@ -7,7 +9,7 @@ import { idempotencyKey } from "../http/conditions.ts";
 import { normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { manyResponse, type Operation } from "../http/respond.ts";
+import { manyResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { COMMIT_FILES_MAX } from "../limits.ts";
 import type { FolderCommitted } from "../ports/commit_many.ts";
@@ -28,14 +30,6 @@ const query = z.object({
     description: "The folder as it was: a time, that instant included, or a cursor of the change feed.",
   }),
 });
-
-const answer = z.object({
-  count: z.int(),
-  files: z.array(z.object({ path: z.string(), version: z.int().min(1) })),
-  trimmed: z.array(z.string()).optional().meta({
-    description: "With `at`: files that were left out, since their version of that time is gone.",
-  }),
-}).meta({ id: "FolderCommit" });
 
 const EXAMPLE = { count: 1, files: [{ path: "archive/plan.md", version: 1 }] };
 const ERRORS = [
@@ -93,7 +87,7 @@ export const copyFolder = defineRoute({
     query,
     body,
     headers: ["Idempotency-Key"],
-    answer,
+    answer: folderResult,
     errors: [...ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
     example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
   },
@@ -122,7 +116,7 @@ export const moveFolder = defineRoute({
       `Every file below, up to ${COMMIT_FILES_MAX}, in one transaction; each leaves a tombstone. Moves no bytes.`,
     body,
     headers: ["Idempotency-Key"],
-    answer,
+    answer: folderResult,
     errors: [...ERRORS, ...BODY_ERRORS, "FILE_ALREADY_EXISTS", "QUOTA_EXCEEDED"],
     example: { body: { path: "notes", destination: "archive" }, data: [EXAMPLE] },
   },
@@ -148,7 +142,7 @@ export const deleteFolder = defineRoute({
     summary: "Delete a folder",
     description: `A tombstone for every file below, up to ${COMMIT_FILES_MAX}, in one transaction.`,
     headers: ["Idempotency-Key"],
-    answer,
+    answer: folderResult,
     errors: ERRORS,
     example: { data: [EXAMPLE] },
   },

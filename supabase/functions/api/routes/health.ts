@@ -1,5 +1,6 @@
 /** GET /health: whether the service runs; with `?deep` also whether database and storage take a write and a read. */
 import { z } from "zod";
+import { health } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { isSet } from "../http/query.ts";
 import { UNAVAILABLE_RETRY_AFTER_SECONDS } from "../limits.ts";
@@ -12,13 +13,6 @@ const query = z.object({
     description: "Present, or `true`: asks the database and the storage, too.",
   }),
 });
-
-const answer = z.object({
-  status: z.enum(["ok", "degraded"]),
-  timestamp: z.iso.datetime(),
-  message: z.string(),
-  version: z.string(),
-}).meta({ id: "Health" });
 
 async function handle(context: Context, isDeep: boolean): Promise<Response> {
   const record = { timestamp: new Date(context.now()).toISOString(), version: VERSION };
@@ -39,7 +33,7 @@ async function handle(context: Context, isDeep: boolean): Promise<Response> {
   return response;
 }
 
-export const health = defineRoute({
+export const getHealth = defineRoute({
   method: "GET",
   pattern: "/health",
   operation: null,
@@ -51,7 +45,7 @@ export const health = defineRoute({
     summary: "Whether the service runs",
     query,
     description: "`degraded`, with 503, where the database or the storage is out of reach.",
-    answer,
+    answer: health,
     statuses: [503],
     errors: ["VALIDATION_ERROR"],
     example: {

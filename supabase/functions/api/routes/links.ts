@@ -3,6 +3,9 @@
  * that made it. A token is shown once; only its hash is stored.
  */
 import { z } from "zod";
+import { fileRecord } from "../contract/files.ts";
+import { createdLink, linkList, purpose, revokedLink } from "../contract/links.ts";
+import { mediaType } from "../contract/media_types.ts";
 import { readFields } from "../auth/read_fields.ts";
 import type { Context } from "../context.ts";
 import { ERRORS, fail } from "../errors.ts";
@@ -23,9 +26,8 @@ import {
   WRITE_LINK_SECONDS_MAX,
 } from "../limits.ts";
 import { defineRoute, noParameters } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
-const purpose = z.enum(["read", "write"]);
 /** Fields that only one of the two kinds has. */
 const OF_READING = ["version"] as const;
 const OF_WRITING = ["contentType", "maxBytes", "ifVersion"] as const;
@@ -57,30 +59,6 @@ const creation = z.object({
   }
 });
 
-const linkRecord = z.object({
-  id: z.uuid(),
-  for: purpose,
-  path: z.string(),
-  version: version.optional(),
-  contentType: mediaType.optional(),
-  maxBytes: z.int().optional(),
-  ifVersion: z.int().optional(),
-  keyId: z.uuid().optional().meta({
-    description: "Shown to the project's owner and to keys with the scope `admin`: the key that it acts as.",
-  }),
-  createdAt: z.iso.datetime(),
-  expiresAt: z.iso.datetime(),
-}).meta({ id: "Link" });
-
-const newLink = z.object({
-  id: z.uuid(),
-  url: z.string().meta({ description: "The address. It is not shown again." }),
-  method: z.enum(["GET", "PUT"]),
-  path: z.string(),
-  expiresAt: z.iso.datetime(),
-  curl: z.string().meta({ description: "A command that uses it." }),
-}).meta({ id: "NewLink" });
-
 export const createLink = defineRoute({
   method: "POST",
   pattern: "/links",
@@ -111,7 +89,7 @@ export const createLink = defineRoute({
       "It acts as the key that made it and dies with it; rotating the key does not end it. For reading, the key needs " +
       "the scope `read`, too. A repeat makes another link.",
     body: creation,
-    answer: newLink,
+    answer: createdLink,
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",
@@ -150,7 +128,7 @@ export const listLinks = defineRoute({
   openapi: {
     id: "listLinks",
     summary: "The links that can be used, newest first, without their addresses",
-    answer: z.object({ links: z.array(linkRecord) }).meta({ id: "LinkList" }),
+    answer: linkList,
     errors: [],
   },
 });
@@ -172,7 +150,7 @@ export const revokeLink = defineRoute({
   openapi: {
     id: "revokeLink",
     summary: "End a link immediately",
-    answer: z.object({ id: z.uuid(), revokedAt: z.iso.datetime() }).meta({ id: "RevokedLink" }),
+    answer: revokedLink,
     errors: ["LINK_NOT_FOUND"],
   },
 });

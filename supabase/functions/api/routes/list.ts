@@ -1,12 +1,14 @@
 /** GET /files: list a directory. */
 import { z } from "zod";
+import { fileList } from "../contract/files.ts";
+import { mediaType } from "../contract/media_types.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { pick } from "../http/query.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { EXAMINED_FILES_PER_REQUEST, LIST_TOTAL_MAX } from "../limits.ts";
+import { EXAMINED_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { date, EXAMPLE_RECORD, fileRecord, mediaType, moment, pageLimit, pageOffset } from "./schemas.ts";
+import { date, EXAMPLE_RECORD, moment, pageLimit, pageOffset } from "./schemas.ts";
 
 const size = z.string().regex(/^\d{1,15}$/, "must be a whole number").transform(Number)
   .meta({ type: "integer", minimum: 0 });
@@ -56,29 +58,6 @@ const query = z.object({
   }
 });
 
-const answer = z.object({
-  files: z.array(fileRecord.extend({ deleted: z.literal(true).optional() })),
-  directories: z.array(z.string()).optional()
-    .meta({ description: "When not recursive: names of the sub-folders, at most 1000." }),
-  total: z.int().nullable().optional().meta({
-    description: `Counted up to ${LIST_TOTAL_MAX}. Null with \`after\`; left out with \`at\`.`,
-  }),
-  totalIsExact: z.literal(false).optional().meta({ description: "There are more files than `total`." }),
-  limit: z.int(),
-  offset: z.int(),
-  hasMore: z.boolean(),
-  next: z.string().optional().meta({
-    description:
-      "With `at`, where there is more: what to send as `after`. A page may have fewer files than `limit`.",
-  }),
-  hasMoreDirectories: z.literal(true).optional().meta({
-    description: "With `at`: there may be more sub-folders than those; a recursive list finds them.",
-  }),
-  trimmed: z.array(z.string()).optional().meta({
-    description: "With `at`: files of this page whose version of that time is gone.",
-  }),
-}).meta({ id: "FileList" });
-
 export const list = defineRoute({
   method: "GET",
   pattern: "/files",
@@ -110,7 +89,7 @@ export const list = defineRoute({
     id: "listFiles",
     summary: "List a directory",
     query,
-    answer,
+    answer: fileList,
     errors: ["INVALID_PATH", "VALIDATION_ERROR"],
     example: {
       data: [{

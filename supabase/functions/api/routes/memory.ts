@@ -1,5 +1,6 @@
 /** POST /memory: the backend of Anthropic's memory tool. */
 import { z } from "zod";
+import { memoryAnswer } from "../contract/service.ts";
 import { readFields } from "../auth/read_fields.ts";
 import { ApiError } from "../errors.ts";
 import { idempotencyKey } from "../http/conditions.ts";
@@ -22,11 +23,6 @@ const query = z.object({
     description: "The folder that stands for `/memories`; by default `memories`, below the key's prefix.",
   }),
 });
-
-const answer = z.object({
-  content: z.string().meta({ description: "The content of the tool result." }),
-  is_error: z.boolean(),
-}).meta({ id: "MemoryAnswer" });
 
 /** Of a command's failure the model learns; of these the client does, by status. */
 function isForModel({ status }: ApiError): boolean {
@@ -79,7 +75,7 @@ export const memory = defineRoute({
     body: memoryInput,
     headers: ["Idempotency-Key", ...PROVENANCE_HEADERS],
     isPlain: true,
-    answer,
+    answer: memoryAnswer,
     errors: ["INVALID_PATH", "VALIDATION_ERROR", ...BODY_ERRORS],
     example: {
       body: { command: "create", path: "/memories/plan.md", file_text: "- ship it\n" },

@@ -10,7 +10,7 @@ import { diff } from "./diff.ts";
 import { edit } from "./edit.ts";
 import { copyFolder, deleteFolder, moveFolder } from "./folders.ts";
 import { exportFiles } from "./export.ts";
-import { health } from "./health.ts";
+import { getHealth } from "./health.ts";
 import { list } from "./list.ts";
 import { createLink, listLinks, readLink, revokeLink, writeLink } from "./links.ts";
 import { llmsRoute } from "./llms.ts";
@@ -23,18 +23,18 @@ import { read } from "./read.ts";
 import { restore } from "./restore.ts";
 import { getRun, listRuns } from "./runs.ts";
 import { search } from "./search.ts";
-import { sweep } from "./sweep.ts";
+import { postSweep } from "./sweep.ts";
 import { changeKey, createKey, listKeys, regenerateKey, revokeKey, rotateKey } from "./api_keys.ts";
-import { activity, createProject, getProject, listProjects, renameProject } from "./projects.ts";
+import { createProject, getProject, listActivity, listProjects, renameProject } from "./projects.ts";
 import { deleteAccount, deleteProject } from "./deletion.ts";
 import { matches } from "../http/request_data.ts";
 import type { Route } from "../route.ts";
 import { restoreFolder, undoRun } from "./undo.ts";
-import { usage } from "./usage.ts";
+import { getUsage } from "./usage.ts";
 import { write } from "./write.ts";
 
 export const ROUTES: readonly Route[] = [
-  health,
+  getHealth,
   write,
   list,
   read,
@@ -62,8 +62,8 @@ export const ROUTES: readonly Route[] = [
   getProject,
   renameProject,
   deleteProject,
-  activity,
-  usage,
+  listActivity,
+  getUsage,
   getAccount,
   deleteAccount,
   listKeys,
@@ -80,7 +80,7 @@ export const ROUTES: readonly Route[] = [
   memory,
   search,
   mcp,
-  sweep,
+  postSweep,
   openapiRoute(() => ROUTES),
   llmsRoute(() => ROUTES),
 ];

@@ -1,6 +1,9 @@
 /** GET /files/{path}: content, file record (`?metadata`) or version list (`?versions`). */
 import { z } from "zod";
+import { fileRecord, readRecord } from "../contract/files.ts";
+import { versionList } from "../contract/versions.ts";
 import { ensureReadConditions, isNotModified } from "../http/conditions.ts";
+import type { Operation } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { wantsRaw } from "../http/accept.ts";
 import { entityTag } from "../http/entity_tag.ts";
@@ -8,20 +11,10 @@ import { parseLines } from "../files/line_window.ts";
 import { isPresent, pick, type Query } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { jsonResponse, rawResponse } from "../files/content_response.ts";
-import { notModified, type Operation, success } from "../http/respond.ts";
+import { notModified, success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { defineRoute } from "../route.ts";
-import {
-  cursor,
-  EXAMPLE_RECORD,
-  fileRecord,
-  moment,
-  pageLimit,
-  pageOffset,
-  readRecord,
-  versionOrigin,
-  wholeNumber,
-} from "./schemas.ts";
+import { EXAMPLE_RECORD, moment, pageLimit, pageOffset, wholeNumber } from "./schemas.ts";
 
 const query = z.object({
   version: wholeNumber(1).optional(),
@@ -50,25 +43,6 @@ const flags = z.object({
   metadata: z.literal("").optional().meta({ description: "Present: the file record, without content." }),
   versions: z.literal("").optional().meta({ description: "Present: the version list." }),
 });
-
-const versionList = z.object({
-  file: z.object({ path: z.string(), mimeType: z.string() }),
-  versions: z.array(z.object({
-    version: z.int().min(1),
-    size: z.int().min(0),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-    deleted: z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." }),
-    redactedAt: z.iso.datetime().optional().meta({
-      description: "Since when its content is gone for good.",
-    }),
-    cursor: cursor.meta({ description: "Its place in the change feed." }),
-    ...versionOrigin.shape,
-  })),
-  total: z.int(),
-  limit: z.int(),
-  offset: z.int(),
-}).meta({ id: "VersionList" });
 
 type ReadMode = "versions" | "record" | "content";
 

@@ -1,9 +1,10 @@
 /** POST /files/redact/{path}: the content of versions is erased for good; their numbers stay. */
 import { z } from "zod";
+import { redacted } from "../contract/files.ts";
 import { readFields } from "../auth/read_fields.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
-import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_REMAINING_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
+import { CHANGE_NOTE_LENGTH_MAX, INTEGER_MAX, REDACT_VERSIONS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
 import { BODY_ERRORS, EXAMPLE_RECORD } from "./schemas.ts";
 
@@ -19,16 +20,6 @@ const body = z.object({
     }),
 });
 
-const answer = z.object({
-  path: z.string(),
-  versions: z.array(z.int().min(1)),
-  remaining: z.array(z.object({ path: z.string(), version: z.int().min(1) })).meta({
-    description:
-      `Versions that can still be read and share a stored piece with what was erased, at most ${REDACT_REMAINING_MAX}: ` +
-      "other versions of the file, and copies. They may hold the same text.",
-  }),
-}).meta({ id: "Redaction" });
-
 export const redact = defineRoute({
   method: "POST",
   pattern: "/files/redact/*",
@@ -41,9 +32,9 @@ export const redact = defineRoute({
     const { versions, note } = await readFields(context, body);
     const { gate, metadata } = context;
     const redaction = { path, versions, note: note ?? undefined };
-    const redacted = gate.unwrap(await metadata.redact(gate.caller, redaction));
-    const message = `Erased the content of ${redacted.versions.length} versions for good.`;
-    return success("redact_versions", { path, ...redacted }, message);
+    const erased = gate.unwrap(await metadata.redact(gate.caller, redaction));
+    const message = `Erased the content of ${erased.versions.length} versions for good.`;
+    return success("redact_versions", { path, ...erased }, message);
   },
   openapi: {
     id: "redactVersions",
@@ -52,7 +43,7 @@ export const redact = defineRoute({
       "Not of the current one, unless the file is deleted. The versions stay in the list, with `redactedAt`; reading, " +
       "restoring or comparing one is `VERSION_REDACTED`. A repeat tells what is left by then.",
     body,
-    answer,
+    answer: redacted,
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",

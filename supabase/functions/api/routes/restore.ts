@@ -1,5 +1,6 @@
 /** PUT /files/restore/{path}: an earlier version becomes the latest one. */
 import { z } from "zod";
+import { fileRecord } from "../contract/files.ts";
 import { INTEGER_MAX } from "../limits.ts";
 import { readFields } from "../auth/read_fields.ts";
 import { commit } from "../files/commit.ts";
@@ -7,7 +8,7 @@ import { commitBasis, parseCommitRequest, withVersion } from "../files/commit_re
 import { writeResponse } from "../http/respond.ts";
 import { ifVersionField } from "./if_version.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, EXAMPLE_RECORD, fileRecord, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
+import { BODY_ERRORS, EXAMPLE_RECORD, WRITE_ERRORS, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({ version: z.int().min(1).max(INTEGER_MAX), ...ifVersionField });
 

@@ -1,28 +1,15 @@
 /** GET /runs and GET /runs/{runId}: what clients did under one `X-Run-Id`. */
 import { z } from "zod";
+import { runDetails, runPage } from "../contract/runs.ts";
+import { cursor } from "../contract/values.ts";
 import { parseRunId } from "../http/provenance.ts";
 import { pick } from "../http/query.ts";
 import type { RequestData } from "../http/request_data.ts";
 import { success } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
-import { RUN_ACTORS_MAX, RUN_FILES_MAX, RUN_FILES_PER_REQUEST, RUN_VERSIONS_COUNTED_MAX } from "../limits.ts";
-import { VERSION_OPERATIONS } from "../ports/files.ts";
+import { RUN_FILES_MAX, RUN_FILES_PER_REQUEST } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { cursor, EXAMPLE_RECORD, pageLimit, runId, wholeNumber, whose } from "./schemas.ts";
-
-const run = z.object({
-  runId,
-  actors: z.array(z.string()).meta({ description: `At most ${RUN_ACTORS_MAX}.` }),
-  fileCount: z.int().min(1),
-  versionCount: z.int().min(1),
-  firstAt: z.iso.datetime(),
-  lastAt: z.iso.datetime(),
-  countsAreExact: z.boolean().optional().meta({
-    description:
-      `\`false\` of a run of more than ${RUN_VERSIONS_COUNTED_MAX} versions: the counts are what it has at least, and the ` +
-      "times and actors those of what was looked at. Absent: they are exact.",
-  }),
-}).meta({ id: "Run" });
+import { EXAMPLE_RECORD, pageLimit, wholeNumber } from "./schemas.ts";
 
 const EXAMPLE_RUN = {
   runId: "nightly-42",
@@ -56,7 +43,7 @@ export const listRuns = defineRoute({
       "A run is all that was written under one `X-Run-Id`, as far as the key sees it. A page may have fewer runs than " +
       "`limit`, even none, and more to come (`hasMore`): where they have very many versions, or the key sees nothing of them.",
     query: page,
-    answer: z.object({ runs: z.array(run), cursor, hasMore: z.boolean() }).meta({ id: "RunPage" }),
+    answer: runPage,
     errors: ["VALIDATION_ERROR"],
     example: {
       data: [{ runs: [EXAMPLE_RUN], cursor: "5b1f0c9a7e3d42860f1e2d3c4b5a6978", hasMore: false }],
@@ -92,17 +79,7 @@ export const getRun = defineRoute({
     id: "getRun",
     summary: "One run, with its files in the order of their ids",
     query: files,
-    answer: run.extend({
-      files: z.array(z.object({
-        path: z.string(),
-        fileId: z.uuid(),
-        firstVersion: z.int().min(1).meta({ description: "The run's first version of the file." }),
-        lastVersion: z.int().min(1).meta({ description: "Its last one." }),
-        operation: z.enum(VERSION_OPERATIONS).meta({ description: "What made the last one." }),
-        ...whose(z.boolean()),
-      })),
-      hasMore: z.boolean(),
-    }).meta({ id: "RunDetails" }),
+    answer: runDetails,
     errors: ["VALIDATION_ERROR", "RUN_NOT_FOUND"],
     example: {
       data: [{

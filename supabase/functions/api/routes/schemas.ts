@@ -1,67 +1,11 @@
-/** The records of the contract: they validate requests, document responses and define the types. */
+/** Parts of requests that several routes have, and examples of answers. */
 import { z } from "zod";
-import { MEDIA_TYPES } from "../files/media_type.ts";
-import { isRunId, RUN_ID_RULE, RUN_ID_SHAPE } from "../http/provenance.ts";
-import { VERSION_OPERATIONS } from "../ports/files.ts";
+import type { FileRecord } from "../contract/files.ts";
+import { cursor } from "../contract/values.ts";
 import { INTEGER_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from "../limits.ts";
-
-export const mediaType = z.enum(MEDIA_TYPES);
-
-export const fileRecord = z.object({
-  id: z.uuid(),
-  path: z.string(),
-  version: z.int().min(1),
-  mimeType: z.string(),
-  size: z.int().min(0).meta({ description: "Bytes of the stored content." }),
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-}).meta({ id: "FileRecord" });
-
-const lineNumber = z.int().min(0).optional();
-export const readRecord = fileRecord.extend({
-  content: z.string(),
-  isBase64: z.literal(true).optional().meta({ description: "Present where `content` is base64." }),
-  startLine: lineNumber.meta({ description: "With `lines=`: the first line that is there, from 1." }),
-  endLine: lineNumber.meta({ description: "With `lines=`: the last one." }),
-  totalLines: lineNumber.meta({ description: "With `lines=`: of the whole version." }),
-}).meta({ id: "ReadRecord" });
 
 /** Postgres stores no NUL in a text. */
 export const withoutNul = [(text: string) => !text.includes("\0"), "must not contain NUL"] as const;
-
-/** A position in the change feed. */
-export const cursor = z.string().regex(/^[0-9a-f]{32}$/);
-
-/** The id of a run, as a client has made it. */
-export const runId = z.string().refine(isRunId, RUN_ID_RULE).meta({ pattern: RUN_ID_SHAPE.source });
-
-/** With which keys a file was changed in a run. */
-export function whose<Own extends z.ZodType<boolean | undefined>>(own: Own) {
-  return {
-    own: own.meta({
-      description: "Whether all of it in the run was made with the calling key; of a person, in the console.",
-    }),
-    keyIds: z.array(z.uuid()).optional().meta({
-      description:
-        "The keys with which it was made, for the owner and keys with `admin`. The console has none.",
-    }),
-  };
-}
-
-/** What made a version, and what was said of it. */
-export const versionOrigin = z.object({
-  operation: z.enum(VERSION_OPERATIONS).meta({ description: "What made the version." }),
-  runId: z.string().optional().meta({ description: "`X-Run-Id` of the request." }),
-  actor: z.string().optional().meta({ description: "`X-Actor` of the request." }),
-  note: z.string().optional().meta({ description: "`X-Change-Note` of the request, decoded." }),
-  from: z.object({ path: z.string(), version: z.int().min(1) }).optional().meta({
-    description: "Of a copy, move or restore: where the content is from, if the key sees that path.",
-  }),
-  keyId: z.uuid().optional().meta({
-    description:
-      "For the owner, and keys with the scope `admin`: the key that wrote it; absent where it was the console.",
-  }),
-});
 
 const DATE = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
 
@@ -86,7 +30,7 @@ function isDay(day: string): boolean {
 export const moment = z.union([cursor, date], "must be an ISO 8601 time with a zone, or a cursor");
 
 /** For examples. */
-export const EXAMPLE_RECORD = {
+export const EXAMPLE_RECORD: FileRecord = {
   id: "0190a1b2-7c3d-4e5f-8a9b-0c1d2e3f4a5b",
   path: "notes/plan.md",
   version: 3,
@@ -95,10 +39,6 @@ export const EXAMPLE_RECORD = {
   createdAt: "2026-11-20T09:30:00.000Z",
   updatedAt: "2026-11-20T10:15:30.250Z",
 };
-
-export const editRecord = fileRecord.extend({
-  replacements: z.int().min(1),
-}).meta({ id: "EditRecord" });
 
 /** A whole number in a query: digits only, within its range. */
 export function wholeNumber(minimum: number, maximum = INTEGER_MAX) {

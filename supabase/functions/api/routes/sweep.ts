@@ -1,5 +1,6 @@
 /** POST /sweep: for the operator, by hand or on a schedule. */
 import { z } from "zod";
+import { sweep } from "../contract/service.ts";
 import type { Context } from "../context.ts";
 import { sweepSlice } from "../maintenance/sweep.ts";
 import { success } from "../http/respond.ts";
@@ -16,17 +17,6 @@ const query = z.object({
   }),
 });
 
-const answer = z.object({
-  seen: z.int().min(0).meta({ description: "Objects examined." }),
-  removed: z.int().min(0),
-  indexed: z.int().min(0).meta({
-    description: "Pending files that were indexed.",
-  }),
-  isDone: z.boolean().meta({
-    description: "Whether there was nothing left to do; with `begun` nothing that was due then.",
-  }),
-}).meta({ id: "Sweep" });
-
 async function handle(context: Context, { begun }: z.infer<typeof query>): Promise<Response> {
   const indexed = await context.indexBacklog(begun);
   const swept = await sweepSlice(context.metadata, context.segments, begun);
@@ -38,7 +28,7 @@ async function handle(context: Context, { begun }: z.infer<typeof query>): Promi
   );
 }
 
-export const sweep = defineRoute({
+export const postSweep = defineRoute({
   method: "POST",
   pattern: "/sweep",
   operation: "sweep",
@@ -51,7 +41,7 @@ export const sweep = defineRoute({
     description:
       "Requires `Authorization: Bearer` with the Supabase project's secret key. Repeat until `isDone`.",
     query,
-    answer,
+    answer: sweep,
     errors: ["VALIDATION_ERROR", "INVALID_API_KEY", "RATE_LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE"],
   },
 });

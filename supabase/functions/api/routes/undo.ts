@@ -1,5 +1,7 @@
 /** Taking back: POST /runs/{runId}/undo, and POST /restore for a folder as it was. */
 import { z } from "zod";
+import { undoResult } from "../contract/runs.ts";
+import type { Operation } from "../contract/service.ts";
 import { readFields } from "../auth/read_fields.ts";
 import type { Context } from "../context.ts";
 import { failField } from "../errors.ts";
@@ -8,10 +10,10 @@ import { idempotencyKey } from "../http/conditions.ts";
 import { checkPath, normalizeDirectory } from "../http/path.ts";
 import { parseRunId } from "../http/provenance.ts";
 import type { RequestData } from "../http/request_data.ts";
-import { manyResponse, type Operation } from "../http/respond.ts";
-import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX, UNDO_VERSIONS_EXAMINED_MAX } from "../limits.ts";
+import { manyResponse } from "../http/respond.ts";
+import { COMMIT_FILES_MAX, PROJECT_KEYS_MAX } from "../limits.ts";
 import { defineRoute } from "../route.ts";
-import { BODY_ERRORS, moment, whose } from "./schemas.ts";
+import { BODY_ERRORS, moment } from "./schemas.ts";
 
 const dryRun = z.boolean().nullish().meta({
   default: true,
@@ -46,41 +48,6 @@ const restoreBody = z.object({
   }),
   dryRun,
 });
-
-const answer = z.object({
-  runId: z.string().nullable().meta({
-    description: "The run that this is itself: undo that to redo. Null in a plan.",
-  }),
-  undoneRunId: z.string().nullable(),
-  actions: z.array(z.object({
-    path: z.string(),
-    action: z.enum(["restore", "delete"]),
-    from: z.int().meta({ description: "The current version." }),
-    to: z.int().nullable().meta({
-      description: "The version whose content comes back; null: none, or a tombstone.",
-    }),
-    version: z.int().optional().meta({ description: "The new version; not in a plan." }),
-    ...whose(z.boolean().optional()),
-  })),
-  unchanged: z.array(z.string()).meta({ description: "Files that are equal already." }),
-  conflicts: z.array(z.object({
-    path: z.string(),
-    version: z.int(),
-    actor: z.string().nullable(),
-    runId: z.string().nullable(),
-    own: z.boolean().optional().meta({ description: "Whether it was made with the calling key." }),
-    keyId: z.uuid().optional().meta({ description: "For the owner, and keys with `admin`." }),
-    reason: z.enum(["gone", "moved", "unexamined"]).optional().meta({
-      description:
-        "`gone`: the content that would come back is not there any more. `moved`: the other file of the move is " +
-        "none of those that are meant. `unexamined`: the files have more versions than are looked at for others' " +
-        `(${UNDO_VERSIONS_EXAMINED_MAX}), this one and those before it. Absent: the version was made by others.`,
-    }),
-  })),
-  trimmed: z.array(z.string()).optional().meta({
-    description: "Files that are left as they are, since their version of that time is gone.",
-  }),
-}).meta({ id: "UndoResult" });
 
 const EXAMPLE = {
   runId: null,
@@ -148,7 +115,7 @@ export const undoRun = defineRoute({
     body: undoBody,
     isBodyOptional: true,
     headers: ["Idempotency-Key"],
-    answer,
+    answer: undoResult,
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",
@@ -189,7 +156,7 @@ export const restoreFolder = defineRoute({
       "A plan, unless `dryRun` is false. Nothing is a conflict: what came later stays as versions.",
     body: restoreBody,
     headers: ["Idempotency-Key"],
-    answer,
+    answer: undoResult,
     errors: [
       "INVALID_PATH",
       "VALIDATION_ERROR",

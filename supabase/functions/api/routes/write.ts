@@ -1,5 +1,7 @@
 /** POST /files: create a file or add a version. */
 import { z } from "zod";
+import { fileRecord } from "../contract/files.ts";
+import { mediaType } from "../contract/media_types.ts";
 import { failField } from "../errors.ts";
 import { namedMediaType, writeContent, type WriteRequest } from "../files/write_content.ts";
 import { idempotencyKey, preconditions } from "../http/conditions.ts";
@@ -11,7 +13,7 @@ import { writeResponse } from "../http/respond.ts";
 import { validate } from "../http/validate.ts";
 import { ifVersionField, parseIfVersion, rawQuery } from "./if_version.ts";
 import { defineRoute } from "../route.ts";
-import { EXAMPLE_RECORD, fileRecord, mediaType, WRITE_HEADERS } from "./schemas.ts";
+import { EXAMPLE_RECORD, WRITE_HEADERS } from "./schemas.ts";
 
 const body = z.object({
   path: z.string().meta({ minLength: 1, description: "Slashes on every platform, no leading slash." }),

@@ -2,10 +2,11 @@
 import { ApiError } from "../errors.ts";
 import { readText } from "../files/read_segments.ts";
 import { COSTLY_REST_MILLISECONDS, SEARCH_LIVE_UNITS_MAX, SEARCH_READS_AT_ONCE } from "../limits.ts";
-import type { LiveFile, Unsearched, UnsearchedPage, UnsearchedReason } from "../ports/search_index.ts";
+import type { SearchResult, Unsearched, UnsearchedReason } from "../contract/search.ts";
+import type { LiveFile, UnsearchedPage } from "../ports/search_index.ts";
 import { inParallel } from "../runtime/in_parallel.ts";
 import { Work } from "../runtime/work.ts";
-import type { LiveSource, SearchResult } from "./answer.ts";
+import type { LiveSource } from "./answer.ts";
 import { matchFile, throwExhausted } from "./match_file.ts";
 import type { Finder } from "./matching_lines.ts";
 import { comparePaths } from "./path_order.ts";

@@ -1,13 +1,14 @@
 /** Search by words and meaning: the database ranks files, and the best lines of each are picked here. */
+import type { Match, SearchResult } from "../contract/search.ts";
 import { ApiError, fail } from "../errors.ts";
 import { SEARCH_RANKED_BYTES, SEARCH_UNITS_MAX, WORK_UNITS_PER_REQUEST } from "../limits.ts";
 import type { Embedder, FoundFile } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
-import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
+import type { SearchAnswer, Searcher } from "./answer.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
 import { findPassages } from "./passages.ts";
 import type { RankPlan } from "./plan.ts";
-import { describeMatch, type Match, NUL_STAND_IN } from "./snippet.ts";
+import { describeMatch, NUL_STAND_IN } from "./snippet.ts";
 import { substringSearch } from "./substring_search.ts";
 import { without } from "./unsearched.ts";
 

@@ -1,4 +1,5 @@
 /** Search by substring or pattern: the database selects files that may match, and their lines are searched here. */
+import type { SearchResult } from "../contract/search.ts";
 import { fail } from "../errors.ts";
 import {
   COSTLY_REST_MILLISECONDS,
@@ -16,7 +17,7 @@ import {
 } from "../limits.ts";
 import type { SearchPage } from "../ports/search_index.ts";
 import { Work } from "../runtime/work.ts";
-import type { SearchAnswer, Searcher, SearchResult } from "./answer.ts";
+import type { SearchAnswer, Searcher } from "./answer.ts";
 import { LiveTexts } from "./live_texts.ts";
 import { matchFile, throwExhausted } from "./match_file.ts";
 import type { ScanPlan } from "./plan.ts";

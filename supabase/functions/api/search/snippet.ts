@@ -1,21 +1,7 @@
 /** A match as the wire shows it: its line, the column, and the lines around it. */
+import type { Match } from "../contract/search.ts";
 import { SEARCH_CONTEXT_LINES, SEARCH_MATCH_TEXT_LENGTH_MAX, SEARCH_SNIPPET_LENGTH_MAX } from "../limits.ts";
 import { endOfLine, type MatchingLine } from "./matching_lines.ts";
-
-export interface Match {
-  /** From 1. */
-  readonly line: number;
-  /** Where the match begins in its line, from 1, in UTF-16 code units. */
-  readonly column: number;
-  /** The line; of a long one the part around the match. */
-  readonly snippet: string;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-  /** `from-to`, for a read of these lines. */
-  readonly lines: string;
-  /** The text of these lines, for an edit: as it is in the file. Of long lines the snippet. */
-  readonly text: string;
-}
 
 /** Replaces NUL, which Postgres cannot store, in the index. No query can contain it. */
 export const NUL_STAND_IN = "\uFFFE";

@@ -1,7 +1,8 @@
 /** What a search says of the text that it did not look at. */
 import { SEARCH_UNSEARCHED_PATHS_MAX } from "../limits.ts";
-import type { FileRecord } from "../ports/files.ts";
-import type { Unsearched, UnsearchedPage, UnsearchedReason } from "../ports/search_index.ts";
+import type { FileRecord } from "../contract/files.ts";
+import type { Unsearched, UnsearchedReason } from "../contract/search.ts";
+import type { UnsearchedPage } from "../ports/search_index.ts";
 import { comparePaths } from "./path_order.ts";
 
 /** What the database says is neither in the index nor to be read; null: nothing. */

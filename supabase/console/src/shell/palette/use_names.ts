@@ -61,7 +61,7 @@ export function useNames(projectId: string, isWanted: boolean): Names {
         setNames((before) =>
           withChanges({
             paths: new Set([...before.paths, ...page.files.map(({ path }) => path)]),
-            total: page.total === null ? before.total : formatTotal(page.total, page.totalIsExact),
+            total: typeof page.total === "number" ? formatTotal(page.total, page.totalIsExact) : before.total,
             isComplete: isOver,
             isReading: next.current !== null,
           }, changesSince(projectId, told))

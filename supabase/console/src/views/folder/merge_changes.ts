@@ -107,8 +107,8 @@ function without(list: FileList, isGone: (file: FileRecord) => boolean): FileLis
 }
 
 /** The total of a list with so many more files, or fewer. One that is not exact stays. */
-export function totalWith({ total, totalIsExact = true }: FileList, more: number): number | null {
-  return total === null || !totalIsExact ? total : total + more;
+export function totalWith({ total = null, totalIsExact }: FileList, more: number): number | null {
+  return total === null || totalIsExact === false ? total : total + more;
 }
 
 function lastOfEach(changes: readonly Change[]): readonly Change[] {

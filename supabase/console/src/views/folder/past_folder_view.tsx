@@ -2,7 +2,8 @@
 /// <reference lib="dom" />
 /** A folder as it was: to look at, to take along, and to bring back. */
 import { useState } from "preact/hooks";
-import { listPastFiles, type PastList } from "../../api/past.ts";
+import { listPastFiles } from "../../api/past.ts";
+import type { FileList } from "../../api/records.ts";
 import { Age } from "../../components/age.tsx";
 import { Breadcrumbs } from "../../components/breadcrumbs.tsx";
 import { fileIcon } from "../../components/file_icon.ts";
@@ -84,7 +85,7 @@ function Tools({ projectId, directory, at }: ToolProperties) {
 }
 
 interface TableProperties extends ToolProperties {
-  readonly list: PastList;
+  readonly list: FileList;
   readonly isFirst: boolean;
 }
 
@@ -143,7 +144,7 @@ function Table({ projectId, directory, at, list, isFirst }: TableProperties) {
 }
 
 /** What was there and is not shown. */
-function LeftOut({ list: { trimmed = [], hasMoreDirectories = false } }: { readonly list: PastList }) {
+function LeftOut({ list: { trimmed = [], hasMoreDirectories } }: { readonly list: FileList }) {
   return (
     <>
       {trimmed.length > 0 && (

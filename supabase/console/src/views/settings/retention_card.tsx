@@ -117,7 +117,7 @@ function Preview({ preview }: { readonly preview: RetentionPreview }) {
 }
 
 function textsOf(rule: Retention | null): Texts {
-  const text = (value: number | undefined) => value === undefined ? "" : String(value);
+  const text = (value: number | null | undefined) => String(value ?? "");
   return {
     keepVersions: text(rule?.keepVersions),
     keepDays: text(rule?.keepDays),

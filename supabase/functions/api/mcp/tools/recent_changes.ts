@@ -7,7 +7,9 @@ import {
   PAGE_LIMIT_MAX,
   RUN_ID_LENGTH_MAX,
 } from "../../limits.ts";
-import type { Change, ChangePage, RunDetails } from "../../ports/changes.ts";
+import type { RunDetails } from "../../contract/runs.ts";
+import type { Change } from "../../contract/versions.ts";
+import type { FeedPage } from "../../ports/changes.ts";
 import { folder, text, whole } from "../arguments.ts";
 import { counted, describeProvenance, grouped, Lines, shortTime, shownActor, shownPath } from "../text.ts";
 import { defineTool } from "../tool.ts";
@@ -58,7 +60,7 @@ export const recentChanges = defineTool({
 });
 
 /** The last changes, or those since a cursor, in their order. */
-function describe({ changes, cursor, hasMore }: ChangePage, isSince: boolean, isFiltered: boolean): string {
+function describe({ changes, cursor, hasMore }: FeedPage, isSince: boolean, isFiltered: boolean): string {
   const lines = new Lines(500);
   // Of what does not fit, the newest are shown; those since a cursor continue with the others.
   const shown: string[] = [];

@@ -3,7 +3,7 @@ import { ApiError } from "../../errors.ts";
 import { commitBack, planBack } from "../../files/commit_many.ts";
 import { isRunId } from "../../http/provenance.ts";
 import { RUN_ID_LENGTH_MAX } from "../../limits.ts";
-import type { BackAnswer } from "../../ports/commit_many.ts";
+import type { UndoResult } from "../../contract/runs.ts";
 import { text } from "../arguments.ts";
 import { ToolRefusal } from "../failures.ts";
 import { counted, describeProvenance, Lines, shownPath } from "../text.ts";
@@ -47,9 +47,9 @@ export const undoRun = defineTool({
   },
 });
 
-type Action = BackAnswer["actions"][number];
+type Action = UndoResult["actions"][number];
 
-function describe(answer: BackAnswer, run: string): string {
+function describe(answer: UndoResult, run: string): string {
   const { runId, actions, unchanged, conflicts } = answer;
   const isPlan = runId === null;
   if (conflicts.length > 0) return `Undoing run ${run} is not possible yet. ${conflictsOf(answer)}`;
@@ -77,7 +77,7 @@ function describeAction({ path, action, from, to, version, own }: Action): strin
   return `${shownPath(path)} — back to version ${to}, from version ${from}${made}${whose}`;
 }
 
-function conflictsOf({ conflicts }: BackAnswer): string {
+function conflictsOf({ conflicts }: UndoResult): string {
   const lines = new Lines(600);
   for (const { path, version, actor, runId, reason } of conflicts) {
     const said = describeProvenance({ actor: actor ?? undefined, runId: runId ?? undefined });

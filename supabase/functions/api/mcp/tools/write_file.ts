@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import type { ApiError } from "../../errors.ts";
 import { writeChunks } from "../../files/write_content.ts";
-import type { FileRecord } from "../../ports/files.ts";
+import type { FileRecord } from "../../contract/files.ts";
 import { Work } from "../../runtime/work.ts";
 import { expectedVersion, path, text } from "../arguments.ts";
 import {

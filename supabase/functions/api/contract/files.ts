@@ -1,0 +1,121 @@
+/** Files, as every answer shows them. */
+import { z } from "zod";
+import { LIST_TOTAL_MAX, REDACT_REMAINING_MAX } from "./limits.ts";
+import { count, time, version, type Wire } from "./values.ts";
+
+/** A file at one version. */
+export const fileRecord = z.object({
+  id: z.uuid(),
+  path: z.string(),
+  version,
+  mimeType: z.string(),
+  size: count.meta({ description: "Bytes of the stored content." }),
+  createdAt: time,
+  updatedAt: time,
+}).meta({ id: "FileRecord" });
+export type FileRecord = Wire<typeof fileRecord>;
+
+const deleted = z.literal(true);
+
+/** A file at a version that may be a tombstone. */
+export const listedFile = fileRecord.extend({ deleted: deleted.optional() });
+export type ListedFile = Wire<typeof listedFile>;
+
+export const tombstone = fileRecord.extend({ deleted });
+
+const lineNumber = count.optional();
+export const readRecord = fileRecord.extend({
+  content: z.string(),
+  isBase64: z.literal(true).optional().meta({ description: "Present where `content` is base64." }),
+  startLine: lineNumber.meta({ description: "With `lines=`: the first line that is there, from 1." }),
+  endLine: lineNumber.meta({ description: "With `lines=`: the last one." }),
+  totalLines: lineNumber.meta({ description: "With `lines=`: of the whole version." }),
+}).meta({ id: "ReadRecord" });
+export type ReadRecord = Wire<typeof readRecord>;
+
+const replacements = version;
+export const editRecord = fileRecord.extend({ replacements }).meta({ id: "EditRecord" });
+
+/** A unified diff, and how many lines it adds and removes. */
+const changedLines = { diff: z.string(), additions: count, deletions: count };
+
+export const editPreview = editRecord.extend({ dryRun: z.literal(true), ...changedLines })
+  .meta({ id: "EditPreview" });
+
+export const diffRecord = z.object({
+  from: count.meta({ description: "0: nothing, before the first version." }),
+  to: version,
+  ...changedLines,
+  diff: changedLines.diff.meta({ description: "Unified; empty where nothing changed." }),
+}).meta({ id: "Diff" });
+export type DiffRecord = Wire<typeof diffRecord>;
+
+export const fileList = z.object({
+  files: z.array(listedFile),
+  directories: z.array(z.string()).optional()
+    .meta({ description: "When not recursive: names of the sub-folders, at most 1000." }),
+  total: z.int().nullable().optional().meta({
+    description: `Counted up to ${LIST_TOTAL_MAX}. Null with \`after\`; left out with \`at\`.`,
+  }),
+  totalIsExact: z.literal(false).optional().meta({ description: "There are more files than `total`." }),
+  limit: z.int(),
+  offset: z.int(),
+  hasMore: z.boolean(),
+  next: z.string().optional().meta({
+    description:
+      "With `at`, where there is more: what to send as `after`. A page may have fewer files than `limit`.",
+  }),
+  hasMoreDirectories: z.literal(true).optional().meta({
+    description: "With `at`: there may be more sub-folders than those; a recursive list finds them.",
+  }),
+  trimmed: z.array(z.string()).optional().meta({
+    description: "With `at`: files of this page whose version of that time is gone.",
+  }),
+}).meta({ id: "FileList" });
+export type FileList = Wire<typeof fileList>;
+
+/** What an operation of a batch made. */
+export const changedFile = listedFile.extend({
+  replacements: replacements.optional().meta({ description: "Of an edit." }),
+});
+export type ChangedFile = Wire<typeof changedFile>;
+
+export const batchResults = z.object({ results: z.array(changedFile) })
+  .meta({ id: "BatchResults", description: "The record that each operation made, in their order." });
+export type BatchResults = Wire<typeof batchResults>;
+
+const fileVersion = z.object({ path: z.string(), version });
+
+export const folderResult = z.object({
+  count: z.int(),
+  files: z.array(fileVersion),
+  trimmed: z.array(z.string()).optional().meta({
+    description: "With `at`: files that were left out, since their version of that time is gone.",
+  }),
+}).meta({ id: "FolderCommit" });
+export type FolderResult = Wire<typeof folderResult>;
+
+/** What a purge erased. */
+export const purged = z.object({
+  path: z.string(),
+  versions: version.meta({ description: "How many there were." }),
+  bytes: count.meta({
+    description: "Stored bytes that nothing readable needs any more, as far as they are known at once.",
+  }),
+  pendingVersions: count.meta({
+    description: "Versions, unreadable like the others, whose rows and bytes go with the next sweeps.",
+  }),
+}).meta({ id: "Purge" });
+export type Purged = Wire<typeof purged>;
+
+/** What a redaction erased. */
+export const redacted = z.object({
+  path: z.string(),
+  versions: z.array(version),
+  remaining: z.array(fileVersion).meta({
+    description:
+      `Versions that can still be read and share a stored piece with what was erased, at most ${REDACT_REMAINING_MAX}: ` +
+      "other versions of the file, and copies. They may hold the same text.",
+  }),
+}).meta({ id: "Redaction" });
+export type Redacted = Wire<typeof redacted>;

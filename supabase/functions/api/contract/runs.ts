@@ -1,0 +1,86 @@
+/** Runs: what was written under one `X-Run-Id`, and what an undo or a restore makes of it. */
+import { z } from "zod";
+import { RUN_ACTORS_MAX, RUN_VERSIONS_COUNTED_MAX, UNDO_VERSIONS_EXAMINED_MAX } from "./limits.ts";
+import { cursor, runId, time, version, type Wire } from "./values.ts";
+import { versionOperation } from "./versions.ts";
+
+/** What the key sees of a run. */
+const run = z.object({
+  runId,
+  actors: z.array(z.string()).meta({ description: `At most ${RUN_ACTORS_MAX}.` }),
+  fileCount: version,
+  versionCount: version,
+  firstAt: time,
+  lastAt: time,
+  countsAreExact: z.boolean().optional().meta({
+    description:
+      `\`false\` of a run of more than ${RUN_VERSIONS_COUNTED_MAX} versions: the counts are what it has at least, and the ` +
+      "times and actors those of what was looked at. Absent: they are exact.",
+  }),
+}).meta({ id: "Run" });
+export type Run = Wire<typeof run>;
+
+export const runPage = z.object({ runs: z.array(run), cursor, hasMore: z.boolean() }).meta({ id: "RunPage" });
+export type RunPage = Wire<typeof runPage>;
+
+/** With which keys a file was changed in a run. */
+const OWN = {
+  description: "Whether all of it in the run was made with the calling key; of a person, in the console.",
+};
+const keyIds = z.array(z.uuid()).optional().meta({
+  description: "The keys with which it was made, for the owner and keys with `admin`. The console has none.",
+});
+
+/** A run with its files, in the order of their ids. */
+export const runDetails = run.extend({
+  files: z.array(z.object({
+    path: z.string(),
+    fileId: z.uuid(),
+    firstVersion: version.meta({ description: "The run's first version of the file." }),
+    lastVersion: version.meta({ description: "Its last one." }),
+    operation: versionOperation.meta({ description: "What made the last one." }),
+    own: z.boolean().meta(OWN),
+    keyIds,
+  })),
+  hasMore: z.boolean(),
+}).meta({ id: "RunDetails" });
+export type RunDetails = Wire<typeof runDetails>;
+export type RunFile = RunDetails["files"][number];
+
+/** What becomes of each file of an undo or a restore. */
+export const undoResult = z.object({
+  runId: z.string().nullable().meta({
+    description: "The run that this is itself: undo that to redo. Null in a plan.",
+  }),
+  undoneRunId: z.string().nullable(),
+  actions: z.array(z.object({
+    path: z.string(),
+    action: z.enum(["restore", "delete"]),
+    from: z.int().meta({ description: "The current version." }),
+    to: z.int().nullable().meta({
+      description: "The version whose content comes back; null: none, or a tombstone.",
+    }),
+    version: z.int().optional().meta({ description: "The new version; not in a plan." }),
+    own: z.boolean().optional().meta(OWN),
+    keyIds,
+  })),
+  unchanged: z.array(z.string()).meta({ description: "Files that are equal already." }),
+  conflicts: z.array(z.object({
+    path: z.string(),
+    version: z.int(),
+    actor: z.string().nullable(),
+    runId: z.string().nullable(),
+    own: z.boolean().optional().meta({ description: "Whether it was made with the calling key." }),
+    keyId: z.uuid().optional().meta({ description: "For the owner, and keys with `admin`." }),
+    reason: z.enum(["gone", "moved", "unexamined"]).optional().meta({
+      description:
+        "`gone`: the content that would come back is not there any more. `moved`: the other file of the move is " +
+        "none of those that are meant. `unexamined`: the files have more versions than are looked at for others' " +
+        `(${UNDO_VERSIONS_EXAMINED_MAX}), this one and those before it. Absent: the version was made by others.`,
+    }),
+  })),
+  trimmed: z.array(z.string()).optional().meta({
+    description: "Files that are left as they are, since their version of that time is gone.",
+  }),
+}).meta({ id: "UndoResult" });
+export type UndoResult = Wire<typeof undoResult>;

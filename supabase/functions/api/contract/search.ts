@@ -1,0 +1,85 @@
+/** What a search answers. */
+import { z } from "zod";
+import { fileRecord } from "./files.ts";
+import { PAGE_LIMIT_DEFAULT, SEARCH_UNSEARCHED_PATHS_MAX } from "./limits.ts";
+import { count, version, type Wire } from "./values.ts";
+
+/** One match, with the lines around it. */
+const match = z.object({
+  line: version,
+  column: version.meta({ description: "In UTF-16 code units." }),
+  snippet: z.string().meta({ description: "The line; of a long one the part around the match." }),
+  before: z.array(z.string()),
+  after: z.array(z.string()),
+  lines: z.string().meta({ description: "The lines of `text`, as `lines=` of a read takes them." }),
+  text: z.string().meta({
+    description:
+      "These lines as they are in the file, for `oldString` of an edit; where they are long, the snippet alone.",
+  }),
+});
+export type Match = Wire<typeof match>;
+
+/** Why the text of a file was not searched. */
+const unsearchedReason = z.enum([
+  "too_large",
+  "bounds",
+  "pending",
+  "not_indexable",
+  "too_many_words",
+  "busy",
+  "unreadable",
+]);
+export type UnsearchedReason = z.infer<typeof unsearchedReason>;
+
+/** Files with text that a search did not look at. */
+export const unsearched = z.object({
+  files: version,
+  bytes: count,
+  paths: z.array(z.string()).max(SEARCH_UNSEARCHED_PATHS_MAX),
+  reasons: z.array(unsearchedReason).min(1).meta({
+    description:
+      "`too_large`: no search of this mode looks at so large a file. `bounds`: one search reads no more; narrow it by " +
+      "directory or glob. `pending`: not indexed yet. `not_indexable`: it could not be indexed, several times. " +
+      "`too_many_words`: only those of its beginning are indexed. `busy`: others were reading. `unreadable`: its " +
+      "content could not be read.",
+  }),
+}).meta({
+  description:
+    "Files with text below the directory that was not looked at, all of it or, with `too_many_words`, a part. Without " +
+    "this field nothing was left out: what is not found is not there.",
+});
+export type Unsearched = Wire<typeof unsearched>;
+
+/** Why the text of a file is not in the index: the file is found by its name only. */
+export const skipped = z.enum(["too_large", "not_text", "not_indexable"]);
+export type Skipped = z.infer<typeof skipped>;
+
+/** The modes that a client may ask for. */
+export const requestedMode = z.enum(["text", "regex", "semantic", "hybrid"]);
+
+const searchResult = fileRecord.extend({
+  score: z.number().meta({ description: "In `text` and `regex`, how many lines match." }),
+  matches: z.array(match),
+  skipped: skipped.optional().meta({
+    description:
+      "Why the content is not searched; the file was found by its name. `not_indexable`: it could not be indexed, several times.",
+  }),
+});
+export type SearchResult = Wire<typeof searchResult>;
+
+export const searchResults = z.object({
+  results: z.array(searchResult),
+  mode: z.enum([...requestedMode.options, "lexical"]).meta({
+    description: "The one used: `lexical` is `hybrid` without a model.",
+  }),
+  hasMore: z.boolean().meta({
+    description: "Continue at `offset` plus the number of results, which may be below `limit`.",
+  }),
+  limit: z.int().default(PAGE_LIMIT_DEFAULT),
+  offset: z.int(),
+  indexed: z.object({
+    pending: count.meta({ description: "Files whose latest version is not indexed yet." }),
+  }),
+  notSearched: unsearched.optional(),
+}).meta({ id: "SearchResults" });
+export type SearchResults = Wire<typeof searchResults>;

@@ -1,0 +1,79 @@
+/** The operations that answers name, and what the service answers about itself. */
+import { z } from "zod";
+import { count, time, type Wire } from "./values.ts";
+
+export const OPERATIONS = [
+  "read_file",
+  "get_file_metadata",
+  "get_file_versions",
+  "list_files",
+  "write_file",
+  "delete_file",
+  "purge_file",
+  "redact_versions",
+  "restore_file",
+  "copy_file",
+  "move_file",
+  "diff_file",
+  "search_files",
+  "batch",
+  "list_changes",
+  "export_files",
+  "list_runs",
+  "get_run",
+  "mcp",
+  "create_link",
+  "list_links",
+  "revoke_link",
+  "read_link",
+  "write_link",
+  "memory",
+  "copy_folder",
+  "move_folder",
+  "delete_folder",
+  "undo_run",
+  "restore_folder",
+  "sweep",
+  "list_projects",
+  "create_project",
+  "get_project",
+  "update_project",
+  "delete_project",
+  "get_account",
+  "delete_account",
+  "list_api_keys",
+  "create_api_key",
+  "rotate_api_key",
+  "update_api_key",
+  "revoke_api_key",
+  "regenerate_api_key",
+  "list_activity",
+  "get_usage",
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+export const health = z.object({
+  status: z.enum(["ok", "degraded"]),
+  timestamp: time,
+  message: z.string(),
+  version: z.string(),
+}).meta({ id: "Health" });
+
+/** What one slice of a sweep did. */
+export const sweep = z.object({
+  seen: count.meta({ description: "Objects examined." }),
+  removed: count,
+  indexed: count.meta({
+    description: "Pending files that were indexed.",
+  }),
+  isDone: z.boolean().meta({
+    description: "Whether there was nothing left to do; with `begun` nothing that was due then.",
+  }),
+}).meta({ id: "Sweep" });
+export type SweepSlice = Wire<typeof sweep>;
+
+/** The answer to a command of the memory tool. */
+export const memoryAnswer = z.object({
+  content: z.string().meta({ description: "The content of the tool result." }),
+  is_error: z.boolean(),
+}).meta({ id: "MemoryAnswer" });

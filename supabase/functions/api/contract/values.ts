@@ -1,0 +1,28 @@
+/** Values that several records have, and what a schema of the contract describes as a type. */
+import { z } from "zod";
+import { RUN_ID_LENGTH_MAX } from "./limits.ts";
+
+/** The record that a schema describes, as code reads it. */
+export type Wire<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
+type DeepReadonly<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
+  : Value;
+
+/** ISO 8601, UTC, milliseconds, `Z`. */
+export const time = z.iso.datetime({ precision: 3 });
+export const count = z.int().min(0);
+export const version = z.int().min(1);
+
+/** An opaque place in the change feed of one project: that of a version, or the beginning. */
+export const cursor = z.string().regex(/^[0-9a-f]{32}$/);
+export type Cursor = z.infer<typeof cursor>;
+
+/** The ids of runs, as clients make them. */
+export const RUN_ID_SHAPE = new RegExp(`^[A-Za-z0-9._:-]{1,${RUN_ID_LENGTH_MAX}}$`);
+export const RUN_ID_RULE =
+  `must be 1 to ${RUN_ID_LENGTH_MAX} of the characters A-Z, a-z, 0-9, ".", "_", ":" and "-"`;
+export const runId = z.string().regex(RUN_ID_SHAPE, RUN_ID_RULE);
+
+/** What a key may do: read files, change files, change the project's name and keys. */
+export const scope = z.enum(["read", "write", "admin"]);
+export type Scope = z.infer<typeof scope>;

@@ -1,0 +1,93 @@
+/** Versions: those of a file, and those of a project in the order of its change feed. */
+import { z } from "zod";
+import { count, cursor, time, version, type Wire } from "./values.ts";
+
+/** What made a version. */
+export const versionOperation = z.enum([
+  "write",
+  "append",
+  "overwrite",
+  "edit",
+  "delete",
+  "restore",
+  "copy",
+  "move",
+  "undo",
+  "purge",
+]);
+export type VersionOperation = z.infer<typeof versionOperation>;
+
+/** What made a version, and what the client said about it. */
+export const versionOrigin = z.object({
+  operation: versionOperation.meta({ description: "What made the version." }),
+  runId: z.string().optional().meta({ description: "`X-Run-Id` of the request." }),
+  actor: z.string().optional().meta({ description: "`X-Actor` of the request." }),
+  note: z.string().optional().meta({ description: "`X-Change-Note` of the request, decoded." }),
+  from: z.object({ path: z.string(), version }).optional().meta({
+    description: "Of a copy, move or restore: where the content is from, if the key sees that path.",
+  }),
+  keyId: z.uuid().optional().meta({
+    description:
+      "For the owner, and keys with the scope `admin`: the key that wrote it; absent where it was the console.",
+  }),
+});
+export type VersionOrigin = Wire<typeof versionOrigin>;
+
+const deleted = z.literal(true).optional().meta({ description: "A tombstone: the file was deleted." });
+
+/** One page of the versions of a file, the newest first. */
+export const versionList = z.object({
+  file: z.object({ path: z.string(), mimeType: z.string() }),
+  versions: z.array(z.object({
+    version,
+    size: count,
+    createdAt: time,
+    updatedAt: time,
+    deleted,
+    redactedAt: time.optional().meta({ description: "Since when its content is gone for good." }),
+    cursor: cursor.meta({ description: "Its place in the change feed." }),
+    ...versionOrigin.shape,
+  })),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+}).meta({ id: "VersionList" });
+export type VersionList = Wire<typeof versionList>;
+export type Version = VersionList["versions"][number];
+
+/** One version, as an entry of the feed. */
+const change = z.object({
+  cursor,
+  path: z.string().optional().meta({ description: "Absent: the file was purged." }),
+  fileId: z.uuid(),
+  version,
+  size: count,
+  mimeType: z.string(),
+  deleted,
+  commitId: z.uuid().meta({ description: "The versions of one transaction share it." }),
+  ...versionOrigin.shape,
+  createdAt: time,
+}).meta({ id: "Change" });
+export type Change = Wire<typeof change>;
+
+export const changePage = z.object({
+  changes: z.array(change),
+  cursor: cursor.meta({ description: "`after` of the next page; with `before`, `before` of it." }),
+  hasMore: z.boolean(),
+}).meta({ id: "ChangePage" });
+export type ChangePage = Wire<typeof changePage>;
+
+/** The latest writes of a project, the newest first. */
+export const activity = z.object({
+  activity: z.array(z.object({
+    fileId: z.uuid(),
+    path: z.string(),
+    version: z.int(),
+    size: z.int(),
+    mimeType: z.string(),
+    deleted: z.literal(true).optional(),
+    ...versionOrigin.shape,
+    createdAt: time,
+    keyId: z.uuid().nullable().meta({ description: "Null: written in the console." }),
+  })),
+}).meta({ id: "Activity" });
