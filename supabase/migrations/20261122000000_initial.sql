@@ -102,104 +102,98 @@ comment on procedure filestore.pin_plan(regproc) is
   'Keeps the plans of a function''s statements from changing: they are made once for a session, by index, whatever the '
   'statistics say.';
 -- 01_limits.sql ======================================================================================================
--- Bounds that the edge function depends on, too, or that are used in several places.
+-- Bounds that several functions share, or that the database and the edge function share. A number that one function alone
+-- uses is a constant of that function.
 
 create type filestore.limits as (
   path_bytes_max integer,
   path_segments_max integer,
+  -- A file has at most this many segments, and the next number more for each MiB or part of one.
   segment_list_max_base integer,
   segment_list_max_per_mib integer,
+  -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   compaction_check_every_segments integer,
   account_projects_max integer,
+  -- Calls of the functions for accounts, all projects of an account together.
   account_requests_per_minute integer,
+  -- Keys that are neither revoked nor expired.
   project_keys_max integer,
   key_grace_period_seconds_max integer,
+  -- The sweep removes a key this long after it was revoked or has expired.
   ended_keys_kept_days integer,
-  ended_keys_pruned_at_once integer,
   name_length_max integer,
+  -- Links of a project that can be used.
   project_links_max integer,
-  project_links_kept_max integer,
   link_seconds_min integer,
   link_seconds_max integer,
   write_link_seconds_max integer,
   link_requests_per_minute integer,
+  -- An ended link is answered as one that ended for this long; then the sweep removes it.
   ended_links_kept_days integer,
-  ended_links_pruned_at_once integer,
-  deleted_rows_at_once integer,
-  console_session_seconds integer,
   idempotency_key_seconds integer,
   operations_per_request integer,
+  -- How long an operation waits for a lock that another transaction holds.
   lock_timeout_milliseconds integer,
-  rate_shards integer,
+  -- Commits of one project that add to its usage at the same time without waiting for each other.
   usage_shards integer,
-  tariff_file_bytes integer,
-  tariff_path_factor integer,
-  tariff_directory_bytes integer,
+  -- The tariff of a version, deletions included, …
   tariff_version_bytes integer,
-  tariff_said_factor integer,
+  -- … of each byte of its run id, actor and note, which an index has, too, …
+  tariff_provenance_factor integer,
+  -- … of each segment in its list, …
   tariff_listed_segment_bytes integer,
+  -- … of each stored segment, and of each in the list of a version with the content of another file, …
   tariff_segment_bytes integer,
-  tariff_shared_segment_bytes integer,
+  -- … and of each byte of text in the search index. `filestore.file_cost` has that of a file.
   tariff_indexed_factor integer,
+  -- A longer text is found by its path alone.
   search_text_bytes_max integer,
+  -- A longer text is stored once for all files of a project that have it.
+  search_shared_bytes_min integer,
   list_directories_max integer,
+  -- Files that a list counts. Of more it tells only that there are more.
   list_total_max integer,
   page_limit_max integer,
+  -- Files that a page of a list with `at=` examines, and as many for the names of sub-folders.
   list_at_examined_max integer,
+  -- Files of one commit of a folder, an undo or a restore.
   commit_files_max integer,
+  -- Paths that a refused copy or move of a folder names.
   conflicting_paths_shown_max integer,
+  -- Files that the restoring of a folder examines, in search of those that changed.
   restore_examined_max integer,
+  -- An archive holds at most this many files, bytes, and segments, each of which is a download.
   export_files_max integer,
   export_bytes_max integer,
   export_segments_max integer,
-  verify_versions_max integer,
-  verify_segments_max integer,
-  verify_rows_max integer,
-  plan_tries_max integer,
+  -- As how many requests the plan of an undo or a restore counts at most.
   plan_requests_max integer,
   changes_limit_max integer,
+  -- Versions that a page of the change feed with filters, or for a key with a path prefix, examines.
   changes_looked_at_max integer,
   run_actors_max integer,
-  runs_looked_at_max integer,
-  runs_counted_versions integer,
+  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
   run_versions_counted_max integer,
-  run_files_examined_max integer,
+  -- Versions that the plan of an undo examines, in search of those of others.
   undo_versions_examined_max integer,
+  -- Versions that a purge removes with its commit. The sweep removes the others in slices.
   erased_versions_max integer,
-  erased_listed_segments_max integer,
-  erasure_slice_versions integer,
-  erasure_scan_versions integer,
-  retention_slice_files integer,
-  retention_slice_versions integer,
-  retention_pass_seconds integer,
+  -- Files that a preview of a rule of retention examines, versions it counts, and files it names.
   retention_preview_files integer,
   retention_preview_versions integer,
   retention_preview_shown integer,
+  -- Days of one question about usage, days that usage is kept, and keys that its answer names.
   usage_days_max integer,
   usage_kept_days integer,
   usage_keys_shown_max integer,
-  usage_fold_seconds integer,
-  usage_slice_versions integer,
-  usage_slice_projects integer,
-  redact_versions_max integer,
   redact_remaining_max integer,
-  search_shared_bytes_min integer,
-  search_path_words_max integer,
-  search_trigrams_max integer,
-  search_words_max_base integer,
-  search_bytes_per_word_min integer,
-  search_pending_max integer,
+  -- Files without indexed text that a search examines, and paths of them that its answer names.
   search_unsearched_max integer,
   search_unsearched_paths_max integer,
-  search_found_at_once_max integer,
-  search_walk_files_max integer,
-  search_walk_bytes_max integer,
-  search_word_matches_max integer,
-  search_exact_chunks_max integer,
-  search_path_splits_max integer,
-  search_ranked_max integer
+  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
+  search_exact_chunks_max integer
 );
-comment on type filestore.limits is 'The bounds that the database and the edge function (`limits.ts`) share.';
+comment on type filestore.limits is 'The bounds that several functions, or the database and the edge function, share.';
 
 -- In plpgsql, so that each value stands beside its name. Immutable: the planner replaces `(filestore.limits()).x` by a
 -- constant, so that reading a limit costs nothing.
@@ -210,148 +204,64 @@ declare
 begin
   v_limits.path_bytes_max := 1024;
   v_limits.path_segments_max := 32;
-  -- A file has at most this many segments, and this many more for each MiB or part of one: a read stays bounded.
   v_limits.segment_list_max_base := 128;
   v_limits.segment_list_max_per_mib := 2;
-  -- A commit returns the segment list for compaction whenever its length passes a multiple of this.
   v_limits.compaction_check_every_segments := 8;
   v_limits.account_projects_max := 20;
-  -- Calls of the functions for accounts, all projects of an account together.
   v_limits.account_requests_per_minute := 120;
-  -- Of those that are neither revoked nor expired.
   v_limits.project_keys_max := 100;
   v_limits.key_grace_period_seconds_max := 604800;
-  -- A key that was revoked or expired so long ago is forgotten, by the sweep.
   v_limits.ended_keys_kept_days := 90;
-  v_limits.ended_keys_pruned_at_once := 100;
   v_limits.name_length_max := 100;
-  -- Links of a project that can be used, and all that are remembered; those that ended give way.
   v_limits.project_links_max := 1000;
-  v_limits.project_links_kept_max := 2000;
   v_limits.link_seconds_min := 60;
   v_limits.link_seconds_max := 604800;
   v_limits.write_link_seconds_max := 3600;
   v_limits.link_requests_per_minute := 60;
-  -- Who uses a link so long after its end is told that it ended, and later that there is none; the sweep forgets it.
   v_limits.ended_links_kept_days := 7;
-  v_limits.ended_links_pruned_at_once := 1000;
-  -- Rows of a deleted project that a slice of the sweep removes.
-  v_limits.deleted_rows_at_once := 5000;
-  v_limits.console_session_seconds := 600;
   v_limits.idempotency_key_seconds := 86400;
   v_limits.operations_per_request := 10;
-  -- How long an operation waits for a lock that another transaction holds.
   v_limits.lock_timeout_milliseconds := 2000;
-  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
-  v_limits.rate_shards := 64;
-  -- Commits of one project that add to its usage at the same time without waiting for each other.
   v_limits.usage_shards := 64;
-  -- What a project's rows in the database count towards its quota: `filestore.database_cost`.
-  v_limits.tariff_file_bytes := 512;
-  v_limits.tariff_path_factor := 14;
-  v_limits.tariff_directory_bytes := 256;
   v_limits.tariff_version_bytes := 512;
-  v_limits.tariff_said_factor := 2;
+  v_limits.tariff_provenance_factor := 2;
   v_limits.tariff_listed_segment_bytes := 16;
   v_limits.tariff_segment_bytes := 256;
-  v_limits.tariff_shared_segment_bytes := 256;
   v_limits.tariff_indexed_factor := 6;
-  -- A longer text is found by its path alone.
   v_limits.search_text_bytes_max := 1048576;
-  -- A longer one is stored once for all files of a project that have it.
   v_limits.search_shared_bytes_min := 512;
-  -- A path is found by so many of its words, the last ones.
-  v_limits.search_path_words_max := 48;
-  -- Numbers that stand for trigrams in their index, for all texts together: a power of two.
-  v_limits.search_trigrams_max := 65536;
-  -- Different words of a text that are indexed: this many, and one more for each so many bytes.
-  v_limits.search_words_max_base := 600;
-  v_limits.search_bytes_per_word_min := 32;
   v_limits.list_directories_max := 1000;
-  -- Files that a list counts. Of more it says only that there are more.
   v_limits.list_total_max := 10000;
   v_limits.page_limit_max := 100;
-  -- Files that a page of a list with `at=` looks at, and as many for the names of sub-folders.
   v_limits.list_at_examined_max := 2000;
-  -- Files of one commit of a folder, an undo or a restore.
   v_limits.commit_files_max := 1000;
-  -- Paths that a refused copy or move of a folder names.
   v_limits.conflicting_paths_shown_max := 20;
-  -- Files that the restoring of a folder looks at, in search of those that changed.
   v_limits.restore_examined_max := 10000;
-  -- What one archive may hold, and of how many segments: each is a download of the function.
   v_limits.export_files_max := 500;
   v_limits.export_bytes_max := 52428800;
   v_limits.export_segments_max := 1000;
-  -- One page of a verification ends with the version that reaches one of these.
-  v_limits.verify_versions_max := 500;
-  v_limits.verify_segments_max := 2000;
-  -- Rows of segments that one page looks at.
-  v_limits.verify_rows_max := 10000;
-  -- How often the files of a plan are locked anew, where others add to them meanwhile.
-  v_limits.plan_tries_max := 5;
-  -- As how many requests the plan of an undo or a restore counts at most.
   v_limits.plan_requests_max := 10;
   v_limits.changes_limit_max := 1000;
-  -- Versions that a page of the change feed with filters, or for a key with a path prefix, looks at.
   v_limits.changes_looked_at_max := 10000;
   v_limits.run_actors_max := 20;
-  -- A page of runs looks at so many, and at no further one once it has counted so many versions.
-  v_limits.runs_looked_at_max := 1000;
-  v_limits.runs_counted_versions := 50000;
-  -- Versions that are counted of one run; of one that has more, counts are what it has at least.
   v_limits.run_versions_counted_max := 10000;
-  -- Files of a run, for each key that claimed it, that are looked at in search of those that the caller sees.
-  v_limits.run_files_examined_max := 10000;
-  -- Versions that the plan of an undo looks at, in search of what others have made.
   v_limits.undo_versions_examined_max := 20000;
-  -- A purge removes at most so many versions with its commit, with so many segments in their lists; the sweep the rest,
-  -- in slices. After an erasure as many versions of the file are looked at, for segments that they still need.
   v_limits.erased_versions_max := 10000;
-  v_limits.erased_listed_segments_max := 1500000;
-  v_limits.erasure_slice_versions := 2000;
-  v_limits.erasure_scan_versions := 500;
-  -- Files that one slice looks at for a rule of retention, versions it removes, and how often time alone makes a pass
-  -- due.
-  v_limits.retention_slice_files := 500;
-  v_limits.retention_slice_versions := 500;
-  v_limits.retention_pass_seconds := 3600;
-  -- Files that a preview of a rule looks at, versions it counts, and files it names.
   v_limits.retention_preview_files := 2000;
   v_limits.retention_preview_versions := 100000;
   v_limits.retention_preview_shown := 20;
-  -- Days that one question about usage is about, how long they are kept, and keys that its answer names.
   v_limits.usage_days_max := 366;
   v_limits.usage_kept_days := 400;
   v_limits.usage_keys_shown_max := 100;
-  -- How often the sweep adds a project's versions to its days, and versions and projects that one slice looks at.
-  v_limits.usage_fold_seconds := 3600;
-  v_limits.usage_slice_versions := 10000;
-  v_limits.usage_slice_projects := 100;
-  v_limits.redact_versions_max := 1000;
   v_limits.redact_remaining_max := 20;
-  -- Files waiting to be indexed are counted up to this number.
-  v_limits.search_pending_max := 10000;
-  -- Files without indexed text that a search looks at, and paths of those not searched that its answer names.
   v_limits.search_unsearched_max := 2000;
   v_limits.search_unsearched_paths_max := 20;
-  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
-  v_limits.search_found_at_once_max := 1000;
-  -- For a pattern too short for the index so many texts, and bytes of them, are read at once.
-  v_limits.search_walk_files_max := 2000;
-  v_limits.search_walk_bytes_max := 4194304;
-  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
-  v_limits.search_word_matches_max := 10000;
-  -- Ways to divide a query's words between paths and shared contents, the most frequent ones.
-  v_limits.search_path_splits_max := 32;
-  -- In a project with up to this many chunks each embedding is compared; in a larger one the index is used.
   v_limits.search_exact_chunks_max := 10000;
-  -- Files ranked by words, and chunks ranked by meaning.
-  v_limits.search_ranked_max := 200;
   return v_limits;
 end
 $$;
-comment on function filestore.limits is 'The limits. A test compares each with its namesake in limits.ts.';
+comment on function filestore.limits is
+  'The limits. A test compares those that `limits.ts` has, too, and finds each that no function reads.';
 call filestore.grant_execute(
   'filestore.limits', 'filestore_account', 'filestore_admin', 'filestore_engine', 'filestore_search');
 
@@ -1493,7 +1403,9 @@ declare
   v_create constant text :=
     'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
     'begin atomic select ';
-  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
+  -- A power of two.
+  c_numbers constant integer := 65536;
+  v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
   execute format(v_create, 'search_trigrams(p_text text)')
     || case when v_schema is null then '''{}''::integer[]; end'
@@ -1820,7 +1732,8 @@ create function filestore.count_requests(
 ) returns filestore.request_count
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_shards constant integer := (filestore.limits()).rate_shards;
+  -- Requests of one project that are counted at the same time without waiting for each other's transactions.
+  c_shards constant integer := 64;
   v_window timestamptz := date_trunc('minute', clock_timestamp());
   v_latest timestamptz;
   v_shards integer;
@@ -3597,7 +3510,8 @@ create function filestore.run_files(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
+  -- For each key that wrote in the run.
+  c_examined_max constant integer := 10000;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
@@ -3758,6 +3672,9 @@ call filestore.grant_execute('filestore.run_record', 'filestore_engine');
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- A page examines at most this many runs, and no further one once it has counted this many versions.
+  c_examined_max constant integer := 1000;
+  c_counted_max constant integer := 50000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_before bigint;
@@ -3779,11 +3696,11 @@ begin
   for v_run in
     select r.run_id, r.first_position from filestore.runs r
     where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
-    order by r.project_id desc, r.first_position desc limit (filestore.limits()).runs_looked_at_max + 1
+    order by r.project_id desc, r.first_position desc limit c_examined_max + 1
   loop
     -- A page ends early where counting has become too much work.
-    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= (filestore.limits()).runs_looked_at_max
-      or v_counted >= (filestore.limits()).runs_counted_versions;
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= c_examined_max
+      or v_counted >= c_counted_max;
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
     v_looked_at := v_looked_at + 1;
@@ -3963,14 +3880,19 @@ call filestore.grant_execute('filestore.indexed_bytes', 'filestore_admin', 'file
 create function filestore.file_cost(p_path text) returns bigint
 language plpgsql immutable set search_path = '' as $$
 declare
+  -- The tariff: of each file, deleted or not, of each byte of its path, and of each directory above it.
+  c_file_bytes constant integer := 512;
+  c_path_factor constant integer := 14;
+  c_directory_bytes constant integer := 256;
   v_directories constant integer := array_length(string_to_array(p_path, '/'), 1) - 1;
 begin
-  return (filestore.limits()).tariff_file_bytes + (filestore.limits()).tariff_path_factor * octet_length(p_path)
-    + v_directories * ((filestore.limits()).tariff_directory_bytes + octet_length(p_path));
+  return c_file_bytes + coalesce(
+    c_path_factor * octet_length(p_path) + v_directories * (c_directory_bytes + octet_length(p_path)), 0);
 end
 $$;
 comment on function filestore.file_cost is
-  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself.';
+  'What a file counts towards the quota, whatever its versions: as though it had its directories to itself. A purged '
+  'file has no path, and counts as its row.';
 call filestore.grant_execute('filestore.file_cost', 'filestore_admin', 'filestore_engine');
 
 create function filestore.database_cost(
@@ -3983,7 +3905,7 @@ begin
     + (filestore.limits()).tariff_listed_segment_bytes * cardinality(p_next.segment_ids)
     + (filestore.limits()).tariff_segment_bytes * p_new_segments
     + case when p_next.source_file_id is not null and p_next.source_file_id is distinct from (p_before).id
-      then (filestore.limits()).tariff_shared_segment_bytes * cardinality(p_next.segment_ids) else 0 end
+      then (filestore.limits()).tariff_segment_bytes * cardinality(p_next.segment_ids) else 0 end
     + (filestore.limits()).tariff_indexed_factor * (
       case when p_next.is_deleted then 0
         else filestore.indexed_bytes(p_next.size, p_next.mime_type, p_next.is_text) end
@@ -4001,10 +3923,10 @@ declare
   c_listed constant integer := cardinality((p_version).segment_ids);
 begin
   return (filestore.limits()).tariff_version_bytes + (filestore.limits()).tariff_listed_segment_bytes * c_listed
-    + (filestore.limits()).tariff_said_factor * octet_length(concat(
+    + (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       (p_version).run_id, (p_version).actor, (p_version).note))
     + case when (p_version).source_file_id <> (p_version).file_id
-      then (filestore.limits()).tariff_shared_segment_bytes * c_listed else 0 end;
+      then (filestore.limits()).tariff_segment_bytes * c_listed else 0 end;
 end
 $$;
 comment on function filestore.version_cost is 'What the row of a version counts towards the quota, as it was charged.';
@@ -4183,7 +4105,7 @@ begin
   return row (
     p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
     v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
 end
 $$;
@@ -5583,11 +5505,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
   c_answer_bytes_per_file constant integer := 1600;
+  c_tries constant integer := 5;
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
 begin
-  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+  for v_try in 1 .. c_tries loop
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then
@@ -5788,10 +5711,12 @@ create function filestore.remove_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Segments in the lists of the versions that are removed together.
+  c_listed_max constant integer := 1500000;
   v_through integer;
 begin
   -- At least one, however long its list.
-  select coalesce(max(l.version) filter (where l.listed <= (filestore.limits()).erased_listed_segments_max),
+  select coalesce(max(l.version) filter (where l.listed <= c_listed_max),
     min(l.version))
   into v_through
   from (
@@ -5851,6 +5776,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
 begin
@@ -5879,7 +5805,8 @@ begin
     actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', p_key_id, p_actor, v_now);
+    'purge', p_key_id, p_actor, v_now)
+  returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
     purged_at)
@@ -5896,9 +5823,8 @@ begin
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
     v_project_id, v_released.bytes,
-    v_removed.database_bytes + v_released.database_bytes + filestore.file_cost((p_file).path)
-      - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
-      - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
+    v_removed.database_bytes + v_released.database_bytes
+      + filestore.file_cost((p_file).path) - filestore.file_cost(null) - filestore.version_cost(v_receipt)
       + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
         * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
     v_removed.versions - 1);
@@ -6021,6 +5947,9 @@ create function filestore.sharing_versions(p_session filestore.session, p_file f
 returns jsonb
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+declare
+  -- Versions of each file that are examined, the latest ones.
+  c_examined_max constant integer := 2000;
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
@@ -6046,7 +5975,7 @@ begin
         select n.version from (
           select o.version, o.segment_ids from filestore.file_versions o
           where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit (filestore.limits()).erasure_slice_versions
+          order by o.version desc limit c_examined_max
         ) n
         where exists (
           select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
@@ -6109,6 +6038,7 @@ call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_r
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_slice_versions constant integer := 2000;
   v_purged filestore.purged_files;
   v_removed record;
   v_released record;
@@ -6119,7 +6049,7 @@ begin
   if not found then return; end if;
   perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
-    v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
+    v_purged.project_id, v_purged.file_id, 2147483647, c_slice_versions);
   v_released := filestore.release_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end
@@ -6470,6 +6400,8 @@ create function public.filestore_create_link(p_key_hash text, p_request_id uuid,
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
+  -- Links of a project that are stored; those that ended are removed first.
+  c_kept_max constant integer := 2000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
@@ -6509,7 +6441,7 @@ begin
   with removed as (
     delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
       select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
+      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
     returning l.id
   )
   delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;
@@ -6821,6 +6753,8 @@ create function filestore.trim_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Versions that are examined, with the file locked, for segments that they still need.
+  c_examined_max constant integer := 500;
   v_removed record;
   v_settled record;
 begin
@@ -6830,7 +6764,7 @@ begin
   delete from filestore.search_texts t
   where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
   v_settled := filestore.settle_segments(
-    p_file, v_removed.segment_ids, (filestore.limits()).erasure_scan_versions);
+    p_file, v_removed.segment_ids, c_examined_max);
   versions := v_removed.versions;
   bytes := v_settled.bytes;
   database_bytes := v_removed.database_bytes + v_settled.database_bytes;
@@ -6852,7 +6786,7 @@ begin
     -- Null: whenever that was.
     or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
       r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-      or r.started_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).retention_pass_seconds)
+      or r.started_at < filestore.sweep_clock() - interval '1 hour'
       or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
 end
 $$;
@@ -6932,8 +6866,8 @@ call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
 create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_files_max constant integer := (filestore.limits()).retention_slice_files;
-  c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
+  c_files_max constant integer := 500;
+  c_versions_max constant integer := 500;
   v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;
@@ -7090,8 +7024,7 @@ begin
   values (
     p_project_id, coalesce(v_last, v_position),
     -- With more left it is due at once, and has its turn like the others.
-    filestore.sweep_clock() - make_interval(
-      secs => case when v_versions < p_versions_max then 0 else (filestore.limits()).usage_fold_seconds end))
+    filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
   perform filestore.note_usage_level(p_project_id, v_today);
   return v_versions;
@@ -7107,7 +7040,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
   v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
-  v_left integer := (filestore.limits()).usage_slice_versions;
+  c_projects constant integer := 100;
+  v_left integer := 10000;
   v_project_id uuid;
   v_is_any boolean := false;
 begin
@@ -7116,8 +7050,8 @@ begin
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
       where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
-        or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-      order by coalesce(f.folded_at, p.created_at), p.id limit (filestore.limits()).usage_slice_projects
+        or f.folded_at < filestore.sweep_clock() - interval '1 hour')
+      order by coalesce(f.folded_at, p.created_at), p.id limit c_projects
     ) due order by due.id
   loop
     v_is_any := true;
@@ -7297,8 +7231,7 @@ language sql volatile set search_path = '' as $$
     select k.id from filestore.api_keys k
     where k.key_hash is not null and least(k.revoked_at, k.expires_at)
       < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
-    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
-    for update skip locked
+    order by least(k.revoked_at, k.expires_at) limit 100 for update skip locked
   ), removed as (
     delete from filestore.api_keys k using ended e
     where k.id = e.id and not k.has_written
@@ -7308,7 +7241,7 @@ language sql volatile set search_path = '' as $$
   from ended e where k.id = e.id and k.id not in (select r.id from removed r)
 $$;
 comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
+  'Removes keys that ended long ago, 100 at a time. Of one that versions may name, id and name stay.';
 call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
 
 create function filestore.prune_links() returns void
@@ -7316,13 +7249,13 @@ language sql volatile set search_path = '' as $$
   with ended as materialized (
     select l.id from filestore.links l
     where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
+    order by l.expires_at limit 1000 for update skip locked
   ), removed as (
     delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
   )
   delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
 $$;
-comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
+comment on function filestore.prune_links is 'Removes links that expired long ago, 1,000 at a time.';
 call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
 create function filestore.sweepable_through() returns date
@@ -7452,7 +7385,9 @@ create function public.filestore_verify_versions(
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  c_limits constant filestore.limits := filestore.limits();
+  -- A page ends with the version that reaches one of these.
+  c_page_versions constant integer := 500;
+  c_page_segments constant integer := 2000;
   -- After a file's last version.
   c_version_max constant integer := 2147483647;
   v_file record;
@@ -7467,12 +7402,12 @@ begin
     select f.id, f.path, f.version, f.segment_ids from filestore.files f
     where f.project_id = p_project_id and f.path >= coalesce(p_after_path, '')
       and (f.path <> p_after_path or p_after_version < c_version_max) is not false
-    order by f.path limit c_limits.verify_versions_max
+    order by f.path limit c_page_versions
   loop
     for v_version in
       select v.version, v.segment_ids from filestore.file_versions v
       where v.file_id = v_file.id and v.version > case when v_file.path = p_after_path then p_after_version else 0 end
-      order by v.version limit c_limits.verify_versions_max
+      order by v.version limit c_page_versions
     loop
       v_listed := v_version.segment_ids;
       -- The latest version is read by the file's own list, which a compaction may have changed.
@@ -7483,8 +7418,8 @@ begin
         'path', v_file.path, 'version', v_version.version, 'segments', to_jsonb(v_listed));
       v_ids := v_ids || v_listed;
       v_next := jsonb_build_object('path', v_file.path, 'version', v_version.version);
-      exit files when cardinality(v_versions) >= c_limits.verify_versions_max
-        or cardinality(v_ids) >= c_limits.verify_segments_max;
+      exit files when cardinality(v_versions) >= c_page_versions
+        or cardinality(v_ids) >= c_page_segments;
     end loop;
     -- Past the whole of this file, also where it has no version.
     v_next := jsonb_build_object('path', v_file.path, 'version', c_version_max);
@@ -7520,14 +7455,14 @@ set search_path = '' set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
-  c_most constant integer := (filestore.limits()).verify_rows_max;
+  c_page_rows constant integer := 10000;
   -- What is younger may be uploaded, or committed, right now.
   v_through constant date := filestore.sweepable_through();
 begin
   return (
     with page as materialized (
       select s.id, s.project_id, s.stored_on from filestore.segments s
-      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_most
+      where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit c_page_rows
     ), found as (
       select p.project_id, jsonb_agg(p.id) as ids from page p
       where p.stored_on <= v_through and (p_project_id is null or p.project_id = p_project_id)
@@ -7806,7 +7741,7 @@ language plpgsql volatile security definer
 -- The rows of a slice are found by index, whatever the statistics of the table say.
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  c_rows constant integer := 5000;
   v_table record;
   v_removed integer := 0;
   v_count integer;
@@ -8360,7 +8295,7 @@ begin
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'usage' then
-      perform filestore.fold_usage(p_project_id, (filestore.limits()).usage_slice_versions);
+      perform filestore.fold_usage(p_project_id, 10000);
       return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
@@ -8459,7 +8394,7 @@ begin
   values (
     decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
     filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
-    clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
+    clock_timestamp() + interval '10 minutes')
   on conflict (token_hash) do update
     set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
         expires_at = excluded.expires_at;
@@ -8920,7 +8855,8 @@ call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'fi
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  v_max constant integer := (filestore.limits()).search_path_words_max;
+  -- A longer path is found by its last words.
+  c_words_max constant integer := 48;
   -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
   v_split constant text := filestore.search_camel_split(p_path);
   v_lists text[] := array[v_split];
@@ -8931,7 +8867,7 @@ begin
   if v_split <> p_path then v_lists := v_lists || p_path; end if;
   foreach v_list in array v_lists loop
     v_words := regexp_split_to_array(v_list, '[^[:alnum:]]+');
-    v_words := v_words[greatest(cardinality(v_words) - v_max + 1, 1) :];
+    v_words := v_words[greatest(cardinality(v_words) - c_words_max + 1, 1) :];
     v_found := v_found || to_tsvector('pg_catalog.english', array_to_string(v_words, ' '));
   end loop;
   return setweight(
@@ -8949,17 +8885,17 @@ create function filestore.search_content_words(p_content text, out words tsvecto
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
-  v_words_max constant integer := (filestore.limits()).search_words_max_base
-    + octet_length(p_content) / (filestore.limits()).search_bytes_per_word_min;
+  -- Prose and code have fewer different words.
+  c_words_max constant integer := 600 + octet_length(p_content) / 32;
   v_length integer := length(v_content);
 begin
   is_cut := false;
   loop
     begin
       words := setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
-      exit when length(words) <= v_words_max;
+      exit when length(words) <= c_words_max;
       is_cut := true;
-      v_length := least(v_length::bigint * v_words_max / length(words), v_length * 3 / 4);
+      v_length := least(v_length::bigint * c_words_max / length(words), v_length * 3 / 4);
     exception when program_limit_exceeded then
       -- A tsvector holds 1 MB of distinct words.
       is_cut := true;
@@ -9457,7 +9393,11 @@ create function filestore.search_pattern_candidates(p_project_id uuid, p_query j
 returns table (file_id uuid, walked_to text)
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
+  c_found_max constant integer := 1000;
+  -- Texts, and bytes of them, that one call reads for a pattern too short for the index.
+  c_walk_files constant integer := 2000;
+  c_walk_bytes constant integer := 4194304;
   v_clause jsonb;
   v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
   -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
@@ -9530,9 +9470,9 @@ begin
         || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
       from unnest(v_first, v_first_trigrams) l (condition, trigrams)
       cross join unnest(array[v_own, v_shared]) s (source)) || ') c'
-    into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
+    into v_few, v_count using p_project_id, c_found_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-    if v_count <= v_limits.search_found_at_once_max then
+    if v_count <= c_found_max then
       return query select f.id, null from unnest(v_few) with ordinality f (id, place)
         where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
       return;
@@ -9541,9 +9481,9 @@ begin
     -- No index has literals without trigrams: texts are read one by one along the paths, not more than so many bytes.
     open v_texts for execute
       'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
-      || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
+      || ' order by t.path limit $2' using p_project_id, c_walk_files;
     v_count := 0;
-    for v_walked in 1 .. v_limits.search_walk_files_max loop
+    for v_walked in 1 .. c_walk_files loop
       fetch v_texts into file_id, v_path, v_bytes, v_is_found;
       exit when not found;
       v_read := v_read + v_bytes;
@@ -9552,7 +9492,7 @@ begin
         if v_count > v_skip then return next; end if;
         exit when v_count = v_skip + v_files;
       end if;
-      if v_walked = v_limits.search_walk_files_max or v_read >= v_limits.search_walk_bytes_max then
+      if v_walked = c_walk_files or v_read >= c_walk_bytes then
         return query select null::uuid, v_path;
         exit;
       end if;
@@ -9586,7 +9526,7 @@ declare
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
     'returns table (file_id uuid, hash uuid, distance double precision) '
     'language sql stable set search_path = '''' ';
-  v_limit constant integer := (filestore.limits()).search_ranked_max;
+  c_nearest constant integer := 200;
   v_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_dimensions integer;
   v_none constant text := 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$';
@@ -9613,7 +9553,7 @@ begin
           format(
             '(c.embedding::%1$s.vector(%2$s)) operator(%1$s.<=>) (p_vector::%1$s.vector(%2$s))', v_schema,
             v_dimensions),
-          v_chunks, v_dimensions, v_limit) end;
+          v_chunks, v_dimensions, c_nearest) end;
     execute format(
       'comment on function filestore.search_nearest_%s is %L', v_dimensions,
       'The chunks nearest to a vector of this size, found along the index, which is approximate.');
@@ -9624,7 +9564,7 @@ begin
       'select c.file_id, c.hash, (c.embedding::%1$s.vector) operator(%1$s.<=>) (p_vector::%1$s.vector) as distance '
       'from (select c.file_id, c.hash, c.embedding from %2$s and cardinality(c.embedding) = cardinality(p_vector) '
       'order by c.file_id, c.hash limit %3$s) c order by distance limit %4$s; end',
-      v_schema, v_chunks, v_chunks_max, v_limit) end;
+      v_schema, v_chunks, v_chunks_max, c_nearest) end;
 end
 $$;
 comment on function filestore.search_has_vectors is
@@ -9687,7 +9627,12 @@ create function filestore.search_rank_candidates(p_project_id uuid, p_query json
 returns table (list text, file_id uuid, hash uuid, score double precision)
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
+  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
+  c_matches_max constant integer := 10000;
+  -- Ways to divide a query's words between paths and shared contents, the most frequent ones.
+  c_splits constant integer := 32;
+  c_ranked constant integer := 200;
   v_words tsquery;
   v_directory constant text := nullif(p_query ->> 'directory', '');
   v_meaning record;
@@ -9738,7 +9683,7 @@ declare
       )
       select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
       from found f order by score desc, f.path limit %2$s
-    $q$, v_filter, v_limits.search_ranked_max);
+    $q$, v_filter, c_ranked);
 begin
   if p_query ->> 'names' is not null then
     -- Only words of the path have the weight A.
@@ -9758,8 +9703,8 @@ begin
         )
         select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
         from found f order by score desc, f.path limit %2$s
-      $q$, v_filter, v_limits.search_ranked_max)
-    using p_project_id, v_words, v_limits.search_word_matches_max;
+      $q$, v_filter, c_ranked)
+    using p_project_id, v_words, c_matches_max;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
   elsif p_query ->> 'words' is not null then
     v_words := filestore.search_tsquery(p_query ->> 'words');
@@ -9771,12 +9716,12 @@ begin
     -- would read those of all texts of a project that it takes for small.
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     return query execute v_statement
-    using p_project_id, v_words, v_limits.search_word_matches_max, v_lexemes, v_any,
-      v_limits.search_path_splits_max, v_words::text ~ '!';
+    using p_project_id, v_words, c_matches_max, v_lexemes, v_any,
+      c_splits, v_words::text ~ '!';
     -- No file has all of the plain words: then any of them matches.
     if not found and v_words::text ~ ' & ' and v_words::text !~ '!' and p_query ->> 'words' !~* '"|\mor\M' then
       return query execute v_statement
-      using p_project_id, v_any, v_limits.search_word_matches_max, v_lexemes, v_any, v_limits.search_path_splits_max,
+      using p_project_id, v_any, c_matches_max, v_lexemes, v_any, c_splits,
         false;
     end if;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
@@ -9784,7 +9729,7 @@ begin
   if p_query -> 'vector' = 'null'::jsonb or not filestore.search_has_vectors() then return; end if;
   select count(*) into v_chunks from (
     select from filestore.search_chunks c where c.project_id = p_project_id
-    limit v_limits.search_exact_chunks_max + 1) c;
+    limit c_chunks_max + 1) c;
   -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
   for v_meaning in
     select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
@@ -9793,7 +9738,7 @@ begin
   loop
     v_vector := array(
       select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
-    if v_chunks <= v_limits.search_exact_chunks_max
+    if v_chunks <= c_chunks_max
       or cardinality(v_vector) <> all (filestore.vector_sizes()) then
       return query select v_meaning.list, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
         p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
@@ -9801,7 +9746,7 @@ begin
     else
       -- Continues in the index until enough rows satisfy the conditions.
       perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-      perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
+      perform set_config('hnsw.ef_search', c_ranked::text, true);
       return query execute format(
         'select $8, n.file_id, n.hash, 1 - n.distance '
         'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
@@ -9838,12 +9783,12 @@ begin
     select from filestore.search_queue q
     where q.project_id = p_session.project_id and q.stage <= p_stage
       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-    limit (filestore.limits()).search_pending_max) q);
+    limit 10000) q);
 end
 $$;
 comment on function filestore.search_pending is
-  'Files in the scope that are not indexed yet, up to the stage. Counted up to a limit, which also stands for any '
-  'larger number.';
+  'Files in the scope that are not indexed yet, up to the stage. They are counted up to 10,000, which also stands for '
+  'any larger number.';
 call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)

@@ -155,7 +155,9 @@ declare
   v_create constant text :=
     'create function filestore.%s returns integer[] language sql immutable cost 10000 set search_path = '''' '
     'begin atomic select ';
-  v_number constant text := format('hashtext(t.trigram) & %s', (filestore.limits()).search_trigrams_max - 1);
+  -- A power of two.
+  c_numbers constant integer := 65536;
+  v_number constant text := format('hashtext(t.trigram) & %s', c_numbers - 1);
 begin
   execute format(v_create, 'search_trigrams(p_text text)')
     || case when v_schema is null then '''{}''::integer[]; end'

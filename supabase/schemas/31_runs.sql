@@ -82,7 +82,8 @@ create function filestore.run_files(
 )
 language plpgsql stable set search_path = '' as $$
 declare
-  c_examined_max constant integer := (filestore.limits()).run_files_examined_max;
+  -- For each key that wrote in the run.
+  c_examined_max constant integer := 10000;
   c_none constant uuid := '00000000-0000-0000-0000-000000000000';
   v_found filestore.run_file[] := '{}';
   v_key_id uuid;
@@ -243,6 +244,9 @@ call filestore.grant_execute('filestore.run_record', 'filestore_engine');
 create function public.filestore_runs(p_key_hash text, p_request_id uuid, p_limit integer, p_after text) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
+  -- A page examines at most this many runs, and no further one once it has counted this many versions.
+  c_examined_max constant integer := 1000;
+  c_counted_max constant integer := 50000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'read');
   v_project_id constant uuid := v_session.project_id;
   v_before bigint;
@@ -264,11 +268,11 @@ begin
   for v_run in
     select r.run_id, r.first_position from filestore.runs r
     where r.project_id = v_project_id and r.first_position < coalesce(v_before, 9223372036854775807)
-    order by r.project_id desc, r.first_position desc limit (filestore.limits()).runs_looked_at_max + 1
+    order by r.project_id desc, r.first_position desc limit c_examined_max + 1
   loop
     -- A page ends early where counting has become too much work.
-    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= (filestore.limits()).runs_looked_at_max
-      or v_counted >= (filestore.limits()).runs_counted_versions;
+    v_has_more := jsonb_array_length(v_runs) >= p_limit or v_looked_at >= c_examined_max
+      or v_counted >= c_counted_max;
     exit when v_has_more;
     v_summary := filestore.summarize_run(v_project_id, v_run.run_id, v_session.path_prefix is not null);
     v_looked_at := v_looked_at + 1;

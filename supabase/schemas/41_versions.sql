@@ -171,7 +171,7 @@ begin
   return row (
     p_commit ->> 'commitId', coalesce(p_commit ->> 'operation', p_kind), v_provenance ->> 'runId',
     v_provenance ->> 'actor', v_provenance ->> 'note', null, null,
-    case when v_provenance is null then 0 else (filestore.limits()).tariff_said_factor * octet_length(concat(
+    case when v_provenance is null then 0 else (filestore.limits()).tariff_provenance_factor * octet_length(concat(
       v_provenance ->> 'runId', v_provenance ->> 'actor', v_provenance ->> 'note')) end)::filestore.change;
 end
 $$;

@@ -20,11 +20,12 @@ language plpgsql volatile set search_path = '' as $$
 declare
   -- An answer is stored for 24 hours, so its length counts, too. A write of one file stores up to as much.
   c_answer_bytes_per_file constant integer := 1600;
+  c_tries constant integer := 5;
   v_plan filestore.plan;
   v_again filestore.plan;
   v_remaining integer;
 begin
-  for v_try in 1 .. (filestore.limits()).plan_tries_max loop
+  for v_try in 1 .. c_tries loop
     v_plan := filestore.plan_of(p_session, p_kind, p_commit);
     if v_plan.refusal is not null then return v_plan; end if;
     if v_try = 1 then

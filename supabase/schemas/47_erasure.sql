@@ -114,10 +114,12 @@ create function filestore.remove_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Segments in the lists of the versions that are removed together.
+  c_listed_max constant integer := 1500000;
   v_through integer;
 begin
   -- At least one, however long its list.
-  select coalesce(max(l.version) filter (where l.listed <= (filestore.limits()).erased_listed_segments_max),
+  select coalesce(max(l.version) filter (where l.listed <= c_listed_max),
     min(l.version))
   into v_through
   from (
@@ -177,6 +179,7 @@ declare
   v_removed record;
   v_segment_ids uuid[];
   v_released record;
+  v_receipt filestore.file_versions;
   v_versions bigint;
   v_pending bigint;
 begin
@@ -205,7 +208,8 @@ begin
     actor, created_at)
   values (
     v_project_id, v_file_id, (p_file).version + 1, 'application/octet-stream', 0, true, '{}', p_commit_id, v_position,
-    'purge', p_key_id, p_actor, v_now);
+    'purge', p_key_id, p_actor, v_now)
+  returning * into v_receipt;
   insert into filestore.purged_files (
     project_id, file_id, path_hash, place_hashes, versions, bytes, pending_versions, first_pending_versions,
     purged_at)
@@ -222,9 +226,8 @@ begin
   -- The row of the file and the receipt stay.
   perform filestore.release_usage(
     v_project_id, v_released.bytes,
-    v_removed.database_bytes + v_released.database_bytes + filestore.file_cost((p_file).path)
-      - (filestore.limits()).tariff_file_bytes - (filestore.limits()).tariff_version_bytes
-      - (filestore.limits()).tariff_said_factor * octet_length(coalesce(p_actor, ''))
+    v_removed.database_bytes + v_released.database_bytes
+      + filestore.file_cost((p_file).path) - filestore.file_cost(null) - filestore.version_cost(v_receipt)
       + case when (p_file).is_deleted then 0 else (filestore.limits()).tariff_indexed_factor
         * filestore.indexed_bytes((p_file).size, (p_file).mime_type, (p_file).is_text) end,
     v_removed.versions - 1);
@@ -347,6 +350,9 @@ create function filestore.sharing_versions(p_session filestore.session, p_file f
 returns jsonb
 language plpgsql volatile
 set search_path = '' set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set jit = off as $$
+declare
+  -- Versions of each file that are examined, the latest ones.
+  c_examined_max constant integer := 2000;
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('path', r.path, 'version', r.version)), '[]')
@@ -372,7 +378,7 @@ begin
         select n.version from (
           select o.version, o.segment_ids from filestore.file_versions o
           where o.project_id = p_session.project_id and o.file_id = i.file_id
-          order by o.version desc limit (filestore.limits()).erasure_slice_versions
+          order by o.version desc limit c_examined_max
         ) n
         where exists (
           select from unnest(n.segment_ids) s (id) where s.id in (select p.id from unnest(p_segment_ids) p (id)))
@@ -435,6 +441,7 @@ call filestore.publish('public.filestore_redact', 'filestore_engine', 'service_r
 create function filestore.sweep_purged_versions(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
+  c_slice_versions constant integer := 2000;
   v_purged filestore.purged_files;
   v_removed record;
   v_released record;
@@ -445,7 +452,7 @@ begin
   if not found then return; end if;
   perform set_config('filestore.due_since', v_purged.due_since::text, true);
   v_removed := filestore.remove_versions(
-    v_purged.project_id, v_purged.file_id, 2147483647, (filestore.limits()).erasure_slice_versions);
+    v_purged.project_id, v_purged.file_id, 2147483647, c_slice_versions);
   v_released := filestore.release_segments(v_purged.project_id, v_purged.file_id, v_removed.segment_ids);
   update filestore.purged_files g
   set pending_versions = case when v_removed.versions = 0 then 0 else g.pending_versions - v_removed.versions end

@@ -27,6 +27,8 @@ create function public.filestore_create_link(p_key_hash text, p_request_id uuid,
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   v_limits constant filestore.limits := filestore.limits();
+  -- Links of a project that are stored; those that ended are removed first.
+  c_kept_max constant integer := 2000;
   v_session constant filestore.session := filestore.authorize(p_key_hash, p_request_id, 'write');
   v_scope constant text := p_link ->> 'for';
   v_path constant text := p_link ->> 'path';
@@ -66,7 +68,7 @@ begin
   with removed as (
     delete from filestore.links l where l.project_id = v_session.project_id and l.id in (
       select o.id from filestore.links o where o.project_id = v_session.project_id
-      order by filestore.has_ended(o), o.created_at desc, o.id offset v_limits.project_links_kept_max - 1)
+      order by filestore.has_ended(o), o.created_at desc, o.id offset c_kept_max - 1)
     returning l.id
   )
   delete from filestore.link_windows w using removed r where w.project_id = v_session.project_id and w.link_id = r.id;

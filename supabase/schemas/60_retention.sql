@@ -92,6 +92,8 @@ create function filestore.trim_versions(
 )
 language plpgsql volatile set search_path = '' as $$
 declare
+  -- Versions that are examined, with the file locked, for segments that they still need.
+  c_examined_max constant integer := 500;
   v_removed record;
   v_settled record;
 begin
@@ -101,7 +103,7 @@ begin
   delete from filestore.search_texts t
   where t.project_id = (p_file).project_id and t.file_id = (p_file).id and t.version <= p_cut;
   v_settled := filestore.settle_segments(
-    p_file, v_removed.segment_ids, (filestore.limits()).erasure_scan_versions);
+    p_file, v_removed.segment_ids, c_examined_max);
   versions := v_removed.versions;
   bytes := v_settled.bytes;
   database_bytes := v_removed.database_bytes + v_settled.database_bytes;
@@ -123,7 +125,7 @@ begin
     -- Null: whenever that was.
     or (p.retention_set_at <= p_begun) is not false and (r.applied_at < p_begun) is not false and (
       r.project_id is null or r.after_file is not null or r.started_at < p.retention_set_at
-      or r.started_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).retention_pass_seconds)
+      or r.started_at < filestore.sweep_clock() - interval '1 hour'
       or filestore.last_position(p.id, r.position, 9223372036854775807) > r.position));
 end
 $$;
@@ -203,8 +205,8 @@ call filestore.grant_execute('filestore.apply_rule', 'filestore_admin');
 create function filestore.sweep_retention(p_project_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
-  c_files_max constant integer := (filestore.limits()).retention_slice_files;
-  c_versions_max constant integer := (filestore.limits()).retention_slice_versions;
+  c_files_max constant integer := 500;
+  c_versions_max constant integer := 500;
   v_project filestore.projects;
   v_pass filestore.retention_passes;
   v_seen filestore.files;

@@ -93,8 +93,7 @@ begin
   values (
     p_project_id, coalesce(v_last, v_position),
     -- With more left it is due at once, and has its turn like the others.
-    filestore.sweep_clock() - make_interval(
-      secs => case when v_versions < p_versions_max then 0 else (filestore.limits()).usage_fold_seconds end))
+    filestore.sweep_clock() - case when v_versions < p_versions_max then interval '0' else interval '1 hour' end)
   on conflict (project_id) do update set position = excluded.position, folded_at = excluded.folded_at;
   perform filestore.note_usage_level(p_project_id, v_today);
   return v_versions;
@@ -110,7 +109,8 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_today constant date := (filestore.sweep_clock() at time zone 'UTC')::date;
   v_oldest constant date := v_today - (filestore.limits()).usage_kept_days;
-  v_left integer := (filestore.limits()).usage_slice_versions;
+  c_projects constant integer := 100;
+  v_left integer := 10000;
   v_project_id uuid;
   v_is_any boolean := false;
 begin
@@ -119,8 +119,8 @@ begin
     select due.id from (
       select p.id from filestore.projects p left join filestore.usage_folds f on f.project_id = p.id
       where p.deleted_at is null and (p.created_at <= p_begun) is not false and (f.project_id is null
-        or f.folded_at < filestore.sweep_clock() - make_interval(secs => (filestore.limits()).usage_fold_seconds))
-      order by coalesce(f.folded_at, p.created_at), p.id limit (filestore.limits()).usage_slice_projects
+        or f.folded_at < filestore.sweep_clock() - interval '1 hour')
+      order by coalesce(f.folded_at, p.created_at), p.id limit c_projects
     ) due order by due.id
   loop
     v_is_any := true;

@@ -91,8 +91,7 @@ language sql volatile set search_path = '' as $$
     select k.id from filestore.api_keys k
     where k.key_hash is not null and least(k.revoked_at, k.expires_at)
       < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_keys_kept_days)
-    order by least(k.revoked_at, k.expires_at) limit (filestore.limits()).ended_keys_pruned_at_once
-    for update skip locked
+    order by least(k.revoked_at, k.expires_at) limit 100 for update skip locked
   ), removed as (
     delete from filestore.api_keys k using ended e
     where k.id = e.id and not k.has_written
@@ -102,7 +101,7 @@ language sql volatile set search_path = '' as $$
   from ended e where k.id = e.id and k.id not in (select r.id from removed r)
 $$;
 comment on function filestore.prune_keys is
-  'Removes keys that ended long ago, some at a time. Of one that versions may name, id and name stay.';
+  'Removes keys that ended long ago, 100 at a time. Of one that versions may name, id and name stay.';
 call filestore.grant_execute('filestore.prune_keys', 'filestore_admin');
 
 create function filestore.prune_links() returns void
@@ -110,13 +109,13 @@ language sql volatile set search_path = '' as $$
   with ended as materialized (
     select l.id from filestore.links l
     where l.expires_at < filestore.sweep_clock() - make_interval(days => (filestore.limits()).ended_links_kept_days)
-    order by l.expires_at limit (filestore.limits()).ended_links_pruned_at_once for update skip locked
+    order by l.expires_at limit 1000 for update skip locked
   ), removed as (
     delete from filestore.links l using ended e where l.id = e.id returning l.project_id, l.id
   )
   delete from filestore.link_windows w using removed r where w.project_id = r.project_id and w.link_id = r.id
 $$;
-comment on function filestore.prune_links is 'Removes links that expired long ago, some at a time.';
+comment on function filestore.prune_links is 'Removes links that expired long ago, 1,000 at a time.';
 call filestore.grant_execute('filestore.prune_links', 'filestore_admin');
 
 create function filestore.sweepable_through() returns date

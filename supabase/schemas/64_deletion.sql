@@ -195,7 +195,7 @@ language plpgsql volatile security definer
 -- The rows of a slice are found by index, whatever the statistics of the table say.
 set search_path = '' set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  c_rows constant integer := (filestore.limits()).deleted_rows_at_once;
+  c_rows constant integer := 5000;
   v_table record;
   v_removed integer := 0;
   v_count integer;

@@ -498,7 +498,7 @@ begin
     when 'revoke_key' then
       return filestore.revoke_key(p_project_id, (p_parameters ->> 'id')::uuid);
     when 'usage' then
-      perform filestore.fold_usage(p_project_id, (filestore.limits()).usage_slice_versions);
+      perform filestore.fold_usage(p_project_id, 10000);
       return filestore.usage_by_day(p_project_id, p_parameters);
     when 'activity' then
       return jsonb_build_object('value', filestore.latest_writes(
@@ -597,7 +597,7 @@ begin
   values (
     decode(p_token_hash, 'hex'), v_project_id, filestore.current_account_id(),
     filestore.to_uuid(v_claims ->> 'session_id'), v_claims ->> 'aal',
-    clock_timestamp() + make_interval(secs => (filestore.limits()).console_session_seconds))
+    clock_timestamp() + interval '10 minutes')
   on conflict (token_hash) do update
     set account_id = excluded.account_id, session_id = excluded.session_id, aal = excluded.aal,
         expires_at = excluded.expires_at;

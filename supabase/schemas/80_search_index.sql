@@ -42,7 +42,8 @@ call filestore.grant_execute('filestore.search_lexemes', 'filestore_engine', 'fi
 create function filestore.search_path_words(p_path text) returns tsvector
 language plpgsql stable set search_path = '' as $$
 declare
-  v_max constant integer := (filestore.limits()).search_path_words_max;
+  -- A longer path is found by its last words.
+  c_words_max constant integer := 48;
   -- `src/rateLimit.ts` is found by rate, limit, rateLimit, src and ts, and by the parts in a row.
   v_split constant text := filestore.search_camel_split(p_path);
   v_lists text[] := array[v_split];
@@ -53,7 +54,7 @@ begin
   if v_split <> p_path then v_lists := v_lists || p_path; end if;
   foreach v_list in array v_lists loop
     v_words := regexp_split_to_array(v_list, '[^[:alnum:]]+');
-    v_words := v_words[greatest(cardinality(v_words) - v_max + 1, 1) :];
+    v_words := v_words[greatest(cardinality(v_words) - c_words_max + 1, 1) :];
     v_found := v_found || to_tsvector('pg_catalog.english', array_to_string(v_words, ' '));
   end loop;
   return setweight(
@@ -71,17 +72,17 @@ create function filestore.search_content_words(p_content text, out words tsvecto
 language plpgsql stable set search_path = '' as $$
 declare
   v_content constant text := filestore.search_split(p_content);
-  v_words_max constant integer := (filestore.limits()).search_words_max_base
-    + octet_length(p_content) / (filestore.limits()).search_bytes_per_word_min;
+  -- Prose and code have fewer different words.
+  c_words_max constant integer := 600 + octet_length(p_content) / 32;
   v_length integer := length(v_content);
 begin
   is_cut := false;
   loop
     begin
       words := setweight(to_tsvector('pg_catalog.english', left(v_content, v_length)), 'D');
-      exit when length(words) <= v_words_max;
+      exit when length(words) <= c_words_max;
       is_cut := true;
-      v_length := least(v_length::bigint * v_words_max / length(words), v_length * 3 / 4);
+      v_length := least(v_length::bigint * c_words_max / length(words), v_length * 3 / 4);
     exception when program_limit_exceeded then
       -- A tsvector holds 1 MB of distinct words.
       is_cut := true;

@@ -25,7 +25,11 @@ create function filestore.search_pattern_candidates(p_project_id uuid, p_query j
 returns table (file_id uuid, walked_to text)
 language plpgsql stable security definer set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  -- A pattern that occurs in up to this many files is looked up in the index and sorted.
+  c_found_max constant integer := 1000;
+  -- Texts, and bytes of them, that one call reads for a pattern too short for the index.
+  c_walk_files constant integer := 2000;
+  c_walk_bytes constant integer := 4194304;
   v_clause jsonb;
   v_filter constant text := ' where t.project_id = $1' || filestore.search_filter(p_query);
   -- A text is in the file's row, or one that files share, which are looked up apart or along the paths.
@@ -98,9 +102,9 @@ begin
         || ' and ' || l.condition || v_others || ' limit $2)', ' union ')
       from unnest(v_first, v_first_trigrams) l (condition, trigrams)
       cross join unnest(array[v_own, v_shared]) s (source)) || ') c'
-    into v_few, v_count using p_project_id, v_limits.search_found_at_once_max + 1;
+    into v_few, v_count using p_project_id, c_found_max + 1;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
-    if v_count <= v_limits.search_found_at_once_max then
+    if v_count <= c_found_max then
       return query select f.id, null from unnest(v_few) with ordinality f (id, place)
         where f.place > v_skip and f.place <= v_skip + v_files order by f.place;
       return;
@@ -109,9 +113,9 @@ begin
     -- No index has literals without trigrams: texts are read one by one along the paths, not more than so many bytes.
     open v_texts for execute
       'select t.file_id, t.path, t.bytes, (' || array_to_string(v_first, ' or ') || ')' || v_others || v_along
-      || ' order by t.path limit $2' using p_project_id, v_limits.search_walk_files_max;
+      || ' order by t.path limit $2' using p_project_id, c_walk_files;
     v_count := 0;
-    for v_walked in 1 .. v_limits.search_walk_files_max loop
+    for v_walked in 1 .. c_walk_files loop
       fetch v_texts into file_id, v_path, v_bytes, v_is_found;
       exit when not found;
       v_read := v_read + v_bytes;
@@ -120,7 +124,7 @@ begin
         if v_count > v_skip then return next; end if;
         exit when v_count = v_skip + v_files;
       end if;
-      if v_walked = v_limits.search_walk_files_max or v_read >= v_limits.search_walk_bytes_max then
+      if v_walked = c_walk_files or v_read >= c_walk_bytes then
         return query select null::uuid, v_path;
         exit;
       end if;
@@ -154,7 +158,7 @@ declare
     '(p_project_id uuid, p_model text, p_vector real[], p_from text, p_to text, p_glob text, p_content_type text) '
     'returns table (file_id uuid, hash uuid, distance double precision) '
     'language sql stable set search_path = '''' ';
-  v_limit constant integer := (filestore.limits()).search_ranked_max;
+  c_nearest constant integer := 200;
   v_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
   v_dimensions integer;
   v_none constant text := 'as $f$ select null::uuid, null::uuid, null::double precision where false $f$';
@@ -181,7 +185,7 @@ begin
           format(
             '(c.embedding::%1$s.vector(%2$s)) operator(%1$s.<=>) (p_vector::%1$s.vector(%2$s))', v_schema,
             v_dimensions),
-          v_chunks, v_dimensions, v_limit) end;
+          v_chunks, v_dimensions, c_nearest) end;
     execute format(
       'comment on function filestore.search_nearest_%s is %L', v_dimensions,
       'The chunks nearest to a vector of this size, found along the index, which is approximate.');
@@ -192,7 +196,7 @@ begin
       'select c.file_id, c.hash, (c.embedding::%1$s.vector) operator(%1$s.<=>) (p_vector::%1$s.vector) as distance '
       'from (select c.file_id, c.hash, c.embedding from %2$s and cardinality(c.embedding) = cardinality(p_vector) '
       'order by c.file_id, c.hash limit %3$s) c order by distance limit %4$s; end',
-      v_schema, v_chunks, v_chunks_max, v_limit) end;
+      v_schema, v_chunks, v_chunks_max, c_nearest) end;
 end
 $$;
 comment on function filestore.search_has_vectors is
@@ -255,7 +259,12 @@ create function filestore.search_rank_candidates(p_project_id uuid, p_query json
 returns table (list text, file_id uuid, hash uuid, score double precision)
 language plpgsql volatile security definer set search_path = '' as $$
 declare
-  v_limits constant filestore.limits := filestore.limits();
+  c_chunks_max constant integer := (filestore.limits()).search_exact_chunks_max;
+  -- Files that contain the words beyond this many are not ranked: reading their words takes time.
+  c_matches_max constant integer := 10000;
+  -- Ways to divide a query's words between paths and shared contents, the most frequent ones.
+  c_splits constant integer := 32;
+  c_ranked constant integer := 200;
   v_words tsquery;
   v_directory constant text := nullif(p_query ->> 'directory', '');
   v_meaning record;
@@ -306,7 +315,7 @@ declare
       )
       select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
       from found f order by score desc, f.path limit %2$s
-    $q$, v_filter, v_limits.search_ranked_max);
+    $q$, v_filter, c_ranked);
 begin
   if p_query ->> 'names' is not null then
     -- Only words of the path have the weight A.
@@ -326,8 +335,8 @@ begin
         )
         select 'words', f.file_id, null::uuid, ts_rank(f.words, $2, 1)::double precision as score
         from found f order by score desc, f.path limit %2$s
-      $q$, v_filter, v_limits.search_ranked_max)
-    using p_project_id, v_words, v_limits.search_word_matches_max;
+      $q$, v_filter, c_ranked)
+    using p_project_id, v_words, c_matches_max;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
   elsif p_query ->> 'words' is not null then
     v_words := filestore.search_tsquery(p_query ->> 'words');
@@ -339,12 +348,12 @@ begin
     -- would read those of all texts of a project that it takes for small.
     perform set_config('enable_indexscan', 'off', true), set_config('enable_seqscan', 'off', true);
     return query execute v_statement
-    using p_project_id, v_words, v_limits.search_word_matches_max, v_lexemes, v_any,
-      v_limits.search_path_splits_max, v_words::text ~ '!';
+    using p_project_id, v_words, c_matches_max, v_lexemes, v_any,
+      c_splits, v_words::text ~ '!';
     -- No file has all of the plain words: then any of them matches.
     if not found and v_words::text ~ ' & ' and v_words::text !~ '!' and p_query ->> 'words' !~* '"|\mor\M' then
       return query execute v_statement
-      using p_project_id, v_any, v_limits.search_word_matches_max, v_lexemes, v_any, v_limits.search_path_splits_max,
+      using p_project_id, v_any, c_matches_max, v_lexemes, v_any, c_splits,
         false;
     end if;
     perform set_config('enable_indexscan', 'on', true), set_config('enable_seqscan', 'on', true);
@@ -352,7 +361,7 @@ begin
   if p_query -> 'vector' = 'null'::jsonb or not filestore.search_has_vectors() then return; end if;
   select count(*) into v_chunks from (
     select from filestore.search_chunks c where c.project_id = p_project_id
-    limit v_limits.search_exact_chunks_max + 1) c;
+    limit c_chunks_max + 1) c;
   -- Vectors of the present model, and, while texts are embedded anew, those of the former one: each with its own query.
   for v_meaning in
     select m.list, m.value ->> 'model' as model, m.value -> 'vector' as vector
@@ -361,7 +370,7 @@ begin
   loop
     v_vector := array(
       select v.value::real from jsonb_array_elements_text(v_meaning.vector) with ordinality v order by v.ordinality);
-    if v_chunks <= v_limits.search_exact_chunks_max
+    if v_chunks <= c_chunks_max
       or cardinality(v_vector) <> all (filestore.vector_sizes()) then
       return query select v_meaning.list, n.file_id, n.hash, 1 - n.distance from filestore.search_nearest_exact(
         p_project_id, v_meaning.model, v_vector, v_directory || '/', v_directory || '0',
@@ -369,7 +378,7 @@ begin
     else
       -- Continues in the index until enough rows satisfy the conditions.
       perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
-      perform set_config('hnsw.ef_search', v_limits.search_ranked_max::text, true);
+      perform set_config('hnsw.ef_search', c_ranked::text, true);
       return query execute format(
         'select $8, n.file_id, n.hash, 1 - n.distance '
         'from filestore.search_nearest_%s($1, $2, $3, $4, $5, $6, $7) n', cardinality(v_vector))
@@ -406,12 +415,12 @@ begin
     select from filestore.search_queue q
     where q.project_id = p_session.project_id and q.stage <= p_stage
       and (p_scope = '' or (q.path >= p_scope || '/' and q.path < p_scope || '0'))
-    limit (filestore.limits()).search_pending_max) q);
+    limit 10000) q);
 end
 $$;
 comment on function filestore.search_pending is
-  'Files in the scope that are not indexed yet, up to the stage. Counted up to a limit, which also stands for any '
-  'larger number.';
+  'Files in the scope that are not indexed yet, up to the stage. They are counted up to 10,000, which also stands for '
+  'any larger number.';
 call filestore.grant_execute('filestore.search_pending', 'filestore_engine');
 
 create function filestore.search_unembedded(p_project_id uuid, p_query jsonb, p_files integer)
