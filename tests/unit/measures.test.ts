@@ -26,14 +26,6 @@ const SEVERAL_FILES = [
   "copy_file",
 ].map((name) => `filestore.${name}`);
 
-/** To be split: the statements that rank and find candidates. */
-const STILL_LONG = [
-  "search_pattern_candidates",
-  "search_rank_candidates",
-  "search_unsearched",
-  "search_by_rank",
-].map((name) => `filestore.${name}`);
-
 Deno.test("measures: what is bounded stays within its bound, and all are printed", async () => {
   const functions = await schemaFunctions();
   assert(functions.size > 100);
@@ -93,10 +85,7 @@ Deno.test("measures: what is bounded stays within its bound, and all are printed
   const table = rows.map(([name, ...figures]) => `${name.padEnd(48)} ${figures.join(" ")}\n`);
   Deno.stdout.writeSync(new TextEncoder().encode(table.join("")));
 
-  assertEquals(
-    long.map(({ name }) => name).filter((name) => !STILL_LONG.includes(name)),
-    [],
-  );
+  assertEquals(long.map(({ name }) => name), []);
   assertEquals(upwardCalls(functions), []);
   assertEquals(doubled, []);
   assertEquals(limits.unread, []);
